@@ -11,11 +11,11 @@ import type { TokenGrant } from './tokens/token-grant.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** One request and its answer, for metrics and the log. */
+/** One request and its response, for metrics and the log. */
 export interface PluginAnswer {
   readonly applicationSet: string;
   readonly status: number;
-  /** Number of clusters in the answer. */
+  /** Number of clusters in the response. */
   readonly items: number;
   /** The name of the token; '' without a valid one. */
   readonly token: string;
@@ -35,7 +35,7 @@ type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
 
 /**
  * The HTTP endpoint of Argo CD's ApplicationSet plugin generator: authenticates and parses
- * requests, and writes responses. `answer/answer-request.ts` computes the answers.
+ * requests, and writes responses. `answer/answer-request.ts` computes the responses.
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;

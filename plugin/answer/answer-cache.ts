@@ -2,7 +2,7 @@ import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
 import { type Answer, answerRequest, answerWaves, type Question } from './answer-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
-/** The inputs of a cached answer. */
+/** The inputs of a cached response. */
 interface KeptAnswer {
   readonly answer: Answer;
   readonly placement: PluginPlacement;
@@ -10,17 +10,17 @@ interface KeptAnswer {
   readonly revision: number;
 }
 
-/** Enough for 64 answers with 1,000 clusters each. */
+/** Enough for 64 responses with 1,000 clusters each. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Caches the bytes of answers, because Argo CD sends the same request at every reconcile of an
- * ApplicationSet. A cached answer is used only while all of its inputs are the same. Refusals are
+ * Caches the bytes of responses, because Argo CD sends the same request at every reconcile of an
+ * ApplicationSet. A cached response is used only while all of its inputs are the same. Refusals are
  * not cached.
  */
 export class AnswerCache {
   readonly #source: PluginSource;
-  /** The most recently used answer is last. */
+  /** The most recently used response is last. */
   readonly #kept = new Map<string, KeptAnswer>();
   #bytes = 0;
 

@@ -19,7 +19,7 @@ export interface NamedBinding extends Binding {
 
 export interface Question {
   readonly request: PluginRequest;
-  /** All of them must allow the answer. */
+  /** All of them must allow the response. */
   readonly bindings: readonly NamedBinding[];
 }
 
@@ -59,7 +59,7 @@ export function answerWaves(
   return rule === undefined ? undefined : source.waves({ ...request, rule });
 }
 
-/** Without a record of the served waves, an answer could omit a cluster that has an Application. */
+/** Without a record of the served waves, a response could omit a cluster that has an Application. */
 function answerInWaves(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
   const waves = answerWaves(request, source);
   if (waves === undefined) return renderAnswer(request, placement, source);
@@ -75,7 +75,7 @@ function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): 
 }
 
 /**
- * If an answer omitted clusters that the token may not read, Argo CD would delete their
+ * If a response omitted clusters that the token may not read, Argo CD would delete their
  * Applications. So a placement is answered completely or not at all. All groups are checked, so
  * that no group can be requested by itself.
  */

@@ -20,7 +20,7 @@ export interface PluginRequest {
    * conflict.
    */
   readonly as: string | undefined;
-  /** Undefined: the wave of a cluster is the number of its decision group, and the answer contains every cluster. */
+  /** Undefined: the wave of a cluster is the number of its decision group, and the response contains every cluster. */
   readonly waves: WaveRule | undefined;
   /** Keys that these maps have in every item, if need be with an empty value. For `scores`: `RESOURCE/NAME`. */
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;

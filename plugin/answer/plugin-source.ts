@@ -6,7 +6,10 @@ import type { ClusterDecision } from '../../src/core/model/kind/placement-decisi
 export interface PluginSource {
   /** Why requests cannot be answered now (not yet read, stale); undefined if they can. */
   problem(): string | undefined;
-  /** @param placement `namespace/name` @returns undefined if nothing is published for it */
+  /**
+   * @param placement `namespace/name`
+   * @returns undefined if nothing is published for it
+   */
   placement(placement: string): PluginPlacement | undefined;
   cluster(name: string): ManagedCluster | undefined;
   /** The scores that add-ons report for the cluster. */
@@ -38,6 +41,6 @@ export interface PluginPlacement {
   readonly decisionId: string;
   /** The commit at which the placement's source was last read; '' without a source, or while it is unknown. */
   readonly commit: string;
-  /** Whether the placement allows an empty answer (`berth.dev/on-empty: allow`). */
+  /** Whether the placement allows an empty response (`berth.dev/on-empty: allow`). */
   readonly emptyAllowed: boolean;
 }

@@ -5,7 +5,7 @@ import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
 /**
  * The parameters of one cluster, which ApplicationSet templates use. docs/argocd.md describes them. Every scalar is a string,
- * because Argo CD formats numbers as floats, and the items of one answer have the same keys.
+ * because Argo CD formats numbers as floats, and the items of one response have the same keys.
  */
 interface PluginParameters {
   readonly [key: string]: string | PluginParameters;
@@ -42,14 +42,14 @@ export function renderParameters(
   return items.map(textOf);
 }
 
-/** A decided cluster, and its index in the answer. */
+/** A decided cluster, and its index in the response. */
 interface OrderedDecision {
   readonly group: PluginPlacement['groups'][number];
   readonly decision: PluginPlacement['groups'][number]['decisions'][number];
   readonly rank: number;
 }
 
-/** One item of an answer, before it is rendered. */
+/** One item of a response, before it is rendered. */
 interface Item {
   readonly ordered: OrderedDecision;
   readonly facts: ClusterFacts;
@@ -165,7 +165,10 @@ function valuesOf(
   };
 }
 
-/** The names of scores by resource, both sorted. @param requested `RESOURCE/NAME` */
+/**
+ * The names of scores by resource, both sorted.
+ * @param requested `RESOURCE/NAME`
+ */
 function scoreKeys(
   requested: readonly string[],
   all: readonly ClusterFacts[],

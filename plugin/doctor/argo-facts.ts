@@ -30,7 +30,7 @@ export interface ArgoSecret {
   readonly labels: Texts;
 }
 
-/** The answer of an endpoint, or why there is none: `code` comes from Node.js or OpenSSL, e.g. `ECONNREFUSED`. */
+/** The response of an endpoint, or why there is none: `code` comes from Node.js or OpenSSL, e.g. `ECONNREFUSED`. */
 export type ProbeResult =
   | { readonly kind: 'answered'; readonly status: number; readonly message: string }
   | { readonly kind: 'failed'; readonly code: string; readonly message: string };

@@ -12,8 +12,8 @@ export function tokenReference(reference: string): { readonly secret: string; re
 }
 
 /**
- * Problems of the ConfigMap of a plugin generator, its token and its endpoint. @param name of the
- * ConfigMap
+ * Problems of the ConfigMap of a plugin generator, its token and its endpoint.
+ * @param name of the ConfigMap
  */
 export function pluginConfigProblems(name: string, facts: ArgoFacts): readonly Problem[] {
   const { namespace } = facts;

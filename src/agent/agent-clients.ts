@@ -22,7 +22,10 @@ export class AgentClients {
     this.#options = options;
   }
 
-  /** One client for each kubeconfig, shared by all agents that name it. @throws InputError when it cannot be used */
+  /**
+   * One client for each kubeconfig, shared by all agents that name it.
+   * @throws InputError when it cannot be used
+   */
   of(file: string | undefined): AgentClient {
     let client = this.#clients.get(file ?? '');
     if (client === undefined) {

@@ -189,7 +189,7 @@ export type RepositoryPermission = 'none' | 'read' | 'write' | 'admin';
 
 /**
  * The forge of one repository, as Berth uses it for pull requests. Failures are thrown:
- * TransientError (network, rate limits, 5xx, slow answers), InputError (`scm.auth`: the token is
+ * TransientError (network, rate limits, 5xx, slow responses), InputError (`scm.auth`: the token is
  * refused or may not do this; `scm.refused`: other 4xx).
  */
 export interface PullRequestForge {

@@ -1,7 +1,7 @@
 import type { Clock, Logger } from '../core/ports.ts';
-import type { CredentialFiles } from './cluster/given-files.ts';
+import type { CredentialFiles } from './cluster/credential-files.ts';
 import type { ConnectionLimitOptions } from './flow/connection-limits.ts';
-import type { ServingFiles } from './auth/certificates/given-serving-certificate.ts';
+import type { ServingFiles } from './auth/certificates/file-serving-certificate.ts';
 import type { AdmissionCheck } from './write/write-request.ts';
 
 export interface HubOptions {
@@ -26,7 +26,7 @@ export interface HubOptions {
    */
   readonly controllers?: boolean | undefined;
   /** Certificates, keys and tokens that the user provides. */
-  readonly given?: GivenFiles | undefined;
+  readonly given?: ApiServerFiles | undefined;
   readonly audit?: 'off' | 'writes' | 'all' | undefined;
   /** Connections that may be open: 16,000 in all and 12,000 from one address unless given. */
   readonly connections?: Partial<ConnectionLimitOptions> | undefined;
@@ -43,7 +43,7 @@ export interface HubOptions {
  * Files that installers and test environments pass to an API server. They apply to the hub, not to
  * its members.
  */
-export interface GivenFiles extends CredentialFiles {
+export interface ApiServerFiles extends CredentialFiles {
   /**
    * The serving certificate and key to use instead of the hub's own, PEM. Read again when they
    * change.

@@ -12,11 +12,11 @@ import { MASTERS_GROUP } from './auth/rbac/authorizer.ts';
 import { KeyStore } from './auth/certificates/key-store.ts';
 import { renderKubeconfig } from './auth/kubeconfig.ts';
 import { writePrivateFile } from './auth/files/private-file.ts';
-import { followCredentials } from './auth/follow-credentials.ts';
+import { watchCredentialFiles } from './auth/watch-credential-files.ts';
 import { Revocations } from './auth/tokens/revocations.ts';
 import { ServiceAccountTokens } from './auth/tokens/service-account-tokens.ts';
-import { openServingCertificate } from './auth/certificates/given-serving-certificate.ts';
-import { readGivenFiles } from './cluster/given-files.ts';
+import { openServingCertificate } from './auth/certificates/file-serving-certificate.ts';
+import { readCredentialFiles } from './cluster/credential-files.ts';
 import { TokenFile } from './auth/tokens/token-file.ts';
 import { startControllers } from './controllers/start-controllers.ts';
 import type { RunningControllers } from './controllers/start-controllers.ts';
@@ -39,7 +39,7 @@ import { REAL_CLOCK } from './real-clock.ts';
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 const CLUSTERS_AT_A_TIME = 16;
 /** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
-const CONNECTIONS = { inAll: 16_000, perAddress: 12_000 };
+const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 interface Settled extends HubOptions {
@@ -102,7 +102,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
     (renewed) => server.renew(renewed),
     (error) => log.error('could not renew the serving certificate', { error: String(error) }),
   );
-  const stopFollowing = followCredentials({ tokens, revocations }, clock, () => {
+  const stopFollowing = watchCredentialFiles({ tokens, revocations }, clock, () => {
     handler.endRevokedStreams().catch((error: unknown) => {
       log.error('could not end streams of revoked credentials', { error: String(error) });
     });
@@ -181,7 +181,7 @@ async function openClusters(
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
   const admission = options.admission ?? [agentRightsCheck, ...ocmChecks];
-  const ofHub = readGivenFiles(options.given ?? {}, options.log);
+  const ofHub = readCredentialFiles(options.given ?? {}, options.log);
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
   try {

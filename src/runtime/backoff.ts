@@ -22,7 +22,10 @@ export class Backoff {
     return this.#failures;
   }
 
-  /** Counts one failure. @returns the wait before the next try, in milliseconds */
+  /**
+   * Counts one failure.
+   * @returns the wait before the next try, in milliseconds
+   */
   nextMs(): number {
     const stepMs = Math.min(this.#limits.maxMs, this.#limits.initialMs * 2 ** Math.min(this.#failures, 40));
     this.#failures += 1;

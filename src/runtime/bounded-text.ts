@@ -1,6 +1,7 @@
 /**
- * The body of a response as text. @param mostBytes maximum size; a longer body is not read to its
- * end @throws Error when it is longer, or interrupted
+ * The body of a response as text.
+ * @param mostBytes maximum size; a longer body is not read to its end
+ * @throws Error when it is longer, or interrupted
  */
 export async function boundedText(response: Response, mostBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];

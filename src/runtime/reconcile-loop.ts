@@ -30,8 +30,8 @@ export class ReconcileLoop {
   }
 
   /**
-   * Adds a key without delay. @param news true: resets the back-off of the key, because the cause
-   * of its failures may be gone
+   * Adds a key without delay.
+   * @param news true: resets the back-off of the key, because the cause of its failures may be gone
    */
   add(key: string, news = false): void {
     if (news) this.#retries.delete(key);

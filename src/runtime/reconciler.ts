@@ -65,7 +65,10 @@ export async function runReconciler(options: ReconcilerOptions, signal: AbortSig
   await Promise.all(Array.from({ length: options.concurrency }, worker));
 }
 
-/** Runs one pass. @returns the wait before the next one; undefined if the key is done */
+/**
+ * Runs one pass.
+ * @returns the wait before the next one; undefined if the key is done
+ */
 async function runOnce(
   options: ReconcilerOptions,
   retries: Map<string, Backoff>,

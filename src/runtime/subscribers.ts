@@ -1,6 +1,6 @@
 /**
  * Notifies all subscribers of an event, in the order of the subscriptions. Events are one-way: a
- * listener records what it needs and returns no answer.
+ * listener records what it needs and returns nothing.
  */
 export class Subscribers<Event> {
   readonly #listeners: ((event: Event) => Promise<void> | void)[] = [];
@@ -10,10 +10,10 @@ export class Subscribers<Event> {
   }
 
   /**
-   * Calls all listeners before it returns. @returns resolves when all listeners have written what
-   * they recorded
+   * Calls all listeners before it returns.
+   * @returns resolves when all listeners have written what they recorded
    */
-  tell(event: Event): Promise<void> {
+  emit(event: Event): Promise<void> {
     const pending: Promise<void>[] = [];
     for (const listener of this.#listeners) {
       const done = listener(event);

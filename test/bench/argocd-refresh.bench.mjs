@@ -4,7 +4,7 @@
 // placement of its own. A commit adds a cluster to one placement. Mode `refresh`: one commit after the other, each waits for its
 // Application; at the end one commit for all placements. Mode `30` and `180`: `requeueAfterSeconds`, without Berth's refresh; the commits
 // are spread evenly over one interval, so this takes up to two intervals. Needs the program `argocd` (docs/testing.md).
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { register } from 'node:module';
@@ -15,6 +15,7 @@ import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
 import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles } from './gen-repository.mjs';
 
 register('./real-hub/typescript-hook.mjs', import.meta.url);
@@ -220,17 +221,7 @@ function follow(api, kind, keysOf) {
 }
 
 function start(args) {
-  const child = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  return { child, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
-}
-
-function firstLine({ child }) {
-  child.stderr.pipe(process.stderr);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => ((text += chunk), text.includes('\n') && resolve(text.trim())));
-    child.once('exit', (code) => reject(new Error(`hub ended with ${code}`)));
-  });
+  return startBerth(MAIN, args);
 }
 
 async function startServe(root, origin, kubeconfig, flags) {

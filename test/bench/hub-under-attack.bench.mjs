@@ -7,17 +7,17 @@ import { Agent, request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { firstLine } from './berth-child.mjs';
 
 const seconds = Number(process.argv[2] ?? 60);
 const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const ATTACKER = join(import.meta.dirname, '../e2e/hub-attacker.mjs');
 const dataDir = mkdtempSync(join(tmpdir(), 'berth-attack-'));
-const firstLine = (child) => new Promise((resolve) => child.stdout.once('data', (chunk) => resolve(String(chunk).trim())));
 const field = (text, name) => new RegExp(`${name}: "?([^\\s"]+)`).exec(text)[1];
 
 const words = [MAIN, 'hub', '--data', dataDir, '--listen', '127.0.0.1:0', '--log-level', 'error'];
 const hub = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
-const admin = readFileSync(await firstLine(hub), 'utf8');
+const admin = readFileSync(await firstLine({ child: hub }), 'utf8');
 const mallory = execFileSync(process.execPath, [MAIN, 'hub', 'kubeconfig', '--data', dataDir, '--user', 'mallory'], { encoding: 'utf8' });
 const url = field(admin, 'server');
 const caFile = join(dataDir, 'attack-ca.pem');

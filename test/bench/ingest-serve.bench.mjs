@@ -12,6 +12,7 @@ import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
 import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);
@@ -47,7 +48,7 @@ const revision = async () => Number((await api.list(PLACEMENT, { namespace: 'non
 let startedAt = performance.now();
 let serve = await startServe();
 console.log(`start ${keep === undefined ? 'with an empty hub' : ''}: ready ${ms(serve.readyMs)}, hub follows Git ${ms(serve.syncedMs)}`);
-await atRest();
+await whenIdle();
 if (process.env.BENCH_FILL) { await serve.stop(); api.close(); await hub.stop(); process.exit(0); }
 console.log(`at rest after ${ms(performance.now() - startedAt)}`);
 
@@ -55,7 +56,7 @@ for (let round = 0; round < Number(process.env.BENCH_RESTARTS ?? 3); round++) {
   await serve.stop();
   const before = await revision();
   serve = await startServe();
-  await atRest(2_000);
+  await whenIdle(2_000);
   console.log(`restart with nothing changed: ready ${ms(serve.readyMs)}, Git read and hub compared ${ms(serve.syncedMs)} (limit 3000), ${(await revision()) - before} writes, ${rss(serve.child)} MB`);
 }
 
@@ -91,16 +92,7 @@ process.exit(0);
 
 function start(args) {
   const flags = process.env.BENCH_PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : [];
-  const child = spawn(process.execPath, [...flags, MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  return { child, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
-}
-function firstLine({ child }) {
-  child.stderr.pipe(process.stderr);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => ((text += chunk), text.includes('\n') && resolve(text.trim())));
-    child.once('exit', (code) => reject(new Error(`hub ended with ${code}`)));
-  });
+  return startBerth(MAIN, args, flags);
 }
 async function startServe() {
   const startedAt = performance.now();
@@ -120,7 +112,7 @@ async function startServe() {
   });
   return { ...serve, readyMs, syncedMs };
 }
-async function atRest(quietMs = 5_000) {
+async function whenIdle(quietMs = 5_000) {
   for (let last = await revision(), since = performance.now(); performance.now() - since < quietMs; ) {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const now = await revision();

@@ -5,12 +5,13 @@
  * BENCH_DIR keeps hub and repository between runs; BENCH_SINGLE and BENCH_MANY say how many pull requests (20 and 50).
  * BENCH_BERTH is another built checkout to measure.
  */
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { register } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { firstLine, startBerth } from './berth-child.mjs';
 import { PreviewsRepository } from './gen-previews.mjs';
 import { commitFiles } from './gen-repository.mjs';
 
@@ -186,18 +187,7 @@ async function realForge() {
 }
 
 function start(args) {
-  const startedAt = performance.now();
-  const child = spawn(process.execPath, ['--max-semi-space-size=64', MAIN, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  return { child, startedAt, stop: () => new Promise((resolve) => (child.once('exit', resolve), child.kill('SIGTERM'))) };
-}
-
-function firstLine({ child }) {
-  child.stderr.pipe(process.stderr);
-  return new Promise((resolve, reject) => {
-    let text = '';
-    child.stdout.on('data', (chunk) => ((text += chunk), text.includes('\n') && resolve(text.trim())));
-    child.once('exit', (code) => reject(new Error(`hub ended with ${code}`)));
-  });
+  return startBerth(MAIN, args, ['--max-semi-space-size=64']);
 }
 
 /** Waits until the hub follows the repository (after a restart with nothing to write: until it is ready); from then on the plans are read from the log. */

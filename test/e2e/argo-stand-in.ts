@@ -49,7 +49,10 @@ export class ArgoStandIn {
   #isOver = false;
   readonly #running: Promise<void>;
 
-  /** @param set file of the ApplicationSet, in the folder of the shell @param clusters contexts */
+  /**
+   * @param set file of the ApplicationSet, in the folder of the shell
+   * @param clusters contexts
+   */
   constructor(shell: GuideShell, set: string, clusters: readonly string[]) {
     this.#shell = shell;
     this.#set = set;

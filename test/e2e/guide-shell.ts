@@ -98,7 +98,10 @@ export class GuideShell {
     });
   }
 
-  /** What a block prints, when it succeeds. @throws Error with all it said when it does not */
+  /**
+   * What a block prints, when it succeeds.
+   * @throws Error with all it said when it does not
+   */
   async says(block: string): Promise<string> {
     const { code, stdout, stderr } = await this.run(block);
     if (code === 0) return stdout;

@@ -12,7 +12,10 @@ import {
 /** Longer than any test. */
 const HOURS = 36_000;
 
-/** How a placement leaves a cluster that cannot go on, with agents of one kind. @param begin starts the agent of a cluster */
+/**
+ * How a placement leaves a cluster that cannot go on, with agents of one kind.
+ * @param begin starts the agent of a cluster
+ */
 export function migrationStories(begin: StartAgent): void {
   let world: MigrationWorld;
   afterAll(() => world.close());

@@ -17,7 +17,10 @@ export class PhoenixProcess {
   /** What it wrote when it ended by itself; a command that goes on for ever has none. */
   end: string | undefined;
 
-  /** @param role whose writes are meant: those that it sends, or those that it is asked for @param file for the list of its deaths */
+  /**
+   * @param role whose writes are meant: those that it sends, or those that it is asked for
+   * @param file for the list of its deaths
+   */
   constructor(args: readonly string[], role: 'client' | 'server', file: string) {
     this.#args = args;
     this.#file = file;

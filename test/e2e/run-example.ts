@@ -2,7 +2,11 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Runs an example to its end. @param name of its folder @returns what it printed */
+/**
+ * Runs an example to its end.
+ * @param name of its folder
+ * @returns what it printed
+ */
 export async function runExample(name: string, env: Readonly<Record<string, string>> = {}): Promise<string> {
   const script = join(import.meta.dirname, '../../examples', name, 'run.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [script], {

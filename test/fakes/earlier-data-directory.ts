@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import type { LogRecord } from '../../src/hub/log/log-record.ts';
 import { decodeRecord, encodeRecord } from '../../src/hub/log/log-record.ts';
 
-/** Turns the data of a stopped hub into what a release without manifests left behind. @param clusters their directories */
+/**
+ * Turns the data of a stopped hub into what a release without manifests left behind.
+ * @param clusters their directories
+ */
 export function makeEarlierDataDirectory(dataDir: string, clusters: readonly string[] = ['hub']): void {
   rmSync(join(dataDir, 'clusters.json'));
   for (const cluster of clusters) {

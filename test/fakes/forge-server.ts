@@ -8,7 +8,7 @@ export interface ForgeRequest {
   readonly body: unknown;
 }
 
-export interface ForgeAnswer {
+export interface ForgeResponse {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Record<string, string>;
@@ -16,7 +16,7 @@ export interface ForgeAnswer {
 
 /** A forge's API on loopback: keeps what it is asked and answers as told, when it is told; `undefined` leaves the request hanging. */
 export async function startForge(
-  answer: (count: number, request: ForgeRequest) => ForgeAnswer | Promise<ForgeAnswer> | undefined,
+  answer: (count: number, request: ForgeRequest) => ForgeResponse | Promise<ForgeResponse> | undefined,
 ) {
   const seen: ForgeRequest[] = [];
   const server = http.createServer((request, response) => {

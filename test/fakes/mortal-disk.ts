@@ -52,7 +52,10 @@ export class DiskLife {
     this.#unsynced = this.#unsynced.filter(({ file }) => dirname(file) !== directory);
   }
 
-  /** What the process does, as far as it gets. @returns whether it got to the end */
+  /**
+   * What the process does, as far as it gets.
+   * @returns whether it got to the end
+   */
   async survives(doing: Promise<unknown>): Promise<boolean> {
     return Promise.race([doing.then(() => true), this.#died.then(() => false)]);
   }

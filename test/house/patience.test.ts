@@ -15,7 +15,7 @@ const OWN_LIMITS: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /**
  * A wait of a fixed time proves nothing on a busy machine and wastes time on an idle one: wait for what comes with expect.poll, for what
- * must not come with atRest (test/fakes/at-rest.ts) or by a steered clock. What must stay says why in the line above.
+ * must not come with whenIdle (test/fakes/when-idle.ts) or by a steered clock. What must stay says why in the line above.
  */
 const FIXED_WAIT = /setTimeout\((resolve|done), (?!ms\))|\bawait (sleep|pause)\(|\[.*\bsleep\(/;
 const REASON = /\/\/ fixed wait: \w/;

@@ -87,7 +87,7 @@ describe('metrics', () => {
   const hub = new RequestMetrics({
     clusters: () => [],
     levels: () => [],
-    connections: () => ({ count: 0, strangers: 0, refused: 0 }),
+    connections: () => ({ count: 0, unidentified: 0, refused: 0 }),
   });
 
   it('are listed as the code registers them', () => {

@@ -11,7 +11,7 @@ import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts
 import type { Placement } from '../../src/core/model/kind/placement.ts';
 import { MISSING_SCORES_ANNOTATION } from '../../src/core/placement/prioritize/missing-scores.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../../src/core/placement/select/prefer-no-select.ts';
-import type { SnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import type { SnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 
 /** Small snapshots with few words, so that everything meets everything: about as many matches as misses. */

@@ -8,7 +8,7 @@ import {
 } from '../../src/core/explain/verdict/decide-in-snapshot.ts';
 import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
 import { PublishedClusters } from '../../src/core/placement/prior/published-clusters.ts';
-import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import { delta, snapshot, withUniqueNames } from './arbitrary-snapshot.ts';
 
 const RUNS = 150;

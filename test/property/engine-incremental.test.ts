@@ -4,12 +4,12 @@ import type { PlacementDecision } from '../../src/core/model/kind/placement-deci
 import { compileCel, memoizeCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
 import { PlacementEngine } from '../../src/core/placement/engine.ts';
-import type * as UpdateDecisionModule from '../../src/core/placement/follow/update-decision.ts';
+import type * as UpdateDecisionModule from '../../src/core/placement/incremental/update-decision.ts';
 import { renderCase } from '../../src/core/placement/case/render-case.ts';
 import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
 import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
-import type { SnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
-import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import type { SnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
+import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { replaceDecisions, schedulePlainly } from '../reference/reference-schedule.ts';
 import { crowdDelta, crowdedSnapshot, delta, published, snapshot } from './arbitrary-snapshot.ts';
@@ -20,7 +20,7 @@ const cel = memoizeCel(compileCel);
 
 /** How often a decision was brought up to date, and how often it had to be made anew. */
 const taken = vi.hoisted(() => ({ short: 0, long: 0 }));
-vi.mock('../../src/core/placement/follow/update-decision.ts', async (importOriginal) => {
+vi.mock('../../src/core/placement/incremental/update-decision.ts', async (importOriginal) => {
   const real = await importOriginal<typeof UpdateDecisionModule>();
   const updateDecision: typeof real.updateDecision = (...args) => {
     const state = real.updateDecision(...args);

@@ -6,8 +6,8 @@ import { decisionObjects, renderCase } from '../../src/core/placement/case/rende
 import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
 import type { PlacementTrace } from '../../src/core/placement/trace/trace.ts';
 import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
-import type { SnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
-import { applySnapshotDelta, diffSnapshots } from '../../src/core/placement/follow/snapshot-delta.ts';
+import type { SnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
+import { applySnapshotDelta, diffSnapshots } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import { PublishedClusters } from '../../src/core/placement/prior/published-clusters.ts';
 import { IncrementalScheduler } from '../../src/core/placement/incremental-scheduler.ts';
 import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';

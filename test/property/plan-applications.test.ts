@@ -114,7 +114,7 @@ class ApplicationsHistory {
 
   async merge(said: Declared, number: number): Promise<void> {
     const { git, hub } = this.#fleet;
-    const before = await this.#atRest(this.#standing);
+    const before = await this.#whenIdle(this.#standing);
     git.run('checkout', '-q', '-B', 'next', 'main');
     this.#declared = declaredAfter(this.#declared, said);
     this.#commit(`Change ${number}`, number);
@@ -137,7 +137,7 @@ class ApplicationsHistory {
       .poll(async () => difference(before, await applicationsOn(this.#fleet, this.#declared, before)), WAIT)
       .toEqual(planned);
     // It is so, and it stays so.
-    this.#standing = await this.#atRest(before);
+    this.#standing = await this.#whenIdle(before);
     expect(difference(before, this.#standing)).toEqual(planned);
   }
 
@@ -159,7 +159,7 @@ class ApplicationsHistory {
   }
 
   /** Nothing tells that nothing more comes: it is looked at until several looks in a row show the same. */
-  async #atRest(standing: Applications): Promise<Applications> {
+  async #whenIdle(standing: Applications): Promise<Applications> {
     let [last, same] = ['', 0];
     for (;;) {
       const now = await applicationsOn(this.#fleet, this.#declared, standing);

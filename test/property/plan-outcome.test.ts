@@ -4,11 +4,11 @@ import { commit } from './plan-outcome/commits.ts';
 import { History, type HistoryOptions } from './plan-outcome/history.ts';
 
 vi.mock('node:fs/promises', async (original) => {
-  const [{ mortalFs }, { readingAtOnce }] = await Promise.all([
+  const [{ mortalFs }, { synchronousReads }] = await Promise.all([
     import('../fakes/mortal-disk.ts'),
-    import('../fakes/reading-at-once.ts'),
+    import('../fakes/synchronous-reads.ts'),
   ]);
-  return mortalFs(readingAtOnce(await original()));
+  return mortalFs(synchronousReads(await original()));
 });
 
 /*

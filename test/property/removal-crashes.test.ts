@@ -55,7 +55,10 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
     await fleet.stop();
   }
 
-  /** A process that dies at the n-th write since the commit, or lives to the end. @returns whether it died */
+  /**
+   * A process that dies at the n-th write since the commit, or lives to the end.
+   * @returns whether it died
+   */
   async function dieAt(
     writesLeft: number,
     options: Partial<ServeOptions>,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
 import { scheduleEach } from '../../src/core/placement/schedule-each.ts';
 import { SideDecider } from '../../src/core/preview/sides/side-decider.ts';

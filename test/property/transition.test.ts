@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileCel, memoizeCel } from '../../src/core/placement/filter/cel-hook.ts';
 import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
-import { applySnapshotDelta } from '../../src/core/placement/follow/snapshot-delta.ts';
+import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
 import { IncrementalScheduler } from '../../src/core/placement/incremental-scheduler.ts';
 import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
 import { scheduleEach } from '../../src/core/placement/schedule-each.ts';

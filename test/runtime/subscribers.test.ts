@@ -11,7 +11,7 @@ it('tells all in the order of their subscriptions, and waits for those that are 
     seen.push('first is done');
   });
   events.subscribe((event) => void seen.push(`second ${event}`));
-  const told = events.tell('commit').then(() => seen.push('told'));
+  const told = events.emit('commit').then(() => seen.push('told'));
   expect(seen).toEqual(['first commit', 'second commit']);
   finish();
   await told;
@@ -23,5 +23,5 @@ it('gives an error of a listener to the one that tells', () => {
   events.subscribe(() => {
     throw new Error('no room');
   });
-  expect(() => events.tell('commit')).toThrow('no room');
+  expect(() => events.emit('commit')).toThrow('no room');
 });

@@ -74,7 +74,10 @@ describe('berth join with the hash of the authority', () => {
     return { code: await runCli(args, io), stdout: stdout(), stderr: stderr() };
   }
 
-  /** The words of the command that the hub prints. @param server where it leads instead of to the hub */
+  /**
+   * The words of the command that the hub prints.
+   * @param server where it leads instead of to the hub
+   */
   async function printedCommand(server = hub.url): Promise<readonly string[]> {
     await berth('init', '--no-start');
     const { stdout } = await berth('get', 'token');

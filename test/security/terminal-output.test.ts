@@ -244,7 +244,7 @@ describe('colours and progress', () => {
   it('tell the story of the demo without what its objects say', () => {
     const { io, stdout } = coloured();
     const narrator = createNarrator(io, new FakeClock());
-    narrator.tell('work', HOSTILE);
+    narrator.print('work', HOSTILE);
     narrator.detail(HOSTILE);
     narrator.block(`${HOSTILE}\n`);
     expect(stdout().replaceAll(/\u001b\[(?:2|22|32|39)m/g, '')).not.toMatch(OBEYED);

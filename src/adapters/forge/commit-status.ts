@@ -3,7 +3,10 @@ import { DIALECTS } from './dialects.ts';
 import type { ForgeRepository } from './request/forge-repository.ts';
 import { forgeRequest } from './request/forge-request.ts';
 
-/** Writes a status to a commit. Writing the same context again replaces it. @throws the errors of forgeRequest */
+/**
+ * Writes a status to a commit. Writing the same context again replaces it.
+ * @throws the errors of forgeRequest
+ */
 export async function postCommitStatus(
   target: ForgeRepository,
   status: CommitStatus,

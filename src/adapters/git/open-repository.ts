@@ -9,7 +9,10 @@ export interface OpenedRepository {
   readonly inProcess: boolean;
 }
 
-/** Reads a repository on disk with the git program, or in process without one. @throws InputError `git.needs-program` */
+/**
+ * Reads a repository on disk with the git program, or in process without one.
+ * @throws InputError `git.needs-program`
+ */
 export async function openRepository(options: GitProgramOptions): Promise<OpenedRepository> {
   if (await hasGitProgram(options.ambient))
     return { repository: new GitProgramRepository(options), inProcess: false };

@@ -35,7 +35,7 @@ export interface HttpListener {
   close(): Promise<void>;
 }
 
-/** Serves HTTP/1.1, with limits against slow clients and endless requests. If a handler fails, the answer is 500. */
+/** Serves HTTP/1.1, with limits against slow clients and endless requests. If a handler fails, the response is 500. */
 export async function listenHttp(
   options: ListenOptions,
   handle: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>,

@@ -4,8 +4,9 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi, WriteOptions } from '../../core/ports.ts';
 
 /**
- * Creates an object unless one with its name exists. It is not an error if another client creates it first. @throws the
- * errors of the API
+ * Creates an object unless one with its name exists. It is not an error if another client creates
+ * it first.
+ * @throws the errors of the API
  */
 export async function createIfAbsent(
   api: KubeApi,

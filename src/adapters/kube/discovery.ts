@@ -14,7 +14,7 @@ interface ApiResourceList {
 const FOUND_FOR_MS = 600_000;
 const MISSING_FOR_MS = 1_000;
 
-/** Finds resources by kind with one request for each group and version, whose answer is cached for a while. */
+/** Finds resources by kind with one request for each group and version, whose response is cached for a while. */
 export class Discovery {
   readonly #read: (path: string) => Promise<unknown>;
   readonly #clock: Clock;
@@ -35,7 +35,7 @@ export class Discovery {
     }
     const list = this.#load(apiVersion);
     this.#lists.set(apiVersion, { atMs: this.#clock.now(), list });
-    // A failed read is not an answer, so it is not cached.
+    // The error of a failed read is not cached.
     list.catch(() => this.#lists.delete(apiVersion));
     return (await list).find((info) => info.kind === kind);
   }

@@ -15,7 +15,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../core/ports.ts';
-import { requireList, requireObject } from './answer-shapes.ts';
+import { requireList, requireObject } from './response-shapes.ts';
 import { Discovery } from './discovery.ts';
 import type { ImpersonatedUser } from './config/impersonation-headers.ts';
 import { KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
@@ -32,7 +32,7 @@ import type { WriteFence } from './transport/write-fence.ts';
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
   readonly clock: Clock;
-  /** The limit from sending to the headers of the answer, and between two chunks of its body. Default: 30 s. */
+  /** The limit from sending to the headers of the response, and between two chunks of its body. Default: 30 s. */
   readonly requestTimeoutMs?: number;
   /** Concurrent requests, not counting watches. Further requests wait. Default: 32. */
   readonly maxRequests?: number;
@@ -276,7 +276,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
     try {
       status = JSON.parse(text);
     } catch {
-      // Proxies answer with HTML or an empty body. The HTTP status is enough then.
+      // Proxies respond with HTML or an empty body. The HTTP status is enough then.
     }
     const retryAfter = Number(response.headers['retry-after']);
     return errorForStatus(

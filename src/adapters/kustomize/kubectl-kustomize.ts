@@ -45,7 +45,10 @@ export async function kubectlKustomize(input: KustomizeInput): Promise<Kustomize
   }
 }
 
-/** Writes the file. @returns why it cannot be written on any disk; undefined if it was written */
+/**
+ * Writes the file.
+ * @returns why it cannot be written on any disk; undefined if it was written
+ */
 async function put(target: string, content: Buffer): Promise<string | undefined> {
   try {
     await mkdir(path.dirname(target), { recursive: true });

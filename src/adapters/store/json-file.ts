@@ -92,8 +92,8 @@ export class JsonFileMap<T> {
   }
 
   /**
-   * Resolves when the file contains the current map. @throws errors of the file system; the map is
-   * written later anyway
+   * Resolves when the file contains the current map.
+   * @throws errors of the file system; the map is written later anyway
    */
   async flush(): Promise<void> {
     this.#pending?.();

@@ -39,8 +39,8 @@ export class RecordLog<T> {
   }
 
   /**
-   * All records, oldest first, including pending ones. @throws InputError when the file exists and
-   * cannot be read
+   * All records, oldest first, including pending ones.
+   * @throws InputError when the file exists and cannot be read
    */
   async read(): Promise<readonly T[]> {
     await this.flush();

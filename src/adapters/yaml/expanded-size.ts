@@ -1,6 +1,7 @@
 /**
  * Checks that a value stays within `limitBytes` when all aliases are expanded, without expanding
- * them: each shared part is measured once. @returns the problem, or undefined
+ * them: each shared part is measured once.
+ * @returns the problem, or undefined
  */
 export function expandedSizeOf(value: unknown, limitBytes: number): string | undefined {
   const sizes = new Map<object, number>();

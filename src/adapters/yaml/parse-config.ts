@@ -19,8 +19,8 @@ export interface ConfigFile {
 }
 
 /**
- * Parses one YAML or JSON document with a schema. @throws InputError with line and column of the
- * first problem, and the number of further ones
+ * Parses one YAML or JSON document with a schema.
+ * @throws InputError with line and column of the first problem, and the number of further ones
  */
 export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S): z.infer<S> {
   const { file, text } = config;

@@ -9,7 +9,10 @@ import { sha256 } from '../../runtime/sha256.ts';
 import { isAlreadyExists, isRefusal } from '../../core/work/applied/kube-failure.ts';
 import { desiredDigest } from './apply-cache.ts';
 import { objectContent } from '../../core/work/update/merge-content.ts';
-import { unnamedDifferences, unnamedFieldsOfOthers } from '../../core/work/update/unnamed-fields.ts';
+import {
+  differencesOutsideManifest,
+  othersFieldsOutsideManifest,
+} from '../../core/work/update/fields-outside-manifest.ts';
 import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
@@ -55,15 +58,19 @@ async function write(
     sameMetadata(live, wanted.metadata) && jsonEqual(objectContent(live), objectContent(wanted));
   const object = isThere ? live : await cluster.update(task.kind, wanted, { fieldManager: AGENT_MANAGER });
   watched.written(task.kind, object, work);
-  const undone = unnamedDifferences(objectContent(live), objectContent(object), objectContent(wanted));
+  const undone = differencesOutsideManifest(
+    objectContent(live),
+    objectContent(object),
+    objectContent(wanted),
+  );
   memory.remember(ordinal, desiredDigest('Update', task.manifest, ownership), object, undone);
   return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
 }
 
 /**
  * Some fields that a controller adds cannot be removed, such as the volume of a bound claim. If the
- * server refuses the plan, it is tried again with the fields that others added. @param refusal
- * thrown again if others added no fields, or if that is refused, too
+ * server refuses the plan, it is tried again with the fields that others added.
+ * @param refusal thrown again if others added no fields, or if that is refused, too
  */
 async function writeAroundOthers(
   context: ApplyContext,
@@ -72,7 +79,8 @@ async function writeAroundOthers(
 ): Promise<StrategyResult> {
   const { task, memory, cluster } = context;
   const live = await cluster.get(task.kind, task.key);
-  const added = live === undefined ? [] : unnamedFieldsOfOthers(live, objectContent(plan), AGENT_MANAGER);
+  const added =
+    live === undefined ? [] : othersFieldsOutsideManifest(live, objectContent(plan), AGENT_MANAGER);
   if (live === undefined || added.length === 0) throw refusal;
   memory.leave(task.meta.ordinal, added);
   try {
@@ -94,7 +102,7 @@ async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<
   if (current === undefined) return false;
   live.written(task.kind, current, context.work);
   if (!sameMetadata(current, wanted.metadata) || !isUntouched(wanted, current)) return false;
-  memory.leave(task.meta.ordinal, unnamedFieldsOfOthers(current, objectContent(wanted), AGENT_MANAGER));
+  memory.leave(task.meta.ordinal, othersFieldsOutsideManifest(current, objectContent(wanted), AGENT_MANAGER));
   return true;
 }
 

@@ -87,7 +87,10 @@ export class ApplyCache {
     );
   }
 
-  /** Leaves these fields to others from now on. @returns all such fields */
+  /**
+   * Leaves these fields to others from now on.
+   * @returns all such fields
+   */
   leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
     const before = this.#left.get(ordinal) ?? [];
     const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));

@@ -48,7 +48,10 @@ export class JqRunner {
     this.#start = start;
   }
 
-  /** @returns every value that the program returned @throws InputError when the program is invalid or too slow */
+  /**
+   * @returns every value that the program returned
+   * @throws InputError when the program is invalid or too slow
+   */
   run(value: unknown, program: string): Promise<readonly unknown[]> {
     const turn = this.#last.then(() => this.#runNow(value, program));
     this.#last = turn.catch(() => undefined);

@@ -64,7 +64,8 @@ export class LiveObjects {
 
   /**
    * Records the response to the agent's own write. It is used immediately, and the following watch
-   * event is ignored. @param by the work that wrote, which is not notified of its own change
+   * event is ignored.
+   * @param by the work that wrote, which is not notified of its own change
    */
   written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));

@@ -12,7 +12,7 @@ export interface ExecutorRightsOptions {
   readonly log: Logger;
 }
 
-/** How long an answer is trusted. Rights may also come from other authorizers of the API server, which no watch covers. */
+/** How long a result is trusted. Rights may also come from other authorizers of the API server, which no watch covers. */
 const BELIEVED_FOR_MS = 600_000;
 /** A watch that received nothing for longer may have missed a revocation. Servers send something about every minute. */
 const MAX_STALENESS_MS = 150_000;

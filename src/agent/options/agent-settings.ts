@@ -2,7 +2,10 @@ import { sha256 } from '../../runtime/sha256.ts';
 import { InputError } from '../../core/errors.ts';
 import type { AgentOptions, AgentSettings } from './agent-options.ts';
 
-/** Fills in the defaults (those of OCM, if it has them). @throws InputError for invalid options */
+/**
+ * Fills in the defaults (those of OCM, if it has them).
+ * @throws InputError for invalid options
+ */
 export function agentSettings(options: AgentOptions): AgentSettings {
   const { clusterName, hub } = options;
   if (clusterName === '')

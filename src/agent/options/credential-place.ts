@@ -9,7 +9,10 @@ export type CredentialPlace =
       readonly hostingKubeconfig?: string | undefined;
     };
 
-/** @param place `NAMESPACE/NAME` @returns undefined for any other text */
+/**
+ * @param place `NAMESPACE/NAME`
+ * @returns undefined for any other text
+ */
 export function secretPlace(
   place: string,
   hostingKubeconfig: string | undefined,

@@ -23,7 +23,8 @@ export async function readApplied(cluster: KubeApi, name: string): Promise<Appli
 
 /**
  * Creates the AppliedManifestWork of a work, or updates its spec and labels (when an agent with a
- * new id takes over). @param intents the objects that are about to be created, if any
+ * new id takes over).
+ * @param intents the objects that are about to be created, if any
  */
 export async function ensureApplied(
   settings: AgentSettings,
@@ -78,7 +79,10 @@ function metadataPatch(
   };
 }
 
-/** Writes the status if it differs. @returns the object after the write */
+/**
+ * Writes the status if it differs.
+ * @returns the object after the write
+ */
 export async function writeAppliedStatus(
   cluster: KubeApi,
   applied: AppliedManifestWork,

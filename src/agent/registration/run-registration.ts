@@ -26,7 +26,10 @@ export interface Registration {
   readonly clusterName: string | undefined;
   readonly agentId: string | undefined;
   readonly settings: RegistrationSettings;
-  /** Starts to apply the works of a hub that has accepted the cluster. @returns a function that stops it */
+  /**
+   * Starts to apply the works of a hub that has accepted the cluster.
+   * @returns a function that stops it
+   */
   readonly startWorks: (hub: KubeApi, identity: AgentIdentity) => () => Promise<void>;
 }
 

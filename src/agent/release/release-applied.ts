@@ -8,8 +8,9 @@ import { releaseResources } from './release-resources.ts';
 
 /**
  * Deletes an AppliedManifestWork, releases all of its objects, and removes the finalizer when they
- * are deleted. Every step is idempotent. @param stays objects that must not be deleted @returns
- * whether it is deleted
+ * are deleted. Every step is idempotent.
+ * @param stays objects that must not be deleted
+ * @returns whether it is deleted
  */
 export async function releaseApplied(
   state: AgentState,

@@ -21,7 +21,8 @@ export interface ReleaseResult {
  * to this work alone: the live object has the owner reference of this AppliedManifestWork (by uid)
  * or its claim, and no reference of another one. The recorded uid is not used, because an agent
  * that was killed after it recreated the object has not recorded the new one. In doubt the object
- * stays. @param stays objects that must not be deleted; they only lose the owner reference
+ * stays.
+ * @param stays objects that must not be deleted; they only lose the owner reference
  */
 export async function releaseResources(
   cluster: KubeApi,

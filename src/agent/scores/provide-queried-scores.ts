@@ -1,13 +1,17 @@
 import { errorText, InputError, TransientError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import { readPrometheusAnswer, type SeriesOwner } from '../../core/scores/prometheus-answer.ts';
+import { readPrometheusResponse, type SeriesOwner } from '../../core/scores/prometheus-response.ts';
 import type { ScoreQuery } from '../../core/scores/resource-usage-queries.ts';
 import { Backoff } from '../../runtime/backoff.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { type NamedScore, type ScoreWrite, writeScore } from './write-score.ts';
 
 export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
-  /** Queries the monitoring system. @returns its response @throws when it fails */
+  /**
+   * Queries the monitoring system.
+   * @returns its response
+   * @throws when it fails
+   */
   readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
   readonly queries: ReadonlyMap<string, ScoreQuery>;
@@ -42,7 +46,7 @@ async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise
   const { owner, queries, log } = duty;
   const scores = new Map<string, NamedScore[]>();
   for (const [name, { query, scoreOf }] of queries) {
-    const answer = readPrometheusAnswer(await duty.ask(query, signal), owner, scoreOf);
+    const answer = readPrometheusResponse(await duty.ask(query, signal), owner, scoreOf);
     if (answer.kind === 'problem')
       throw new InputError(answer.message, { code: 'scores.answer', subject: `query of score ${name}` });
     for (const [cluster, value] of answer.byCluster)

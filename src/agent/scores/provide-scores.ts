@@ -87,13 +87,13 @@ async function availableNow(
 /** Detects changes of the cluster. */
 class News {
   #isThere = false;
-  #tell: () => void = () => undefined;
+  #report: () => void = () => undefined;
 
   constructor(reflectors: readonly Reflector[]) {
     for (const { store } of reflectors)
       store.onChange(() => {
         this.#isThere = true;
-        this.#tell();
+        this.#report();
       });
   }
 
@@ -106,11 +106,11 @@ class News {
   async wait(clock: ProvideScoresOptions['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const end = (): void => over.abort();
-    this.#tell = end;
+    this.#report = end;
     signal.addEventListener('abort', end, { once: true });
     if (!this.#isThere) await sleep(clock, atMostMs, over.signal);
     signal.removeEventListener('abort', end);
-    this.#tell = () => undefined;
+    this.#report = () => undefined;
     if (this.#isThere) await sleep(clock, SETTLE_MS, signal);
   }
 }

@@ -24,8 +24,8 @@ export interface NamedScore {
 }
 
 /**
- * Writes the scores of a cluster when they changed, or before those on the hub expire. @throws
- * errors of the hub
+ * Writes the scores of a cluster when they changed, or before those on the hub expire.
+ * @throws errors of the hub
  */
 export async function writeScore(
   { hub, clusterName, scoreName, clock, validMs, log }: ScoreWrite,

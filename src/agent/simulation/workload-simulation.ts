@@ -88,7 +88,7 @@ class KindSimulation {
     const wanted = rule?.(workload, { now, due: waitMs <= 0, fate: behaviour.fate }) ?? {};
     const patch = statusPatch(workload['status'], wanted);
     if (patch !== undefined) void this.#write(key, workload, patch);
-    else if (waitMs > 0) this.#lookAgain(key, waitMs);
+    else if (waitMs > 0) this.#requeue(key, waitMs);
   }
 
   /** A workload that had finished before the simulation started does not start again. */
@@ -105,7 +105,7 @@ class KindSimulation {
     return atMs;
   }
 
-  #lookAgain(key: string, afterMs: number): void {
+  #requeue(key: string, afterMs: number): void {
     this.#timers.get(key)?.();
     this.#timers.set(
       key,
@@ -129,7 +129,7 @@ class KindSimulation {
       // It was changed or deleted: a watch event follows.
       if (error instanceof ConflictError || error instanceof InputError) return;
       log.debug('status of a simulated workload cannot be written yet', { key, problem: errorText(error) });
-      this.#lookAgain(key, 1_000);
+      this.#requeue(key, 1_000);
     }
   }
 }

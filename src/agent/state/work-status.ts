@@ -4,7 +4,10 @@ import type { KubeApi } from '../../core/ports.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 
-/** Writes the status of a work if it differs. @returns the work after the write */
+/**
+ * Writes the status of a work if it differs.
+ * @returns the work after the write
+ */
 export async function writeWorkStatus(
   hub: KubeApi,
   work: ManifestWork,

@@ -27,8 +27,8 @@ export const logOf = (folder: string): string => path.join(folder, 'log');
 const pidFileOf = (folder: string): string => path.join(folder, 'pid');
 
 /**
- * The folder for files of this user's background processes: `$BERTH_HOME`, or else `~/.berth`. @throws InputError
- * without a home directory
+ * The folder for files of this user's background processes: `$BERTH_HOME`, or else `~/.berth`.
+ * @throws InputError without a home directory
  */
 export function berthHome(env: BackgroundProcess['env']): string {
   const home = env['BERTH_HOME'];
@@ -72,7 +72,11 @@ function commandLine(pid: number): string {
     : spawnSync('ps', ['-o', 'args=', '-p', String(pid)]).stdout.toString();
 }
 
-/** Starts the process unless it runs. @returns its process id @throws InputError when this program is not a build */
+/**
+ * Starts the process unless it runs.
+ * @returns its process id
+ * @throws InputError when this program is not a build
+ */
 export function startBackground({ folder, args, env }: BackgroundProcess): number {
   const running = runningPid(folder);
   if (running !== undefined) return running;
@@ -100,8 +104,8 @@ export function startBackground({ folder, args, env }: BackgroundProcess): numbe
 }
 
 /**
- * Stops it with SIGTERM, after some seconds with SIGKILL, and removes its folder. @returns its
- * process id; undefined: it did not run
+ * Stops it with SIGTERM, after some seconds with SIGKILL, and removes its folder.
+ * @returns its process id; undefined: it did not run
  */
 export async function stopBackground(folder: string, clock: Clock): Promise<number | undefined> {
   const pid = runningPid(folder);

@@ -16,8 +16,9 @@ export interface DemoRepository {
   /** Whether the branch contains the change already. */
   has(change: DemoChange): Promise<boolean>;
   /**
-   * Commits an edit of one YAML file on `branch` (created from main if needed) and pushes it. Does nothing if `branch`
-   * already has a commit with this subject. @returns the commit id
+   * Commits an edit of one YAML file on `branch` (created from main if needed) and pushes it. Does
+   * nothing if `branch` already has a commit with this subject.
+   * @returns the commit id
    */
   change(change: DemoChange): Promise<string>;
 }
@@ -31,8 +32,9 @@ export interface DemoChange {
 }
 
 /**
- * Opens the repository in `dir`, and creates it from `exampleDir` on the first start. Can be called again after a crash
- * at any point. @throws InputError `git.needs-program`
+ * Opens the repository in `dir`, and creates it from `exampleDir` on the first start. Can be called
+ * again after a crash at any point.
+ * @throws InputError `git.needs-program`
  */
 export async function openDemoRepository(dir: string, exampleDir: string): Promise<DemoRepository> {
   if (!(await hasGitProgram(process.env))) throw needsGitProgram('The demo', 'making its repository');

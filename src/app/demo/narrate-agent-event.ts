@@ -6,25 +6,25 @@ export function narrateAgentEvent(narrator: Narrator, event: AgentEvent): void {
   const on = `${event.cluster}: work ${event.work}`;
   switch (event.kind) {
     case 'applied':
-      narrator.tell('agent', `${on} applied, ${event.objects} objects`);
+      narrator.print('agent', `${on} applied, ${event.objects} objects`);
       return;
     case 'failed':
-      narrator.tell('agent', `${on} failed: ${event.problem}`);
+      narrator.print('agent', `${on} failed: ${event.problem}`);
       return;
     case 'corrected':
-      narrator.tell('agent', `${on}: ${event.object} was changed by someone else; corrected`);
+      narrator.print('agent', `${on}: ${event.object} was changed by someone else; corrected`);
       return;
     case 'feedback':
       for (const [object, values] of Object.entries(event.values)) {
         const texts = Object.entries(values).map(([name, value]) => `${name}=${value}`);
-        if (texts.length > 0) narrator.tell('agent', `${on}: ${object} reports ${texts.join(' ')}`);
+        if (texts.length > 0) narrator.print('agent', `${on}: ${object} reports ${texts.join(' ')}`);
       }
       return;
     case 'deleted':
-      narrator.tell('agent', `${on} deleted together with its objects`);
+      narrator.print('agent', `${on} deleted together with its objects`);
       return;
     case 'evicted':
-      narrator.tell('agent', `${on} evicted, because its hub no longer has it`);
+      narrator.print('agent', `${on} evicted, because its hub no longer has it`);
       return;
   }
 }

@@ -11,52 +11,55 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
       tellCommit(narrator, event);
       return;
     case 'synced':
-      narrator.tell(
+      narrator.print(
         'git',
         `hub follows Git: ${count(event.applied, 'object')} written, ${event.unchanged} unchanged, ${event.pruned} removed`,
       );
       return;
     case 'deleted':
-      narrator.tell('git', `${event.record.object} was removed from Git, and so deleted from the hub`);
+      narrator.print('git', `${event.record.object} was removed from Git, and so deleted from the hub`);
       return;
     case 'hub-restored':
-      narrator.tell('hub', `the hub was ${event.how}: Berth compares it with Git before it decides anything`);
+      narrator.print(
+        'hub',
+        `the hub was ${event.how}: Berth compares it with Git before it decides anything`,
+      );
       return;
     case 'sync-problem':
-      narrator.tell(
+      narrator.print(
         'problem',
         `${event.object}: ${event.message}${event.location === undefined ? '' : ` (${event.location})`}`,
       );
       return;
     case 'published':
-      narrator.tell(
+      narrator.print(
         'publish',
         `${event.placement}: PlacementDecisions say ${listOf(event.clusters)}${changeText(event.added, event.removed)}`,
       );
       return;
     case 'pull-held':
-      narrator.tell('problem', `${event.group}: ${event.message}`);
+      narrator.print('problem', `${event.group}: ${event.message}`);
       return;
     case 'pulled-work-written':
-      narrator.tell('work', `${event.application}: work ${event.action} for ${event.cluster}`);
+      narrator.print('work', `${event.application}: work ${event.action} for ${event.cluster}`);
       return;
     case 'held':
-      narrator.tell('problem', `${event.placement} is held: ${event.message}`);
+      narrator.print('problem', `${event.placement} is held: ${event.message}`);
       return;
     case 'work-written':
-      narrator.tell(
+      narrator.print(
         'work',
         `${event.replicaSet}: ManifestWork ${event.cluster}/${event.work} ${event.action}`,
       );
       return;
     case 'application-set-refreshed':
-      narrator.tell('argocd', `ApplicationSet ${event.applicationSet}: refresh ${event.outcome}`);
+      narrator.print('argocd', `ApplicationSet ${event.applicationSet}: refresh ${event.outcome}`);
       return;
     case 'cluster-secret-written':
-      narrator.tell('argocd', `cluster ${event.cluster}: Secret ${event.secret} ${event.action}`);
+      narrator.print('argocd', `cluster ${event.cluster}: Secret ${event.secret} ${event.action}`);
       return;
     case 'error':
-      narrator.tell('problem', `${event.where}: ${errorText(event.error)}`);
+      narrator.print('problem', `${event.where}: ${errorText(event.error)}`);
       return;
     case 'decided':
       narrateDecision(narrator, event);
@@ -75,9 +78,9 @@ function tellCommit(narrator: Narrator, event: Extract<ControllerEvent, { kind: 
     commit === undefined
       ? 'working tree'
       : `${commit.id.slice(0, 8)} "${commit.subject}" by ${commit.author.name}`;
-  narrator.tell('commit', `${what}: ${count(files, 'file')}, ${count(objects, 'object')}`);
+  narrator.print('commit', `${what}: ${count(files, 'file')}, ${count(objects, 'object')}`);
   for (const { severity, location, message } of problems)
-    narrator.tell(
+    narrator.print(
       'problem',
       `${severity}: ${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
     );

@@ -14,7 +14,7 @@ export function narrateDecision(
   const decision = decideInSnapshot(snapshot, { namespace, name });
   if (decision === undefined) return;
   const { summary, selected, refusals } = explainPlacement(decision.snapshot, decision.decided);
-  narrator.tell('decide', `${placement}: ${summary}`);
+  narrator.print('decide', `${placement}: ${summary}`);
   for (const { cluster, score } of selected) {
     const parts = score.parts.map(
       ({ prioritizer, score: points, weight }) => `${prioritizer} ${points}×${weight}`,

@@ -8,7 +8,7 @@ import { writePainted } from '../terminal/terminal-output.ts';
 export interface Narrator {
   /** A heading of the next part of the demo. */
   chapter(title: string): void;
-  tell(topic: NarratorTopic, text: string): void;
+  print(topic: NarratorTopic, text: string): void;
   /** A detail of the previous line. */
   detail(text: string): void;
   /** Preformatted text: tables, JSON, commands to copy. */
@@ -55,7 +55,7 @@ export function createNarrator(io: Pick<CliIo, 'stdout' | 'colour'>, clock: Cloc
   const indent = ' '.repeat(TIME_WIDTH + 2 + TOPIC_WIDTH + 2);
   return {
     chapter: (title) => write(`\n${paint('bold', title)}`),
-    tell: (topic, text) => {
+    print: (topic, text) => {
       const elapsed = `${((clock.now() - startMs) / 1000).toFixed(1)}s`.padStart(TIME_WIDTH);
       write(
         `${paint('dim', elapsed)}  ${paint(TOPIC_COLOURS[topic], topic.padEnd(TOPIC_WIDTH))}  ${printable(text)}`,

@@ -9,7 +9,7 @@ import type { Clock } from '../../core/ports.ts';
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
 import type { RunningController } from '../serve/serve-controller.ts';
 import { serveController } from '../serve/serve-controller.ts';
-import { askArgoEndpoint } from './ask-argo-endpoint.ts';
+import { callPluginEndpoint } from './call-plugin-endpoint.ts';
 import type { DemoClusters } from './demo-clusters.ts';
 import { startDemoClusters } from './demo-clusters.ts';
 import type { DemoChange, DemoRepository } from './demo-repository.ts';
@@ -117,8 +117,8 @@ class DemoStory {
     });
     this.#closers.push(() => clusters.close());
     this.#clusters = clusters;
-    this.#narrator.tell('hub', `Kubernetes API on ${clusters.url}, its state in ${dataDir}`);
-    this.#narrator.tell('cluster', `${CLUSTERS.join(', ')}: simulated, a work agent on each`);
+    this.#narrator.print('hub', `Kubernetes API on ${clusters.url}, its state in ${dataDir}`);
+    this.#narrator.print('cluster', `${CLUSTERS.join(', ')}: simulated, a work agent on each`);
     return clusters;
   }
 
@@ -127,7 +127,7 @@ class DemoStory {
     this.#narrator.chapter('2. The fleet as files in Git');
     const repository = await openDemoRepository(dataDir, exampleDir);
     this.#repository = repository;
-    this.#narrator.tell('git', `repository ${repository.url}, made from examples/guestbook-fleet`);
+    this.#narrator.print('git', `repository ${repository.url}, made from examples/guestbook-fleet`);
     return repository;
   }
 
@@ -186,7 +186,7 @@ class DemoStory {
     );
     const commit = await repository.change(DRAIN);
     const when = drained ? 'was pushed in an earlier run' : 'pushed';
-    this.#narrator.tell('git', `${commit.slice(0, 8)} "${DRAIN.subject}" ${when}`);
+    this.#narrator.print('git', `${commit.slice(0, 8)} "${DRAIN.subject}" ${when}`);
     if (drained) return;
     controller.reconcile();
     await this.#waitForApps(clusters, 'cluster2');
@@ -194,12 +194,12 @@ class DemoStory {
 
   async #askArgo(controller: RunningController): Promise<void> {
     this.#narrator.chapter('5. What an Argo CD ApplicationSet would get from the plugin endpoint');
-    const answer = await askArgoEndpoint({
+    const answer = await callPluginEndpoint({
       url: controller.url ?? '',
       tokenFile: join(this.#options.dataDir, 'argocd-token'),
       parameters: { namespace: 'guestbook', placement: 'frontend' },
     });
-    this.#narrator.tell('argocd', `POST ${controller.url}/api/v1/getparams.execute for guestbook/frontend`);
+    this.#narrator.print('argocd', `POST ${controller.url}/api/v1/getparams.execute for guestbook/frontend`);
     this.#narrator.block(JSON.stringify(answer, undefined, 2));
   }
 
@@ -207,7 +207,7 @@ class DemoStory {
     this.#narrator.chapter('6. The preview of a branch that is not merged yet');
     await repository.change(PROPOSAL);
     const args = ['plan', '--repo', repository.cloneDir, '--base', 'main', '--head', PROPOSAL.branch];
-    this.#narrator.tell('preview', `$ berth ${args.join(' ')}`);
+    this.#narrator.print('preview', `$ berth ${args.join(' ')}`);
     const text: string[] = [];
     const code = await this.#options.runBerth(args, captured(this.#io, text));
     this.#narrator.block(text.join(''));
@@ -216,7 +216,7 @@ class DemoStory {
         code: 'demo.plan',
         subject: 'berth plan',
       });
-    this.#narrator.tell('preview', 'exit code 2: the merge would move workloads');
+    this.#narrator.print('preview', 'exit code 2: the merge would move workloads');
   }
 
   tellHowToLookAround(): void {

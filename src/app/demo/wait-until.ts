@@ -7,8 +7,8 @@ export type CheckResult = { readonly done: true } | { readonly done: false; read
 const PRESENCE_CHECK_INTERVAL_MS = 100;
 
 /**
- * Checks repeatedly until it is done. @throws TransientError with the last result after
- * `timeoutMs`; the signal's reason when aborted
+ * Checks repeatedly until it is done.
+ * @throws TransientError with the last result after `timeoutMs`; the signal's reason when aborted
  */
 export async function waitUntil(
   what: string,

@@ -1,7 +1,7 @@
 import { SharedCommits } from '../../controllers/sources/progress/shared-commits.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import { Subscribers } from '../../runtime/subscribers.ts';
-import type { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
+import type { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
 import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
 import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
@@ -11,7 +11,7 @@ import type { SourceLedger } from '../../controllers/sources/progress/source-led
 
 /** Subscribes the listeners of source events, in this order. No listener calls a source. */
 export function followSources(followers: {
-  readonly arriving: ArrivingCommits;
+  readonly arriving: CommitsInProgress;
   readonly approvals: PlanApprovals;
   readonly ledger: SourceLedger;
   readonly barrier: CommitBarrier;
@@ -23,11 +23,11 @@ export function followSources(followers: {
   const shared = new SharedCommits(writers, {
     onExpected: (source) => {
       barrier.expect(source);
-      void events.tell({ kind: 'look-wanted', source });
+      void events.emit({ kind: 'fetch-wanted', source });
     },
     onMissed: (source) => barrier.stopExpecting(source),
   });
-  events.subscribe((event) => arriving.take(event));
+  events.subscribe((event) => arriving.handle(event));
   events.subscribe((event) => {
     const { kind, source } = event;
     if (kind === 'read') approvals.read(source, event.content.commit, event.content.objects);
@@ -35,9 +35,9 @@ export function followSources(followers: {
     // that it withdraws.
     else if (kind === 'whole' || kind === 'followed') approvals.followed(source);
   });
-  events.subscribe((event) => ledger.take(event));
-  events.subscribe((event) => barrier.take(event));
-  events.subscribe((event) => shared.take(event));
+  events.subscribe((event) => ledger.handle(event));
+  events.subscribe((event) => barrier.handle(event));
+  events.subscribe((event) => shared.handle(event));
   return events;
 }
 
@@ -47,6 +47,6 @@ export function declaredPlacements(
   events: Subscribers<SourceEvent>,
 ): DeclaredPlacements {
   const declared = new DeclaredPlacements(sources.map(sourceNameOf));
-  events.subscribe((event) => declared.take(event));
+  events.subscribe((event) => declared.handle(event));
   return declared;
 }

@@ -42,7 +42,7 @@ export interface OpenSource {
 }
 
 export interface SourceDependencies {
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   /** Publishes the events of the sources. */
   readonly events: Subscribers<SourceEvent>;
   readonly barrier: CommitBarrier;
@@ -52,7 +52,10 @@ export interface SourceDependencies {
   readonly readDeleted: (source: string) => Promise<readonly string[]>;
 }
 
-/** Opens all sources without network access. @throws InputError for one that cannot work */
+/**
+ * Opens all sources without network access.
+ * @throws InputError for one that cannot work
+ */
 export async function openSources(
   options: ServeOptions,
   around: SourceDependencies,
@@ -66,8 +69,8 @@ export async function openSources(
     options.clock,
     writers.map(({ from, name }) => ({ name, force: from.force === true })),
   );
-  claims.fetches.onWanted((source) => void events.tell({ kind: 'look-wanted', source }));
-  events.subscribe((event) => claims.take(event));
+  claims.fetches.onWanted((source) => void events.emit({ kind: 'fetch-wanted', source }));
+  events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
     named.map(async ({ from, name }) => {
       const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
@@ -91,13 +94,13 @@ export async function openSources(
         emit,
         pollIntervalMs: options.pollIntervalMs ?? 60_000,
         resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
-        tell: (event) => events.tell(event),
+        emitSource: (event) => events.emit(event),
         check: (content) => checkContent(content, checker, (objects) => unappliedKinds(from, objects)),
         whenFirstPublished,
       });
       events.subscribe((event) => {
         if (event.source !== name) return;
-        if (event.kind === 'look-wanted') loop.fetch();
+        if (event.kind === 'fetch-wanted') loop.fetch();
         else if (event.kind === 'checked') reporter?.reporter.report(event.content);
       });
       return {
@@ -161,7 +164,7 @@ function reporterOf(
   { dataDir, clock, random, log, leadership }: ServeOptions,
   { commitStatus }: ServeSource,
   name: string,
-  emit: (happening: ControllerEventBody) => void,
+  emit: (event: ControllerEventBody) => void,
 ) {
   if (commitStatus === undefined) return undefined;
   const { target, targetUrl } = commitStatus;
@@ -198,7 +201,7 @@ function hubSyncOf(
       applied: (object) => barrier.applied(object),
       deleted: (object) => {
         barrier.deleted(object);
-        void events.tell({ kind: 'deleted', source: name, object });
+        void events.emit({ kind: 'deleted', source: name, object });
       },
     },
     onDeleted,

@@ -9,7 +9,7 @@ import type { SourceDependencies } from './open-sources.ts';
  */
 export function recordDeletions(
   { log }: ServeOptions,
-  emit: (happening: ControllerEventBody) => void,
+  emit: (event: ControllerEventBody) => void,
   { deletions }: ControllerState,
 ): Pick<SourceDependencies, 'onDeleted' | 'readDeleted'> {
   return {

@@ -10,7 +10,8 @@ import type { ControllerState } from './controller-state.ts';
 
 /**
  * Records changes of clusters and of works of placements, for `berth history --timeline`. The
- * initial state is not recorded. @returns a listener for registration events
+ * initial state is not recorded.
+ * @returns a listener for registration events
  */
 export function recordTimeline({
   options: { clock },

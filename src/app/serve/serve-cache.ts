@@ -28,8 +28,8 @@ const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 /** The only copy of the hub in the process. Decisions, publication and the work controllers read from it. */
 export function serveCache(
   { api, clock, random, log, works, argocd, registration }: ServeOptions,
-  emit: (happening: ControllerEventBody) => void,
-  history: Pick<HubContinuity, 'look' | 'doubt'>,
+  emit: (event: ControllerEventBody) => void,
+  history: Pick<HubContinuity, 'check' | 'reportBreak'>,
 ): ObjectCache {
   const trim = works === false ? withoutSpec : trimWork;
   return new ObjectCache({
@@ -37,8 +37,8 @@ export function serveCache(
     clock,
     random,
     log,
-    historyOf: () => history.look(),
-    onOtherHistory: () => history.doubt(),
+    historyOf: () => history.check(),
+    onOtherHistory: () => history.reportBreak(),
     transforms: {
       [MANIFEST_WORK.plural]: argocd?.pull === true ? unlessPulled(trim) : trim,
       [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),

@@ -11,7 +11,7 @@ import {
   startWorkControllers,
   type WorkControllers,
 } from '../../controllers/works/start-work-controllers.ts';
-import { ArrivingCommits } from '../../controllers/sources/progress/arriving-commits.ts';
+import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
@@ -35,7 +35,7 @@ import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
 import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import { startDuties } from './start-duties.ts';
+import { startOptionalControllers } from './start-optional-controllers.ts';
 import { Standby } from './standby.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
@@ -63,23 +63,23 @@ export interface RunningController {
 }
 
 /**
- * Runs the controller until `close`. @throws InputError for options that cannot work. Later failures are events, and
- * are retried
+ * Runs the controller until `close`.
+ * @throws InputError for options that cannot work. Later failures are events, and are retried
  */
 export async function serveController(given: ServeOptions): Promise<RunningController> {
   const { clock, random, log } = given;
   const supervisor = new Supervisor({ clock, random, log });
   const { events, metrics, emit } = eventsOf(clock);
-  const look = (): Promise<number> => continuity.look();
+  const checkHub = (): Promise<number> => continuity.check();
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
-  const prepared =
-    given.leadership && new PreparedLeadership({ inner: given.leadership, look, readPublished, clock, log });
+  const tools = { checkHub, readPublished, clock, log };
+  const prepared = given.leadership && new PreparedLeadership({ inner: given.leadership, ...tools });
   const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
     positions: () => cache.reflectors.map(({ position }) => position),
-    onAnswer: () => cache.hurry(),
+    onAvailable: () => cache.hurry(),
     onBreak: (how, now) => {
       emit({ kind: 'hub-restored', how });
       // After a restore, the watches of a real hub continue and do not show it.
@@ -95,7 +95,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const ledger = new SourceLedger(sha256, state.commits, options);
   const publishedPlacements = new PublishedPlacements();
   const barrier = barrierOf(options, inventory);
-  const arriving = new ArrivingCommits();
+  const arriving = new CommitsInProgress();
   const followed = followSources({ options, arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, inventory, publishedPlacements, emit, metrics };
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
@@ -107,7 +107,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const previews = await loadPreviews({ ...parts, ledger, followed, whenPublished: whenFirstPublished });
   if (previews !== undefined) state.approvals.askForMerged(previews.planOfTree);
   let works: WorkControllers | undefined;
-  const duties = startDuties({ ...parts, cache, state });
+  const duties = startOptionalControllers({ ...parts, cache, state });
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     ...{ pull: duties.pull, waves: duties.waves, previews, loops: loops.map(({ loop }) => loop) },
@@ -131,7 +131,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), duties.close(), supervisor.close()]);
-      continuity.note();
+      continuity.storePosition();
       await Promise.all([...loops.map(({ close }) => close()), previews?.close(), state.close()]);
       events.close();
     },
@@ -142,9 +142,9 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
 function eventsOf(clock: Clock) {
   const events = new EventStream(clock);
   const metrics = new ControllerMetrics();
-  const emit = (happening: ControllerEventBody): void => {
-    events.emit(happening);
-    metrics.saw({ atMs: clock.now(), ...happening });
+  const emit = (event: ControllerEventBody): void => {
+    events.emit(event);
+    metrics.record({ atMs: clock.now(), ...event });
   };
   return { events, metrics, emit };
 }
@@ -172,7 +172,7 @@ function warmUpOf(inventory: HubInventory, clock: Clock, ready: Promise<void>) {
 function continuityOf(
   options: ServeOptions,
   { hubPositions: memory }: ControllerState,
-  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak' | 'onAnswer'>,
+  watches: Pick<HubContinuityOptions, 'positions' | 'onBreak' | 'onAvailable'>,
 ): HubContinuity {
   const { api, clock } = options;
   return new HubContinuity({ api, clock, mayListNamespaces: mayListNamespaces(options), memory, ...watches });
@@ -199,7 +199,7 @@ async function becomeReady(
     readonly publishedPlacements: PublishedPlacements;
     readonly readiness: Readiness;
     readonly http: ControllerHttp | undefined;
-    readonly emit: (happening: ControllerEventBody) => void;
+    readonly emit: (event: ControllerEventBody) => void;
   },
   signal: AbortSignal,
 ): Promise<void> {
@@ -221,11 +221,11 @@ async function openDecider(parts: {
   readonly barrier: CommitBarrier;
   readonly inventory: HubInventory;
   readonly publishedPlacements: PublishedPlacements;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly metrics: ControllerMetrics;
   readonly state: ControllerState;
   readonly ledger: SourceLedger;
-  readonly arriving: ArrivingCommits;
+  readonly arriving: CommitsInProgress;
   readonly followed: Subscribers<SourceEvent>;
   readonly isHubRestored: () => boolean;
 }): Promise<PublishPipeline | UpstreamDecisions> {
@@ -284,7 +284,7 @@ async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions
 
 function startWorks(parts: {
   readonly options: ServeOptions;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly barrier: CommitBarrier;
   readonly cache: ObjectCache;
 }): WorkControllers {

@@ -27,7 +27,7 @@ interface RunningDuties extends RunningArgocd {
 /** Starts the controllers for Argo CD that are enabled. */
 export function startArgocd(parts: {
   readonly options: ServeOptions;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly cache: ObjectCache;
   readonly publishedPlacements: PublishedPlacements;
   readonly state: Pick<ControllerState, 'pullRemovals'>;

@@ -10,7 +10,7 @@ import type { ServeOptions } from '../settings/serve-options.ts';
 /** Starts the hub's side of registration, if enabled. */
 export function startHubRegistration(parts: {
   readonly options: ServeOptions;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly cache: ObjectCache;
   readonly onEvent: (event: RegistrationEvent) => void;
 }): RunningRegistration | undefined {

@@ -15,7 +15,7 @@ import type { ControllerState } from './controller-state.ts';
 /** Starts the pull model of Argo CD, if enabled. */
 export function startPull(parts: {
   readonly options: ServeOptions;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly cache: ObjectCache;
   readonly state: Pick<ControllerState, 'pullRemovals'>;
 }): PullController | undefined {

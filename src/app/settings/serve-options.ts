@@ -95,7 +95,7 @@ export interface ServeAdmissionOptions {
 export interface ServeHttpOptions {
   readonly host: string;
   readonly port: number;
-  /** File with bearer tokens for the plugin endpoint and /api. Absent: these answer 401. */
+  /** File with bearer tokens for the plugin endpoint and /api. Absent: these respond with 401. */
   readonly tokenFile?: string | undefined;
   /** PEM files for TLS. Absent: plain HTTP. */
   readonly tls?: { readonly certFile: string; readonly keyFile: string } | undefined;

@@ -61,8 +61,8 @@ export function trustedAuthorities({ authority, next, last }: CertificateTexts):
 }
 
 /**
- * The facts of those certificates in the Secret that can be used. @param host the name that the serving certificate
- * must be valid for
+ * The facts of those certificates in the Secret that can be used.
+ * @param host the name that the serving certificate must be valid for
  */
 export function readUsableCertificates(texts: CertificateTexts, host: string): StoredCertificates {
   const authority = usable(texts.authority);

@@ -9,7 +9,7 @@ import {
   type ReviewVerdict,
 } from '../../core/registration/webhooks/review-message.ts';
 import { MUTATE_PATH, VALIDATE_PATH } from '../../core/registration/webhooks/webhook-configurations.ts';
-import { answerValidation } from './answer-review.ts';
+import { validateReview } from './validate-review.ts';
 
 /** The object before and after the write, at most 3 MiB each (the limit of API servers), and as much again for the rest. */
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -17,7 +17,7 @@ const MAX_BODY_BYTES = 8 * 1024 * 1024;
 const MAX_AT_ONCE = 64;
 /** The timeout when the request names none, and the longest one that is accepted. */
 const DEFAULT_TIMEOUT_MS = 10_000;
-/** Reserved for sending the answer. */
+/** Reserved for sending the response. */
 const RESERVE_MS = 250;
 
 export interface ReviewHandlerOptions {
@@ -54,7 +54,7 @@ export function reviewHandler(
       const verdict =
         pathname === MUTATE_PATH
           ? judgeMutation(question, formatRfc3339(instantFromEpochMs(options.clock.now())))
-          : await inTime(answerValidation(question, options.hub), timeoutMs, options.clock);
+          : await inTime(validateReview(question, options.hub), timeoutMs, options.clock);
       options.onAnswer({ resource: question.resource, user: question.user.user, verdict });
       answer(
         response,

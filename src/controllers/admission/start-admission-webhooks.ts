@@ -5,7 +5,7 @@ import type { ReviewVerdict } from '../../core/registration/webhooks/review-mess
 import { hostOf, type WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
-import { keepConfigurations } from './keep-configurations.ts';
+import { ensureConfigurations } from './ensure-configurations.ts';
 import { reviewHandler } from './review-handler.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
@@ -47,7 +47,7 @@ export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): Runni
   const webhooks = new AdmissionWebhooks(options);
   supervisor.start('admission webhooks', async (signal) => {
     while (!signal.aborted) {
-      await webhooks.look();
+      await webhooks.check();
       await sleep(clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   });
@@ -77,11 +77,11 @@ class AdmissionWebhooks {
   }
 
   /** Checks certificate, server and configurations once. A failure is kept as a warning. */
-  async look(): Promise<void> {
+  async check(): Promise<void> {
     try {
       for (let attempt = 1; !(await this.#pass(attempt < MAX_ATTEMPTS)); attempt++);
     } catch (error) {
-      this.#fails(errorText(error));
+      this.#setProblem(errorText(error));
     }
   }
 
@@ -93,13 +93,13 @@ class AdmissionWebhooks {
   async #pass(mayRepeat: boolean): Promise<boolean> {
     const { hub, address, mayWrite, log } = this.#options;
     try {
-      const identity = await this.#certificates.look();
+      const identity = await this.#certificates.ensure();
       if (identity === undefined) {
-        this.#fails('there is no usable certificate yet; the leader creates it');
+        this.#setProblem('there is no usable certificate yet; the leader creates it');
         return true;
       }
       await this.#serve(identity);
-      const written = mayWrite() ? await keepConfigurations(hub, address, identity.trusted) : [];
+      const written = mayWrite() ? await ensureConfigurations(hub, address, identity.trusted) : [];
       if (written.length > 0) log.info('admission webhook configurations were written', { written });
       this.#problem = '';
       return true;
@@ -109,7 +109,7 @@ class AdmissionWebhooks {
     }
   }
 
-  #fails(problem: string): void {
+  #setProblem(problem: string): void {
     if (problem !== this.#problem) this.#options.log.warn('admission webhooks', { problem });
     this.#problem = problem;
   }

@@ -60,11 +60,11 @@ export class WebhookCertificates {
    * @throws the errors of the hub; ConflictError when another process wrote first; InputError for a Secret that Berth
    *   did not create
    */
-  async look(): Promise<WebhookIdentity | undefined> {
-    return identityOf(await this.#keep());
+  async ensure(): Promise<WebhookIdentity | undefined> {
+    return identityOf(await this.#ensureTexts());
   }
 
-  async #keep(): Promise<CertificateTexts> {
+  async #ensureTexts(): Promise<CertificateTexts> {
     const { hub, namespace, host, clock, log, mayWrite } = this.#options;
     const secret = await hub.get(SECRET, { namespace, name: ADMISSION_NAME });
     if (secret !== undefined && secret.metadata.labels?.[OWN_LABEL] === undefined)

@@ -9,7 +9,7 @@ import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
 import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
-import { type Pace, WritePace } from '../../runtime/write-pace.ts';
+import { type RateLimit, RateLimiter } from '../../runtime/rate-limiter.ts';
 import { ClusterScores } from './cluster-scores.ts';
 
 export interface PlacementEventsOptions {
@@ -32,7 +32,7 @@ export interface PageWritten {
 /** The name of OCM's scheduler in Events. Source: open-cluster-management-io/ocm `pkg/placement/controllers/manager.go`. */
 const CONTROLLER = 'placementController';
 /** Rate limit of all placements; further events wait. */
-const PACE: Pace = { perSecond: 10, burst: 50 };
+const PACE: RateLimit = { perSecond: 10, burst: 50 };
 /**
  * Rate limit of one placement; further events are dropped. Source: kubernetes/client-go
  * `tools/record/events_cache.go`, EventSourceObjectSpamFilter.
@@ -55,7 +55,7 @@ export class PlacementEvents {
   readonly #options: PlacementEventsOptions;
   readonly #waiting: Waiting[] = [];
   readonly #wakeUp = new WakeUp();
-  readonly #pace: WritePace;
+  readonly #pace: RateLimiter;
   /** By placement: when all of its events so far would be due at the rate of one placement. */
   readonly #dueUntilMs = new Map<string, number>();
   readonly #scores = new ClusterScores();
@@ -63,22 +63,25 @@ export class PlacementEvents {
 
   constructor(options: PlacementEventsOptions) {
     this.#options = options;
-    this.#pace = new WritePace(options.clock, PACE);
+    this.#pace = new RateLimiter(options.clock, PACE);
   }
 
   pageWritten({ placement, change, page, uid, result }: PageWritten): void {
     const { namespace = '', name } = placement.metadata;
     const related = { kind: PLACEMENT_DECISION, namespace, name: page, uid };
-    this.#tell(placement, () => ({
+    this.#report(placement, () => ({
       ...pageEvent(change, { page, placement: name, namespace }, result?.status),
       related,
     }));
   }
 
-  /** Called when all pages of a decision are written. @param snapshot the inputs of the decision */
+  /**
+   * Called when all pages of a decision are written.
+   * @param snapshot the inputs of the decision
+   */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#tell(result.placement, () => scoreEvent(this.#scores.of(result, snapshot)));
+    this.#report(result.placement, () => scoreEvent(this.#scores.of(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -95,7 +98,7 @@ export class PlacementEvents {
     }
   }
 
-  #tell(placement: Placement, news: Waiting['news']): void {
+  #report(placement: Placement, news: Waiting['news']): void {
     if (this.#waiting.length >= MAX_WAITING || !this.#mayTellOf(namespacedName(placement.metadata))) {
       this.#leftOut += 1;
       return;

@@ -75,7 +75,10 @@ interface ExplanationAsked {
   readonly waves?: readonly WavesExplanation[] | undefined;
 }
 
-/** Explains one placement of a snapshot, or one placement and cluster. @throws InputError when there is no such placement */
+/**
+ * Explains one placement of a snapshot, or one placement and cluster.
+ * @throws InputError when there is no such placement
+ */
 export function explainInSnapshot(
   given: Snapshot,
   ref: PlacementRef,

@@ -4,7 +4,7 @@ import type { ParsedCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 
 /**
- * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded answers: the case with
+ * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded results: the case with
  * the name, or the first one. InputError names the line.
  */
 export function readCaseSnapshot(

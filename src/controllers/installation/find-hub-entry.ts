@@ -22,8 +22,9 @@ export interface HubLookup {
   /** Requests a path from the hub without verifying its certificate. No token is sent. */
   readonly fetchUnverified: (path: string) => Promise<ToStrangers>;
   /**
-   * Called once if Berth accepts the authorities that the hub itself named, without a hash to verify them. @param
-   * hashes of their keys
+   * Called once if Berth accepts the authorities that the hub itself named, without a hash to
+   * verify them.
+   * @param hashes of their keys
    */
   readonly tellTrusted: (hashes: readonly string[]) => void;
 }
@@ -32,7 +33,7 @@ export interface HubLookup {
 interface ToStrangers {
   /** The certificates of its TLS handshake, DER. */
   readonly certificates: readonly Uint8Array[];
-  /** The body of the answer; undefined if there was none. */
+  /** The body of the response; undefined if there was none. */
   readonly text: string | undefined;
 }
 
@@ -102,7 +103,10 @@ async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
   return taken.map(String).join('');
 }
 
-/** The authorities in a PEM text that have one of the hashes; all if no hashes are given. @throws InputError when none has */
+/**
+ * The authorities in a PEM text that have one of the hashes; all if no hashes are given.
+ * @throws InputError when none has
+ */
 function pinned({ server, caHashes }: HubLookup, pem: string): string {
   if (caHashes.length === 0) return pem;
   const found = certificatesIn(pem).filter((one) => caHashes.includes(authorityHash(one)));

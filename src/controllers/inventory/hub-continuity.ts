@@ -28,7 +28,7 @@ export interface HubContinuityOptions {
   /** Called when a break is found, before any new state of the hub is read. */
   readonly onBreak: (how: HubBreak, now: HubPosition) => void;
   /** Called when the hub responds again after an outage. */
-  readonly onAnswer: () => void;
+  readonly onAvailable: () => void;
 }
 
 const SYSTEM_NAMESPACE = 'kube-system';
@@ -45,13 +45,13 @@ const TRY_EVERY_MS = 2_000;
  * the newest resource version is older than one that was seen. It checks before each watch and
  * every ten seconds, because the watches of a real hub stay open after a restore of its etcd and
  * report nothing. If writes after the restore have already passed the seen version, the watches
- * detect it and call `doubt`.
+ * detect it and call `reportBreak`.
  */
 export class HubContinuity {
   readonly #options: HubContinuityOptions;
   #history = 0;
   #wasRestored = false;
-  #looking: Promise<void> | undefined;
+  #checking: Promise<void> | undefined;
 
   constructor(options: HubContinuityOptions) {
     this.#options = options;
@@ -66,11 +66,11 @@ export class HubContinuity {
    * Await it before a watch is opened.
    * @returns the number of detected breaks; after it changes, everything that was read before is
    * invalid
-   * @throws TransientError when the hub does not answer
+   * @throws TransientError when the hub does not respond
    */
-  async look(): Promise<number> {
-    this.#looking ??= this.#look().finally(() => (this.#looking = undefined));
-    await this.#looking;
+  async check(): Promise<number> {
+    this.#checking ??= this.#checkOnce().finally(() => (this.#checking = undefined));
+    await this.#checking;
     return this.#history;
   }
 
@@ -83,11 +83,11 @@ export class HubContinuity {
       const wasAway = isAway;
       // If the hub does not respond, the watches end, too, and the hub is checked before they are
       // opened again.
-      isAway = await this.look().then(
+      isAway = await this.check().then(
         () => false,
         () => true,
       );
-      if (wasAway && !isAway) this.#options.onAnswer();
+      if (wasAway && !isAway) this.#options.onAvailable();
     }
   }
 
@@ -95,20 +95,20 @@ export class HubContinuity {
    * Called by a watch that found another history of the hub. Resolves when all listeners are
    * notified.
    */
-  async doubt(): Promise<void> {
+  async reportBreak(): Promise<void> {
     const known = this.#history;
-    await this.look();
+    await this.check();
     // Several watches may report the same break.
-    if (this.#history === known) this.#break('restored', this.#noted);
+    if (this.#history === known) this.#break('restored', this.#stored);
   }
 
   /** Stores how far the watches have got, for the next start. */
-  note(): void {
+  storePosition(): void {
     const known = this.#known();
     if (known !== undefined) this.#options.memory.set(this.#name, known);
   }
 
-  async #look(): Promise<void> {
+  async #checkOnce(): Promise<void> {
     const { memory } = this.#options;
     // Read before the request, because the watches may pass its response meanwhile.
     const before = this.#known();
@@ -125,24 +125,24 @@ export class HubContinuity {
     this.#options.onBreak(how, now ?? { uid: '', resourceVersion: '' });
   }
 
-  /** The name of the object to look at, and the key of the position in the memory. */
+  /** The name of the object to read, and the key of the position in the memory. */
   get #name(): string {
     return this.#options.mayListNamespaces ? SYSTEM_NAMESPACE : GLOBAL_SET;
   }
 
-  get #noted(): HubPosition | undefined {
+  get #stored(): HubPosition | undefined {
     return this.#options.memory.get(this.#name);
   }
 
   #known(): HubPosition | undefined {
     const { positions } = this.#options;
-    const noted = this.#noted;
+    const stored = this.#stored;
     // A watch that has not been opened again since a break still shows a version from before it.
     const reached = positions().filter(({ history }) => history === this.#history);
     return (
-      noted &&
+      stored &&
       withNewestVersion(
-        noted,
+        stored,
         reached.map(({ resourceVersion }) => resourceVersion),
       )
     );

@@ -113,8 +113,8 @@ export class HubInventory {
   }
 
   /**
-   * Lists the inputs of decisions again. @returns by kind: resolves when it was listed or refused, or when the signal
-   * aborts
+   * Lists the inputs of decisions again.
+   * @returns by kind: resolves when it was listed or refused, or when the signal aborts
    */
   listInputs(signal: AbortSignal): ReadonlyMap<string, Promise<void>> {
     return new Map(this.inputs.map((reflector) => [reflector.kind.kind, reflector.relist(signal)]));
@@ -140,7 +140,10 @@ export class HubInventory {
     return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
   }
 
-  /** The works of a placement on a cluster. @param placement `namespace/name` */
+  /**
+   * The works of a placement on a cluster.
+   * @param placement `namespace/name`
+   */
   worksOf(placement: string, cluster: string): readonly KubeObject[] {
     return this.#worksByPlacement.get(worksKey(placement, cluster));
   }

@@ -7,7 +7,7 @@ import { WaitList } from '../../runtime/wait-list.ts';
 export interface PreparedLeadershipOptions {
   readonly inner: Leadership;
   /** Checks whether the hub was restored or replaced. Rejects while the hub does not respond. */
-  readonly look: () => Promise<unknown>;
+  readonly checkHub: () => Promise<unknown>;
   /** Then reads the last writes of the previous leader. */
   readonly readPublished: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
@@ -62,12 +62,12 @@ export class PreparedLeadership implements Leadership {
   }
 
   async #prepare(signal: AbortSignal): Promise<void> {
-    const { inner, look, readPublished, clock, log } = this.#options;
+    const { inner, checkHub, readPublished, clock, log } = this.#options;
     for (let isLooked = false; !isLooked; ) {
       await inner.whenHeld(signal);
       if (signal.aborted) return;
       try {
-        await look();
+        await checkHub();
         isLooked = true;
       } catch (error) {
         log.warn('hub does not answer, so this process does not write yet', { error });

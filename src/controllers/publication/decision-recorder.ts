@@ -39,7 +39,7 @@ export class DecisionRecorder {
    * Stores the inputs of a result for as long as the result is in memory. If the engine returns a result again, it also
    * follows from the newest snapshot, so the earlier one can be freed.
    */
-  saw(snapshot: Snapshot, result: ScheduleResult): void {
+  noteInputs(snapshot: Snapshot, result: ScheduleResult): void {
     this.#snapshotOf.set(result, snapshot);
     const results = this.#resultsOf.get(snapshot) ?? new Map<string, ScheduleResult>();
     results.set(namespacedName(result.placement.metadata), result);

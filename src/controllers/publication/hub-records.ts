@@ -69,7 +69,10 @@ export class HubRecords {
     this.#schedule(Math.min(MAX_GATHER_MS, Math.max(GATHER_MS, this.#tookMs / WRITING_SHARE)));
   }
 
-  /** Adds the records that a killed process did not write. @param records the newest on this disk, oldest first */
+  /**
+   * Adds the records that a killed process did not write.
+   * @param records the newest on this disk, oldest first
+   */
   resume(records: readonly DecisionRecord[]): void {
     const through = this.#options.through?.get();
     const at = records.findLastIndex(({ hash }) => hash === through);

@@ -6,7 +6,8 @@ export const METADATA_ONLY: WriteOptions = { fieldManager: 'berth', metadataOnly
 
 /**
  * The object after a write: the response, or if that has only metadata, the previous object with
- * the written parts. @param written the complete parts that the write set
+ * the written parts.
+ * @param written the complete parts that the write set
  */
 export function objectAfterWrite(
   answer: KubeObject,

@@ -22,7 +22,10 @@ export interface PassFactsOptions {
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: Pick<PlanApprovals, 'pendingFor'>;
   readonly isHubRestored: () => boolean;
-  /** Whether a source that another tool applies declares the placement. @param key `namespace/name` */
+  /**
+   * Whether a source that another tool applies declares the placement.
+   * @param key `namespace/name`
+   */
   readonly isOfSource: (key: string) => boolean;
 }
 
@@ -34,7 +37,10 @@ export class PassFactsReader {
     this.#options = options;
   }
 
-  /** The placement as the watch shows it; undefined if it is deleted. @param key `namespace/name` */
+  /**
+   * The placement as the watch shows it; undefined if it is deleted.
+   * @param key `namespace/name`
+   */
   placement(key: string): Placement | undefined {
     return this.#options.inventory.placements.store.get(key) as Placement | undefined;
   }

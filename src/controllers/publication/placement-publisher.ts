@@ -42,15 +42,18 @@ export interface PublisherOptions {
   readonly mayBeBack: (placement: string) => boolean;
   /** Whether endpoints serve the placement. */
   readonly shown: (placement: string) => boolean;
-  /** Records the decision and its inputs. @returns the hash of the record */
+  /**
+   * Records the decision and its inputs.
+   * @returns the hash of the record
+   */
   readonly record: (entry: PublishedDecision) => string;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   /** Called after each complete pass with the published clusters. */
   readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
   /** Called for each confirmed write of a page. */
   readonly onPageWritten?: ((written: PageWritten) => void) | undefined;
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
-  readonly lookAgain: (placement: string) => void;
+  readonly enqueue: (placement: string) => void;
 }
 
 /** When a deleted placement that Git declares is checked again. */
@@ -148,8 +151,7 @@ export class PlacementPublisher {
 
   /** Applies the action, or starts it, in which case the response follows later. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
-    const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, lookAgain } =
-      this.#options;
+    const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, enqueue } = this.#options;
     switch (action.kind) {
       case 'read-pages':
       case 'fence-page':
@@ -178,9 +180,9 @@ export class PlacementPublisher {
       case 'decide-again':
         return void decideAgain(action.cause, key);
       case 'look-again':
-        return void lookAgain(key);
+        return void enqueue(key);
       default:
-        return void this.#tell(key, action);
+        return void this.#emit(key, action);
     }
   }
 
@@ -258,7 +260,7 @@ export class PlacementPublisher {
     }
   }
 
-  #tell(
+  #emit(
     key: string,
     action: Extract<
       PlacementAction,

@@ -76,7 +76,7 @@ export interface PipelineOptions {
   readonly isFollowing?: () => boolean;
   /** Whether this process publishes. If not, it only decides. Default: always. */
   readonly leadership?: Leadership | undefined;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly events?: PlacementEvents | undefined;
   readonly onPass: (tookMs: number) => void;
 }
@@ -235,16 +235,16 @@ export class PublishPipeline {
       record: (entry) => recorder.record(entry),
       onSettled: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
-      lookAgain: (key) => this.queue.add(key),
+      enqueue: (key) => this.queue.add(key),
       onPageWritten: (written) => events?.pageWritten(written),
-      emit: (happening) => {
-        options.emit(happening);
-        if (happening.kind === 'published' && happening.writes > 0) this.#tellScores(happening.placement);
+      emit: (event) => {
+        options.emit(event);
+        if (event.kind === 'published' && event.writes > 0) this.#writeScoreEvents(event.placement);
       },
     });
   }
 
-  #tellScores(key: string): void {
+  #writeScoreEvents(key: string): void {
     const { events, recorder } = this.#options;
     const result = this.scheduling.resultOf(key);
     if (result !== undefined) events?.published(result, recorder.snapshotOf(result));
@@ -261,7 +261,7 @@ export class PublishPipeline {
       snapshot: () => this.#snapshotToStart(snapshots),
       transition: (snapshot) => transitions.run(snapshot),
       onEach: ({ snapshot, result, start }) => {
-        recorder.saw(snapshot, result);
+        recorder.noteInputs(snapshot, result);
         snapshots.decided(snapshot, start);
       },
       beforePublishing: async (transition, start) => {

@@ -41,7 +41,10 @@ export class TransitionJournal {
     return this.#unfinished !== undefined;
   }
 
-  /** The snapshot from which the next transition starts. @param snapshot the current state of the hub */
+  /**
+   * The snapshot from which the next transition starts.
+   * @param snapshot the current state of the hub
+   */
   startingSnapshot(snapshot: Snapshot): Snapshot {
     if (this.#unfinished === undefined) return snapshot;
     const before = snapshotBefore(snapshot, this.#unfinished);
@@ -51,8 +54,8 @@ export class TransitionJournal {
 
   /**
    * Called when a transition from the hub at one commit has ended, before its moves are published.
-   * Resolves when the moves are stored. @param moved all moves that are not published yet,
-   * including those of earlier transitions
+   * Resolves when the moves are stored.
+   * @param moved all moves that are not published yet, including those of earlier transitions
    */
   async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;

@@ -15,8 +15,9 @@ export class UnpublishedMoves {
 
   /**
    * Called when a transition has ended that possibly started from a partly applied commit, so that
-   * perhaps none of its moves are published. @returns all moves that would then be unpublished,
-   * each from the published to the decided clusters
+   * perhaps none of its moves are published.
+   * @returns all moves that would then be unpublished, each from the published to the decided
+   * clusters
    */
   wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = { start, moved };
@@ -32,8 +33,8 @@ export class UnpublishedMoves {
   }
 
   /**
-   * Called when a transition has ended, before its moves are published. @returns all unpublished
-   * moves, each from the published to the decided clusters
+   * Called when a transition has ended, before its moves are published.
+   * @returns all unpublished moves, each from the published to the decided clusters
    */
   begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
     this.#waiting = undefined;
@@ -50,7 +51,10 @@ export class UnpublishedMoves {
     this.#moves.clear();
   }
 
-  /** The snapshot in which all moves are published. @param snapshot the current state of the hub */
+  /**
+   * The snapshot in which all moves are published.
+   * @param snapshot the current state of the hub
+   */
   snapshotAfter(snapshot: Snapshot): Snapshot {
     if (this.#moves.size === 0) return snapshot;
     const outcomes = new Map<string, readonly string[]>();

@@ -22,13 +22,10 @@ import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cl
 import { API_RESOURCE_FINALIZER, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { CachedController } from './cached-controller.ts';
 import { AutomaticAcceptance } from './accept-by-rule.ts';
 import { hasAnyOf } from './objects-of-cluster.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
@@ -37,26 +34,15 @@ const WAIT_MS = 5_000;
 const OWN_KINDS = [CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING];
 
 /** Creates on the hub what an accepted cluster needs, and removes what a denied or deleted cluster had. */
-export class AcceptanceController implements RegistrationController {
+export class AcceptanceController extends CachedController {
   readonly name = 'acceptance';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #clusters: Reflector;
-  readonly #namespaces: Reflector;
-  readonly #own: ReadonlyMap<string, Reflector>;
-  readonly #requests: Reflector;
-  readonly #automatic: AutomaticAcceptance;
-
-  constructor(options: RegistrationOptions) {
-    const { cache } = options;
-    this.#options = options;
-    this.#clusters = cache.of(MANAGED_CLUSTER);
-    this.#namespaces = cache.of(NAMESPACE);
-    this.#own = new Map(OWN_KINDS.map((kind) => [kind.kind, cache.of(kind)]));
-    this.#requests = cache.of(CERTIFICATE_REQUEST);
-    this.reads = [this.#clusters, this.#namespaces, ...this.#own.values(), this.#requests];
-    this.#automatic = new AutomaticAcceptance(options, this.#requests, this.#namespaces);
-  }
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+  readonly #namespaces = this.read(NAMESPACE);
+  readonly #own: ReadonlyMap<string, Reflector> = new Map(
+    OWN_KINDS.map((kind) => [kind.kind, this.read(kind)]),
+  );
+  readonly #requests = this.read(CERTIFICATE_REQUEST);
+  readonly #automatic = new AutomaticAcceptance(this.options, this.#requests, this.#namespaces);
 
   follow(queue: WorkQueue): void {
     const add = (object: KubeObject | undefined): void => {
@@ -78,7 +64,7 @@ export class AcceptanceController implements RegistrationController {
       name,
       cluster,
       find: (wanted) => this.#find(wanted),
-      hasWorks: this.#mayRemove(cluster) && (await hasAnyOf(this.#options.hub, MANIFEST_WORK, name)),
+      hasWorks: this.#mayRemove(cluster) && (await hasAnyOf(this.options.hub, MANIFEST_WORK, name)),
     });
     await this.#perform(plan, cluster);
     return plan.isWaiting ? { kind: 'requeue', afterMs: WAIT_MS } : DONE;
@@ -87,7 +73,7 @@ export class AcceptanceController implements RegistrationController {
   /** Reads the cluster from the hub if the cache has none, because its objects are deleted if it does not exist. */
   async #read(name: string): Promise<ManagedCluster | undefined> {
     const cached = this.#clusters.store.get(name);
-    const object = cached ?? (await this.#options.hub.get(MANAGED_CLUSTER, { namespace: '', name }));
+    const object = cached ?? (await this.options.hub.get(MANAGED_CLUSTER, { namespace: '', name }));
     return object as ManagedCluster | undefined;
   }
 
@@ -120,7 +106,7 @@ export class AcceptanceController implements RegistrationController {
     const condition = isRefused ? acceptanceFailed(failures.map(errorText).join('\n')) : plan.condition;
     if (condition !== undefined && cluster !== undefined) {
       const object = cluster as unknown as KubeObject;
-      const isNews = await writeConditions(this.#options, MANAGED_CLUSTER, object, [condition]);
+      const isNews = await writeConditions(this.options, MANAGED_CLUSTER, object, [condition]);
       if (isNews && !isRefused) await this.#tell(object, condition);
     }
     const [first] = failures;
@@ -129,7 +115,7 @@ export class AcceptanceController implements RegistrationController {
   }
 
   async #write(write: ObjectWrite): Promise<void> {
-    const { hub } = this.#options;
+    const { hub } = this.options;
     const { kind, object } = write;
     const { namespace = '', name, uid, resourceVersion, labels } = object.metadata;
     const options = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
@@ -158,7 +144,7 @@ export class AcceptanceController implements RegistrationController {
     const { name = '', uid, resourceVersion, finalizers = [] } = cluster?.metadata ?? {};
     const others = finalizers.filter((one) => one !== API_RESOURCE_FINALIZER);
     const next = isWanted ? [...finalizers, API_RESOURCE_FINALIZER] : others;
-    return (await this.#options.hub.mergePatch(
+    return (await this.options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },
       { metadata: { uid, resourceVersion, finalizers: next } },
@@ -170,8 +156,8 @@ export class AcceptanceController implements RegistrationController {
     const { name } = cluster.metadata;
     const isAccepted = condition.reason === CLUSTER_CONDITIONS.accepted.reason;
     if (!isAccepted && condition.reason !== CLUSTER_CONDITIONS.denied.reason) return;
-    this.#options.onEvent?.({ action: isAccepted ? 'accepted' : 'denied', cluster: name });
-    await reportEvent(this.#options, cluster, {
+    this.options.onEvent?.({ action: isAccepted ? 'accepted' : 'denied', cluster: name });
+    await reportEvent(this.options, cluster, {
       type: 'Normal',
       reason: isAccepted ? 'ManagedClusterAccepted' : 'ManagedClusterDenied',
       action: isAccepted ? 'Accept' : 'Deny',

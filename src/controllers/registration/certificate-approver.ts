@@ -1,4 +1,3 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import {
   apiVersionOf,
   CERTIFICATE_REQUEST,
@@ -19,31 +18,19 @@ import { isAlive } from '../../core/registration/health/is-joined.ts';
 import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { CachedController } from './cached-controller.ts';
 import { approveRequest } from './approve-request.ts';
 import { readRequest, requestsOf } from './read-request.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 /** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
 const ASK_AGAIN_MS = 30_000;
 
 /** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
-export class CertificateApprover implements RegistrationController {
+export class CertificateApprover extends CachedController {
   readonly name = 'approval';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #requests: Reflector;
-  readonly #clusters: Reflector;
-
-  constructor(options: RegistrationOptions) {
-    this.#options = options;
-    this.#requests = options.cache.of(CERTIFICATE_REQUEST);
-    this.#clusters = options.cache.of(MANAGED_CLUSTER);
-    this.reads = [this.#requests, this.#clusters];
-  }
+  readonly #requests = this.read(CERTIFICATE_REQUEST);
+  readonly #clusters = this.read(MANAGED_CLUSTER);
 
   follow(queue: WorkQueue): void {
     for (const { metadata } of this.#requests.store.list()) queue.add(metadata.name);
@@ -63,7 +50,7 @@ export class CertificateApprover implements RegistrationController {
     if (csr === undefined) return DONE;
     const label = csr.metadata.labels?.[CLUSTER_NAME_LABEL] ?? '';
     const cluster = this.#clusters.store.get(label) as ManagedCluster | undefined;
-    const { autoAcceptance: auto, log } = this.#options;
+    const { autoAcceptance: auto, log } = this.options;
     const isKnownAgent = (user: string): boolean =>
       knownAgents(requestsOf(this.#requests, label), label).has(user);
     const verdict = judgeRequest(csr, readRequest(csr), cluster, { auto, isKnownAgent });
@@ -93,7 +80,7 @@ export class CertificateApprover implements RegistrationController {
   }
 
   async #mayRenew({ username, groups, uid, extra }: RequesterIdentity): Promise<boolean> {
-    const review = await this.#options.hub.create(SUBJECT_ACCESS_REVIEW, {
+    const review = await this.options.hub.create(SUBJECT_ACCESS_REVIEW, {
       apiVersion: apiVersionOf(SUBJECT_ACCESS_REVIEW),
       kind: SUBJECT_ACCESS_REVIEW.kind,
       metadata: {} as KubeObject['metadata'],
@@ -104,12 +91,12 @@ export class CertificateApprover implements RegistrationController {
   }
 
   async #approve(csr: CertificateRequestObject, cluster: string, by: 'renewal' | 'rule'): Promise<void> {
-    const { hub, clock } = this.#options;
+    const { hub, clock } = this.options;
     await approveRequest(hub, csr, APPROVED_CONDITION, {
       nowMs: clock.now(),
       fieldManager: REGISTRATION_MANAGER,
     });
-    this.#options.onEvent?.({ action: 'certificate-approved', cluster, request: csr.metadata.name, by });
+    this.options.onEvent?.({ action: 'certificate-approved', cluster, request: csr.metadata.name, by });
   }
 }
 

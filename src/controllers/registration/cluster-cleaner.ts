@@ -1,4 +1,3 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import { errorText, InputError } from '../../core/errors.ts';
 import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '../../core/model/kinds.ts';
@@ -8,12 +7,9 @@ import { type CleanupPlan, planCleanup } from '../../core/registration/deletion/
 import { RESOURCE_FINALIZER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { CachedController } from './cached-controller.ts';
 import { objectsOfCluster } from './objects-of-cluster.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 
 const LOOK_AGAIN_MS = 5_000;
@@ -22,19 +18,11 @@ const SOON_MS = 200;
 const CLEANED_KINDS = [MANAGED_CLUSTER_ADDON, MANIFEST_WORK];
 
 /** Deletes the add-ons and works of a cluster before the cluster itself is deleted. */
-export class ClusterCleaner implements RegistrationController {
+export class ClusterCleaner extends CachedController {
   readonly name = 'cleanup';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #clusters: Reflector;
+  readonly #clusters = this.read(MANAGED_CLUSTER);
   /** Clusters that were deleted after somebody removed their finalizers. */
   readonly #gone = new Set<string>();
-
-  constructor(options: RegistrationOptions) {
-    this.#options = options;
-    this.#clusters = options.cache.of(MANAGED_CLUSTER);
-    this.reads = [this.#clusters];
-  }
 
   follow(queue: WorkQueue): void {
     for (const { metadata } of this.#clusters.store.list()) queue.add(metadata.name);
@@ -62,7 +50,7 @@ export class ClusterCleaner implements RegistrationController {
       return { kind: 'requeue', afterMs: plan.isFinished ? SOON_MS : LOOK_AGAIN_MS };
     const others = finalizers.filter((one) => one !== RESOURCE_FINALIZER);
     await this.#setFinalizers(cluster, others);
-    this.#options.onEvent?.({ action: 'cleaned-up', cluster: name });
+    this.options.onEvent?.({ action: 'cleaned-up', cluster: name });
     return DONE;
   }
 
@@ -84,7 +72,7 @@ export class ClusterCleaner implements RegistrationController {
    */
   async #cleanUpAfter(name: string): Promise<ReconcileOutcome> {
     if (!this.#gone.has(name)) return DONE;
-    const there = await this.#options.hub.get(MANAGED_CLUSTER, { namespace: '', name });
+    const there = await this.options.hub.get(MANAGED_CLUSTER, { namespace: '', name });
     const plan = there === undefined ? planCleanup(await this.#leftOvers(name)) : undefined;
     if (plan === undefined || plan.isFinished) {
       this.#gone.delete(name);
@@ -95,7 +83,7 @@ export class ClusterCleaner implements RegistrationController {
   }
 
   async #leftOvers(cluster: string) {
-    const { hub } = this.#options;
+    const { hub } = this.options;
     return Promise.all(
       CLEANED_KINDS.map(async (kind) => ({ kind, objects: await objectsOfCluster(hub, kind, cluster) })),
     );
@@ -104,16 +92,16 @@ export class ClusterCleaner implements RegistrationController {
   async #delete({ kind, deletions }: CleanupPlan, namespace: string): Promise<void> {
     if (kind === undefined) return;
     for (const { metadata } of deletions)
-      await this.#options.hub.delete(kind, { namespace, name: metadata.name }, { uid: metadata.uid });
+      await this.options.hub.delete(kind, { namespace, name: metadata.name }, { uid: metadata.uid });
   }
 
   #report(cluster: KubeObject, condition: Condition): Promise<boolean> {
-    return writeConditions(this.#options, MANAGED_CLUSTER, cluster, [condition]);
+    return writeConditions(this.options, MANAGED_CLUSTER, cluster, [condition]);
   }
 
   async #setFinalizers({ metadata }: KubeObject, finalizers: readonly string[]): Promise<void> {
     const { name, uid, resourceVersion } = metadata;
-    await this.#options.hub.mergePatch(
+    await this.options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },
       { metadata: { uid, resourceVersion, finalizers } },

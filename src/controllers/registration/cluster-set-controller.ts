@@ -1,4 +1,3 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '../../core/model/kinds.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
@@ -10,33 +9,19 @@ import { planManagedNamespaces } from '../../core/registration/sets/managed-name
 import { bindingCondition, setCondition } from '../../core/registration/sets/set-status.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { CachedController } from './cached-controller.ts';
+import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 
 /** Clusters often join and leave sets in groups. Changes within this time are counted together. */
 const GATHER_MS = 250;
 
 /** Keys are `set NAME`, `binding NAMESPACE/NAME` and `cluster NAME`. */
-export class ClusterSetController implements RegistrationController {
+export class ClusterSetController extends CachedController {
   readonly name = 'sets';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #clusters: Reflector;
-  readonly #sets: Reflector;
-  readonly #bindings: Reflector;
-
-  constructor(options: RegistrationOptions) {
-    const { cache } = options;
-    this.#options = options;
-    this.#clusters = cache.of(MANAGED_CLUSTER);
-    this.#sets = cache.of(MANAGED_CLUSTER_SET);
-    this.#bindings = cache.of(MANAGED_CLUSTER_SET_BINDING);
-    this.reads = [this.#clusters, this.#sets, this.#bindings];
-  }
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+  readonly #sets = this.read(MANAGED_CLUSTER_SET);
+  readonly #bindings = this.read(MANAGED_CLUSTER_SET_BINDING);
 
   follow(queue: WorkQueue): void {
     const soon = (key: string): void => queue.addAfter(key, GATHER_MS);
@@ -75,7 +60,7 @@ export class ClusterSetController implements RegistrationController {
   }
 
   async #reconcileSet(name: string): Promise<void> {
-    const { hub } = this.#options;
+    const { hub } = this.options;
     const object = this.#sets.store.get(name);
     const plan = planDefaultSet(name, object as ManagedClusterSet | undefined);
     if (plan?.kind === 'create') {
@@ -99,7 +84,7 @@ export class ClusterSetController implements RegistrationController {
       return;
     }
     const condition = setCondition(object as unknown as ManagedClusterSet, this.#allClusters());
-    await writeConditions(this.#options, MANAGED_CLUSTER_SET, object, [condition]);
+    await writeConditions(this.options, MANAGED_CLUSTER_SET, object, [condition]);
   }
 
   async #reconcileBinding(key: string): Promise<void> {
@@ -108,7 +93,7 @@ export class ClusterSetController implements RegistrationController {
     const { clusterSet = '' } = (object['spec'] ?? {}) as { readonly clusterSet?: string };
     const set = this.#sets.store.get(clusterSet);
     const condition = bindingCondition(set as unknown as ManagedClusterSet | undefined);
-    await writeConditions(this.#options, MANAGED_CLUSTER_SET_BINDING, object, [condition]);
+    await writeConditions(this.options, MANAGED_CLUSTER_SET_BINDING, object, [condition]);
   }
 
   async #reconcileCluster(name: string): Promise<void> {
@@ -118,7 +103,7 @@ export class ClusterSetController implements RegistrationController {
     const managedNamespaces = planManagedNamespaces(cluster, sets);
     if (managedNamespaces === undefined) return;
     const { uid, resourceVersion } = cluster.metadata;
-    await this.#options.hub.mergePatch(
+    await this.options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },
       { metadata: { uid, resourceVersion }, status: { managedNamespaces } },

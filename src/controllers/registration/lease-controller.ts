@@ -1,4 +1,3 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { InputError } from '../../core/errors.ts';
 import { apiVersionOf, LEASE, MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
@@ -22,29 +21,21 @@ import { CLUSTER_LEASE, CLUSTER_NAME_LABEL } from '../../core/registration/names
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { CachedController } from './cached-controller.ts';
+import { REGISTRATION_MANAGER, type RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
 /** Creates the lease of each cluster, and reports when an agent does not renew it. */
-export class LeaseController implements RegistrationController {
+export class LeaseController extends CachedController {
   readonly name = 'health';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #clusters: Reflector;
-  readonly #leases: Reflector;
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+  readonly #leases = this.read(LEASE);
   readonly #seen = new Map<string, ObservedLease>();
   #presence: HubPresence | undefined;
 
   constructor(options: RegistrationOptions) {
-    this.#options = options;
-    this.#clusters = options.cache.of(MANAGED_CLUSTER);
-    this.#leases = options.cache.of(LEASE);
-    this.reads = [this.#clusters, this.#leases];
+    super(options);
     // From the start, also while another process leads: renewals that were seen then count.
     for (const lease of this.#leases.store.list()) this.#see(lease);
     this.#leases.store.onChange(({ key, after }) => {
@@ -67,7 +58,7 @@ export class LeaseController implements RegistrationController {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.#look();
-      await sleep(this.#options.clock, PRESENCE_CHECK_INTERVAL_MS, signal);
+      await sleep(this.options.clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   }
 
@@ -75,7 +66,7 @@ export class LeaseController implements RegistrationController {
     const cluster = this.#clusters.store.get(name) as ManagedCluster | undefined;
     if (cluster === undefined) return DONE;
     this.#look();
-    const nowMs = this.#options.clock.monotonicMs();
+    const nowMs = this.options.clock.monotonicMs();
     const seen = this.#seen.get(leaseKey(name));
     const verdict = judgeLease(cluster, seen, this.#presence, nowMs);
     const clock = judgeClock(cluster, seen, this.#presence, nowMs);
@@ -103,7 +94,7 @@ export class LeaseController implements RegistrationController {
   /** Asks the hub itself before placements move, because a watch that broke silently shows no renewals. */
   async #isStillSilent(name: string): Promise<boolean> {
     try {
-      const lease = await this.#options.hub.get(LEASE, { namespace: name, name: CLUSTER_LEASE });
+      const lease = await this.options.hub.get(LEASE, { namespace: name, name: CLUSTER_LEASE });
       const before = this.#seen.get(leaseKey(name));
       if (lease === undefined) {
         this.#seen.delete(leaseKey(name));
@@ -119,7 +110,7 @@ export class LeaseController implements RegistrationController {
   }
 
   #look(): void {
-    const { clock } = this.#options;
+    const { clock } = this.options;
     this.#presence = continuePresence(this.#presence, {
       wallMs: clock.now(),
       monotonicMs: clock.monotonicMs(),
@@ -132,14 +123,14 @@ export class LeaseController implements RegistrationController {
   #see(lease: KubeObject): void {
     const { name, namespace = '' } = lease.metadata;
     if (name !== CLUSTER_LEASE) return;
-    const { clock } = this.#options;
+    const { clock } = this.options;
     const key = leaseKey(namespace);
     const now = { wallMs: clock.now(), monotonicMs: clock.monotonicMs() };
     this.#seen.set(key, observeLease(this.#seen.get(key), lease, now));
   }
 
   async #createLease(cluster: string): Promise<void> {
-    const { hub, clock } = this.#options;
+    const { hub, clock } = this.options;
     const labels = { [CLUSTER_NAME_LABEL]: cluster };
     const metadata = { name: CLUSTER_LEASE, namespace: cluster, labels };
     const key = { namespace: cluster, name: CLUSTER_LEASE };
@@ -162,15 +153,15 @@ export class LeaseController implements RegistrationController {
   async #write(cluster: ManagedCluster, conditions: readonly Condition[]): Promise<void> {
     const object = cluster as unknown as KubeObject;
     if (conditions.length === 0) return;
-    const gaveUpAtMs = this.#options.clock.now();
-    if (!(await writeConditions(this.#options, MANAGED_CLUSTER, object, conditions))) return;
+    const gaveUpAtMs = this.options.clock.now();
+    if (!(await writeConditions(this.options, MANAGED_CLUSTER, object, conditions))) return;
     const { name } = cluster.metadata;
-    const { onEvent } = this.#options;
+    const { onEvent } = this.options;
     if (conditions.includes(CLUSTER_CONDITIONS.clockOutOfSync))
       onEvent?.({ action: 'clock-out-of-sync', cluster: name });
     if (!conditions.includes(CLUSTER_CONDITIONS.leaseStopped)) return;
     onEvent?.({ action: 'unreachable', cluster: name, gaveUpAtMs });
-    await reportEvent(this.#options, object, {
+    await reportEvent(this.options, object, {
       type: 'Warning',
       reason: 'AvailableUnknown',
       action: 'AvailableUnknown',

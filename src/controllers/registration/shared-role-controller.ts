@@ -1,31 +1,19 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
 import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
 import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { CachedController } from './cached-controller.ts';
+import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 const ALL = 'all';
 /** The two roles do not carry the label of a cluster, so they are not watched. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
-export class SharedRoleController implements RegistrationController {
+export class SharedRoleController extends CachedController {
   readonly name = 'shared roles';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #clusters: Reflector;
-
-  constructor(options: RegistrationOptions) {
-    this.#options = options;
-    this.#clusters = options.cache.of(MANAGED_CLUSTER);
-    this.reads = [this.#clusters];
-  }
+  readonly #clusters = this.read(MANAGED_CLUSTER);
 
   follow(queue: WorkQueue): void {
     queue.add(ALL);
@@ -35,7 +23,7 @@ export class SharedRoleController implements RegistrationController {
   }
 
   async reconcile(): Promise<ReconcileOutcome> {
-    const { hub } = this.#options;
+    const { hub } = this.options;
     // Before the roles are deleted, the hub itself is asked, because every agent needs them.
     const isNeeded = this.#clusters.store.size > 0 || (await hub.list(MANAGED_CLUSTER)).items.length > 0;
     for (const { kind, object } of sharedRoles()) {

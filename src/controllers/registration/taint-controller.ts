@@ -1,28 +1,16 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import type { ManagedCluster, Taint } from '../../core/model/kind/managed-cluster.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
-import {
-  REGISTRATION_MANAGER,
-  type RegistrationController,
-  type RegistrationOptions,
-} from './registration-options.ts';
+import { CachedController } from './cached-controller.ts';
+import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 /** Taints clusters by their health, so that placements move away from clusters that do not answer. */
-export class TaintController implements RegistrationController {
+export class TaintController extends CachedController {
   readonly name = 'taints';
-  readonly reads: readonly Reflector[];
-  readonly #options: RegistrationOptions;
-  readonly #clusters: Reflector;
-
-  constructor(options: RegistrationOptions) {
-    this.#options = options;
-    this.#clusters = options.cache.of(MANAGED_CLUSTER);
-    this.reads = [this.#clusters];
-  }
+  readonly #clusters = this.read(MANAGED_CLUSTER);
 
   follow(queue: WorkQueue): void {
     for (const { metadata } of this.#clusters.store.list()) queue.add(metadata.name);
@@ -37,7 +25,7 @@ export class TaintController implements RegistrationController {
     const wanted = planTaints(cluster);
     const written = wanted === undefined ? cluster : await this.#write(cluster, wanted);
     // Set here because the hub may have no admission webhook that does it. Without a time, a toleration would never end.
-    const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
+    const now = formatRfc3339(instantFromEpochMs(this.options.clock.now()));
     const stamped = stampHealthTaints(written, now);
     if (stamped !== undefined) await this.#write(written, stamped);
     return DONE;
@@ -46,7 +34,7 @@ export class TaintController implements RegistrationController {
   async #write({ metadata }: ManagedCluster, taints: readonly Taint[]): Promise<ManagedCluster> {
     const { name, uid, resourceVersion } = metadata;
     const spec = { taints: taints.length === 0 ? null : taints };
-    return (await this.#options.hub.mergePatch(
+    return (await this.options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },
       { metadata: { uid, resourceVersion }, spec },

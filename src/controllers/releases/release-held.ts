@@ -14,8 +14,8 @@ import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { RELEASE_WRITE, type Release } from './release.ts';
 
 /**
- * Releases a held decision. @throws InputError `release.placement`, `release.not-held`,
- * `release.token`, or errors of the hub
+ * Releases a held decision.
+ * @throws InputError `release.placement`, `release.not-held`, `release.token`, or errors of the hub
  */
 export async function releasePlacement(
   hub: KubeApi,

@@ -3,11 +3,11 @@ import type { Clock } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
-import { NextScoreEnd } from '../../core/placement/prioritize/next-score-end.ts';
+import { NextScoreExpiry } from '../../core/placement/prioritize/next-score-expiry.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { TimeSlices } from '../../runtime/time-slices.ts';
 import { WakeUp } from '../../runtime/wake-up.ts';
-import { MomentTimer } from './moment-timer.ts';
+import { WallClockTimer } from './wall-clock-timer.ts';
 
 export interface SchedulingOptions {
   readonly clock: Clock;
@@ -96,8 +96,8 @@ export class SchedulingLoop {
   /** How long this pass may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
   /** No event reports the expiry of a toleration or a score, so this timer does. */
-  readonly #expiry: MomentTimer;
-  readonly #nextScoreEnd = new NextScoreEnd();
+  readonly #expiry: WallClockTimer;
+  readonly #nextScoreEnd = new NextScoreExpiry();
   #passes = 0;
   #requests = 0;
   /** How long the last completed transition took. */
@@ -106,7 +106,7 @@ export class SchedulingLoop {
 
   constructor(options: SchedulingOptions) {
     this.#options = options;
-    this.#expiry = new MomentTimer(options.clock, () => this.request('inputs'));
+    this.#expiry = new WallClockTimer(options.clock, () => this.request('inputs'));
   }
 
   /** Completed full passes. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { rehearseTransitions } from '../../core/transition/rehearse-transitions.ts';
+import { warmUpTransitions } from '../../core/transition/warm-up-transitions.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { TimeSlices } from '../../runtime/time-slices.ts';
 import { startEngine } from './placement-engine.ts';
@@ -16,7 +16,7 @@ const SLICE_MS = 5;
 export async function warmEngine(snapshot: Snapshot, clock: Clock, signal: AbortSignal): Promise<void> {
   if (snapshot.clusters.length * snapshot.placements.length < WORTH_WARMING) return;
   const slices = new TimeSlices(clock, SLICE_MS);
-  for (const _ of rehearseTransitions(startEngine())) {
+  for (const _ of warmUpTransitions(startEngine())) {
     if (!slices.isOver()) continue;
     await sleep(clock, 0, signal);
     if (signal.aborted) return;

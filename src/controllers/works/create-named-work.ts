@@ -85,8 +85,9 @@ export async function applyNamedWork(hub: KubeApi, plan: NamedWorksPlan): Promis
 }
 
 /**
- * All clusters that a placement selects. @throws InputError if the list is incomplete, because clusters that are
- * missing in it would lose their work
+ * All clusters that a placement selects.
+ * @throws InputError if the list is incomplete, because clusters that are missing in it would lose
+ * their work
  */
 async function clustersOf(
   hub: KubeApi,

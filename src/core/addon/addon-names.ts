@@ -1,15 +1,24 @@
 /** The names that belong to one add-on on one cluster, as OCM's add-on manager gives them. */
 export interface AddonNames {
-  /** ManifestWork with the add-on's manifests in the cluster's namespace. @param shard number of the work, from 0 */
+  /**
+   * ManifestWork with the add-on's manifests in the cluster's namespace.
+   * @param shard number of the work, from 0
+   */
   deployWork(shard: number): string;
-  /** The same in the namespace of the cluster that hosts the add-on for this one. @param shard number of the work, from 0 */
+  /**
+   * The same in the namespace of the cluster that hosts the add-on for this one.
+   * @param shard number of the work, from 0
+   */
   deployHostingWork(shard: number): string;
   /** ManifestWorks that run before the add-on is removed. */
   readonly preDeleteWork: string;
   readonly preDeleteHostingWork: string;
   /** Secret of the add-on's agent with its access to the hub. */
   readonly hubKubeconfigSecret: string;
-  /** Secret with the certificate of another signer. @param signer e.g. `example.com/signer` */
+  /**
+   * Secret with the certificate of another signer.
+   * @param signer e.g. `example.com/signer`
+   */
   customSignedSecret(signer: string): string;
   /** User and groups in the certificate of the add-on's agent. */
   readonly user: string;

@@ -28,7 +28,10 @@ export interface CelProgram {
   readonly type: CelType;
   /** Variables of the environment that the expression reads. */
   readonly usedVariables: ReadonlySet<string>;
-  /** @param variables JSON values by name; absent ones are null. @param costLimit default: Kubernetes' 1,000,000 */
+  /**
+   * @param variables JSON values by name; absent ones are null.
+   * @param costLimit default: Kubernetes' 1,000,000
+   */
   evaluate(variables: Readonly<Record<string, unknown>>, costLimit?: number): CelOutcome;
 }
 

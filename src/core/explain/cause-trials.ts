@@ -1,5 +1,5 @@
 import { PlacementEngine } from '../placement/engine.ts';
-import { diffSnapshots } from '../placement/follow/snapshot-delta.ts';
+import { diffSnapshots } from '../placement/incremental/snapshot-delta.ts';
 import { PublishedClusters } from '../placement/prior/published-clusters.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 

@@ -1,4 +1,7 @@
-/** Age the way kubectl prints it: `42s`, `5m10s`, `3h`, `12d`. @param ageMs not negative */
+/**
+ * Age the way kubectl prints it: `42s`, `5m10s`, `3h`, `12d`.
+ * @param ageMs not negative
+ */
 export function formatAge(ageMs: number): string {
   const seconds = Math.max(0, Math.floor(ageMs / 1000));
   if (seconds < 120) return `${seconds}s`;

@@ -1,6 +1,6 @@
 /**
- * The first of `count` sorted indexes that is not before the value, by binary search. @param
- * isBefore whether the item at the index is before the value
+ * The first of `count` sorted indexes that is not before the value, by binary search.
+ * @param isBefore whether the item at the index is before the value
  */
 export function lowerBound(count: number, isBefore: (place: number) => boolean): number {
   let [low, high] = [0, count];

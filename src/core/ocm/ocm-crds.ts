@@ -2,7 +2,10 @@ import type { JsonObject } from '../model/json-value.ts';
 import { OCM_GROUPS, ocmSchema } from './ocm-groups.ts';
 import type { OcmKind } from './ocm-kind.ts';
 
-/** The CustomResourceDefinitions of OCM's kinds, made from the one description of their fields. @param groups default: all */
+/**
+ * The CustomResourceDefinitions of OCM's kinds, made from the one description of their fields.
+ * @param groups default: all
+ */
 export function ocmCrds(groups: readonly string[] = Object.keys(OCM_GROUPS)): readonly JsonObject[] {
   return groups.flatMap((group) => (OCM_GROUPS[group] ?? []).map((row) => crdOf(group, row)));
 }

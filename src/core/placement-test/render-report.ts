@@ -19,7 +19,10 @@ export function countCases(reports: readonly TestReport[]): TestCounts {
   return { passed: cases.length - failed - wrong, failed, broken: wrong + unread };
 }
 
-/** One test as people read it. @param colour then the text is for `writePainted` */
+/**
+ * One test as people read it.
+ * @param colour then the text is for `writePainted`
+ */
 export function renderReport({ file, name, cases, problems }: TestReport, colour: boolean): string {
   const mark = (kind: 'ok' | 'fail', word: string): string =>
     colour ? `${PAINT[kind]}${word}${PAINT.off}` : word;

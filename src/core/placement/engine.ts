@@ -3,7 +3,7 @@ import type { Instant } from '../model/rfc3339.ts';
 import { compareInstants } from '../model/rfc3339.ts';
 import { makeBitset } from '../snapshot/bitset.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { carryOverPlacements } from './follow/carry-over-placements.ts';
+import { carryOverPlacements } from './incremental/carry-over-placements.ts';
 import type { CompileCel } from './filter/cel-hook.ts';
 import { compileCel, memoizeCel } from './filter/cel-hook.ts';
 import type { EngineOptions } from './engine-options.ts';
@@ -11,17 +11,17 @@ import type { DecisionBasis } from './decide/decide-placement.ts';
 import { decidePlacement } from './decide/decide-placement.ts';
 import type { DecidedState } from './decide/decided-state.ts';
 import { DecisionIndex } from './prior/decision-index.ts';
-import { ImpactFinder } from './follow/impact.ts';
+import { ImpactFinder } from './incremental/impact.ts';
 import { indexSnapshot, parseNow } from './index/index-snapshot.ts';
-import { ListedPlacements } from './follow/listed-placements.ts';
+import { ListedPlacements } from './incremental/listed-placements.ts';
 import type { PublishedClusterLists } from './prior/published-clusters.ts';
-import { isDecidedAsAsked, isDecisionCurrent, isRankingBehind } from './follow/keep-selection.ts';
-import { updateDecision } from './follow/update-decision.ts';
+import { isCountUnchanged, isDecisionCurrent, isRankingStale } from './incremental/keep-selection.ts';
+import { updateDecision } from './incremental/update-decision.ts';
 import type { ScheduleResult } from './result/schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from './index/scheduling-index.ts';
 import { PlacementTrace } from './trace/trace.ts';
-import type { SnapshotDelta } from './follow/snapshot-delta.ts';
-import { applySnapshotDelta, changesTimeOnly, changesIndexStructure } from './follow/snapshot-delta.ts';
+import type { SnapshotDelta } from './incremental/snapshot-delta.ts';
+import { applySnapshotDelta, changesTimeOnly, changesIndexStructure } from './incremental/snapshot-delta.ts';
 
 const NONE: readonly number[] = [];
 /**
@@ -162,7 +162,7 @@ export class PlacementEngine {
     const touched = this.#takeIn(delta);
     const { states } = this.#listed;
     const isAffected = (state: DecidedState | undefined, position: number): boolean =>
-      state === undefined || touched.has(position) || !isDecidedAsAsked(state);
+      state === undefined || touched.has(position) || !isCountUnchanged(state);
     const affected = [...states.keys()].filter((position) => isAffected(states[position], position));
     return affected.map((position) => this.#reschedule(position, touched.get(position)).result);
   }
@@ -295,7 +295,7 @@ export class PlacementEngine {
   #caughtUp(key: string): DecidedState | undefined {
     const position = this.#listed.positionOf(key);
     const state = position === undefined ? undefined : this.#listed.states[position];
-    return position === undefined || state === undefined || !isRankingBehind(state)
+    return position === undefined || state === undefined || !isRankingStale(state)
       ? state
       : this.#reschedule(position);
   }

@@ -3,7 +3,7 @@ import type { EngineOptions } from './engine-options.ts';
 import type { ResultGenerator } from './engine.ts';
 import { PlacementEngine } from './engine.ts';
 import { PublishedClusters } from './prior/published-clusters.ts';
-import { diffSnapshots } from './follow/snapshot-delta.ts';
+import { diffSnapshots } from './incremental/snapshot-delta.ts';
 
 /**
  * Schedules one snapshot after the other. The results are those of `scheduleAll`, byte for byte.

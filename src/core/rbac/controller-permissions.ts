@@ -144,7 +144,10 @@ export const PULL_REMOVALS_PERMISSIONS: readonly Permission[] = grant(
   'get, create, update: Berth keeps the last removals of pulled works in the ConfigMap berth-pull-removals, for the next leader.',
 );
 
-/** Needed with leader election, in Berth's own namespace. @param name of the Lease */
+/**
+ * Needed with leader election, in Berth's own namespace.
+ * @param name of the Lease
+ */
 export function leaseHolding(name: string): readonly Permission[] {
   return [
     ...grant([LEASE], ['create'], 'create: Berth creates the Lease; RBAC cannot restrict create to a name.'),
@@ -208,7 +211,10 @@ export const EMBEDDED_HUB_PERMISSIONS: readonly Permission[] = [
   ),
 ];
 
-/** Needed for sources whose credentials are in Secrets. @param names of the Secrets, in one namespace */
+/**
+ * Needed for sources whose credentials are in Secrets.
+ * @param names of the Secrets, in one namespace
+ */
 export function secretReading(names: readonly string[]): readonly Permission[] {
   const why = 'get: Berth reads the credentials of sources for each fetch.';
   return [{ groups: [''], resources: ['secrets'], verbs: ['get'], names, why }];

@@ -66,7 +66,8 @@ export const CLUSTER_CONDITIONS = {
 } as const satisfies Readonly<Record<string, Condition>>;
 
 /**
- * The API server of the cluster does not answer its agent. @param why the text after `The kube-apiserver is not ok, `
+ * The API server of the cluster does not answer its agent.
+ * @param why the text after `The kube-apiserver is not ok, `
  */
 export function apiServerDown(why: string): Condition {
   return {

@@ -1,5 +1,5 @@
 import type { RolloutStrategy } from '../model/kind/manifest-work-replica-set.ts';
-import { passEachCluster, passEachGroup } from './berth-passes.ts';
+import { berthPassPerCluster, berthPassPerGroup } from './berth-rules.ts';
 import { type Parsed, type ParsedStrategy, parseRolloutStrategy, resolveSize } from './parse-strategy.ts';
 import { splitMandatory, visibleGroups } from './rollout-groups.ts';
 import type {
@@ -9,7 +9,12 @@ import type {
   RolloutPlan,
   RolloutRules,
 } from './rollout-plan.ts';
-import { type PassInput, type PassResult, passPerCluster, passPerGroup } from './upstream-passes.ts';
+import {
+  type PassInput,
+  type PassResult,
+  upstreamPassPerCluster,
+  upstreamPassPerGroup,
+} from './upstream-rules.ts';
 
 export interface RolloutInput {
   readonly strategy: RolloutStrategy;
@@ -56,7 +61,7 @@ export function planRollout(input: RolloutInput): Parsed<RolloutPlan> {
 }
 
 function runStrategy(strategy: ParsedStrategy, input: PassInput, rules: RolloutRules): Parsed<PassResult> {
-  const perCluster = rules === 'upstream' ? passPerCluster : passEachCluster;
+  const perCluster = rules === 'upstream' ? upstreamPassPerCluster : berthPassPerCluster;
   const total = countClusters(input.groups);
   if (strategy.type === 'All') return passed(perCluster(input, { size: total, maxFailures: total }));
   const { mandatory, rest } = splitMandatory(input.groups, strategy.mandatory);
@@ -65,7 +70,7 @@ function runStrategy(strategy: ParsedStrategy, input: PassInput, rules: RolloutR
     if (first !== undefined) return passed(first);
   }
   if (strategy.type === 'ProgressivePerGroup') {
-    const perGroup = rules === 'upstream' ? passPerGroup : passEachGroup;
+    const perGroup = rules === 'upstream' ? upstreamPassPerGroup : berthPassPerGroup;
     return passed(perGroup({ ...input, groups: rest }, strategy.maxFailures));
   }
   if (!strategy.maxConcurrency.ok) return strategy.maxConcurrency;
@@ -83,10 +88,10 @@ function passed(value: PassResult): Parsed<PassResult> {
 function runMandatory(input: PassInput, rules: RolloutRules): PassResult | undefined {
   const noFailure = { value: 0, percent: false };
   if (rules === 'upstream') {
-    const pass = passPerGroup(input, noFailure);
+    const pass = upstreamPassPerGroup(input, noFailure);
     return pass.window.rollout.length > 0 || pass.window.timedOut.length > 0 ? pass : undefined;
   }
-  const pass = passEachGroup(input, noFailure);
+  const pass = berthPassPerGroup(input, noFailure);
   return pass.breach || pass.pending ? pass : undefined;
 }
 

@@ -30,7 +30,10 @@ export function decisionGroups(decisions: readonly PlacementDecision[]): Parsed<
   return { ok: true, value: ordered.map((group) => ({ ...group, clusters: [...group.clusters] })) };
 }
 
-/** Upstream walks indexes 0..n-1 and so loses groups behind a gap; our rules see every group. */
+/**
+ * The groups that the rules consider. Upstream iterates over the indexes 0..n-1, so it ignores
+ * groups after a gap; the rules of Berth consider all groups.
+ */
 export function visibleGroups(groups: readonly RolloutGroup[], rules: RolloutRules): readonly RolloutGroup[] {
   return rules === 'upstream'
     ? groups.filter((group) => group.index >= 0 && group.index < groups.length)

@@ -1,4 +1,4 @@
-import type { SeriesOwner } from './prometheus-answer.ts';
+import type { SeriesOwner } from './prometheus-response.ts';
 import { resourceScore, USAGE_SCORES } from './resource-usage-score.ts';
 
 /** A Prometheus query, and the conversion of its value to a score. */

@@ -65,7 +65,8 @@ export function countBits(bits: Bitset): number {
 }
 
 /**
- * Writes the members in ascending order to `out`, which must be long enough. @returns their number
+ * Writes the members in ascending order to `out`, which must be long enough.
+ * @returns their number
  */
 export function readBits(bits: Bitset, out: Uint32Array): number {
   let count = 0;

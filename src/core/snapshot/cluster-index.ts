@@ -71,7 +71,10 @@ export class ClusterIndex {
     return column;
   }
 
-  /** Updates an existing cluster in all indexes. @returns the resources whose amounts changed */
+  /**
+   * Updates an existing cluster in all indexes.
+   * @returns the resources whose amounts changed
+   */
   replaceCluster(number: number, cluster: ManagedCluster): ResourceName[] {
     const before = this.cluster(number);
     this.#clusters[number] = cluster;

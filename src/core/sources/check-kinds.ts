@@ -3,8 +3,8 @@ import type { SourceObject } from '../model/source-object.ts';
 import { fieldError, findingsAbout, type SourceFinding } from './source-finding.ts';
 
 /**
- * Reports objects of a kind that no hub serves. @param isServed whether a hub is known, or
- * expected, to serve the object's kind
+ * Reports objects of a kind that no hub serves.
+ * @param isServed whether a hub is known, or expected, to serve the object's kind
  */
 export function checkKinds(
   objects: readonly SourceObject[],

@@ -16,8 +16,8 @@ import { SourceReferences } from './source-references.ts';
 const checkOnePlacement = memoizePerObject(checkPlacement);
 
 /**
- * Semantic checks of objects that have the right shape, including references. @param references the
- * names of the complete fleet, if the objects are only part of it
+ * Semantic checks of objects that have the right shape, including references.
+ * @param references the names of the complete fleet, if the objects are only part of it
  */
 export function checkSources(
   objects: readonly SourceObject[],

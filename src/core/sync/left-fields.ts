@@ -78,8 +78,9 @@ export function standingLeftFields(
 
 /**
  * The object to apply without the fields that are left to others, with an annotation of their
- * names. @param more names of further fields to omit, without an annotation @returns undefined if a
- * field is not in the object, or is a label or annotation that Berth needs
+ * names.
+ * @param more names of further fields to omit, without an annotation
+ * @returns undefined if a field is not in the object, or is a label or annotation that Berth needs
  */
 export function withoutLeftFields(
   desired: KubeObject,

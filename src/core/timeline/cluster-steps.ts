@@ -6,8 +6,8 @@ import { findCondition } from '../work/conditions/condition-list.ts';
 import type { StepName, TimelineStep } from './timeline-step.ts';
 
 /**
- * The timeline steps of a change of a ManagedCluster. @param at when the change was observed, RFC
- * 3339
+ * The timeline steps of a change of a ManagedCluster.
+ * @param at when the change was observed, RFC 3339
  */
 export function clusterSteps(
   before: ManagedCluster,
@@ -28,7 +28,10 @@ export function clusterSteps(
   ];
 }
 
-/** The step of an expired lease, after the grace period. @param at when it expired, RFC 3339 */
+/**
+ * The step of an expired lease, after the grace period.
+ * @param at when it expired, RFC 3339
+ */
 export function leaseExpired(cluster: ManagedCluster, at: string): TimelineStep {
   return {
     at,

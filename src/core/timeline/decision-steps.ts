@@ -27,7 +27,10 @@ function unchanged(clusters: number): string {
   return clusters === 1 ? 'the same cluster' : `the same ${clusters} clusters`;
 }
 
-/** Which tolerations ended before the clusters were left. @param snapshot the inputs of the record */
+/**
+ * Which tolerations ended before the clusters were left.
+ * @param snapshot the inputs of the record
+ */
 export function tolerationSteps(
   { placement: name, removed }: Pick<DecisionRecord, 'placement' | 'removed'>,
   snapshot: Snapshot,

@@ -3,9 +3,9 @@ import { findCondition } from '../work/conditions/condition-list.ts';
 import type { StepName, TimelineStep } from './timeline-step.ts';
 
 /**
- * The timeline steps of a change of a work of a placement. @param change `before` undefined:
- * created; `after` undefined: deleted @param given `placement`: `namespace/name`; `at`: when the
- * change was observed, RFC 3339
+ * The timeline steps of a change of a work of a placement.
+ * @param change `before` undefined: created; `after` undefined: deleted
+ * @param given `placement`: `namespace/name`; `at`: when the change was observed, RFC 3339
  */
 export function workSteps(
   { before, after }: { readonly before: ManifestWork | undefined; readonly after: ManifestWork | undefined },

@@ -37,7 +37,7 @@ function specOf(object: JsonObject | undefined): JsonObject | undefined {
 function checkPolicy(write: AdmissionWrite, scheme: Scheme): void {
   const kind = objectAt(specOf(write.object), 'paramKind');
   if (kind === undefined || deepEqual(kind, objectAt(specOf(write.old), 'paramKind') ?? null)) return;
-  const what = { ...wordsOf(kind, scheme), verb: 'get', name: '*', namespace: '*' };
+  const what = { ...resourceOf(kind, scheme), verb: 'get', name: '*', namespace: '*' };
   if (write.can(what)) return;
   const words = `(kind=${textAt(kind, 'kind')}, apiVersion=${textAt(kind, 'apiVersion')})`;
   refuse(
@@ -57,18 +57,18 @@ function checkBinding(write: AdmissionWrite, [scheme, store]: readonly [Scheme, 
   const kind = objectAt(specOf(policy), 'paramKind');
   const name = textAt(ref, 'name');
   const verb = name === '' ? 'list' : 'get';
-  const words = kind === undefined ? { group: '*', resource: '*' } : wordsOf(kind, scheme);
-  if (write.can({ ...words, verb, name, namespace: textAt(ref, 'namespace') })) return;
+  const resource = kind === undefined ? { group: '*', resource: '*' } : resourceOf(kind, scheme);
+  if (write.can({ ...resource, verb, name, namespace: textAt(ref, 'namespace') })) return;
   const lacks = `user ${userText(write.user)} does not have "${verb}" permission`;
   const everywhere = `to determine minimum required permissions and ${lacks} for all groups, versions and resources`;
   if (policy === undefined) refuse(write, 'paramRef', `unable to get policy ${policyName} ${everywhere}`);
-  if (kind !== undefined && words.resource === '*')
+  if (kind !== undefined && resource.resource === '*')
     refuse(write, 'paramRef', `unable to resolve paramKind ${kindText(kind)} ${everywhere}`);
   refuse(write, 'paramRef', `${lacks} on the object referenced by paramRef`);
 }
 
 /** For an unknown kind the right to all resources is required. */
-function wordsOf(kind: JsonObject, scheme: Scheme): Pick<AccessQuestion, 'group' | 'resource'> {
+function resourceOf(kind: JsonObject, scheme: Scheme): Pick<AccessQuestion, 'group' | 'resource'> {
   const { group, version } = groupVersionOf(textAt(kind, 'apiVersion'));
   const found = scheme.kind(group, version, textAt(kind, 'kind'));
   return { group, resource: found?.definition.plural ?? '*' };

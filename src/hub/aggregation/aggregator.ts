@@ -1,7 +1,7 @@
 import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
 import type { PemPair } from '../auth/certificates/pem-pair.ts';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
-import type { ForwardAnswer } from '../wire/answer.ts';
+import type { ForwardedResponse } from '../wire/api-response.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import type { Cluster } from '../request/cluster.ts';
 import type { ServedGroup, ServedVersion } from '../discovery/discovery-documents.ts';
@@ -29,12 +29,15 @@ export class Aggregator {
     this.#discovery = new RemoteDiscovery(cluster.clock);
   }
 
-  /** Returns undefined when the hub serves the path itself. @throws StatusError 503 */
+  /**
+   * Returns undefined when the hub serves the path itself.
+   * @throws StatusError 503
+   */
   async forward(
     exchange: { readonly request: HubRequest; readonly response: HubResponse },
     path: string,
     user: UserInfo,
-  ): Promise<ForwardAnswer | undefined> {
+  ): Promise<ForwardedResponse | undefined> {
     const match = API_PATH.exec(path);
     if (match === null) return undefined;
     const [group, version] = [match[1] ?? '', match[2] ?? ''];

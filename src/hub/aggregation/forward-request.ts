@@ -1,7 +1,7 @@
 import { request as httpsRequest } from 'node:https';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { PemPair } from '../auth/certificates/pem-pair.ts';
-import type { ForwardAnswer } from '../wire/answer.ts';
+import type { ForwardedResponse } from '../wire/api-response.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import { unavailable } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
@@ -23,7 +23,7 @@ export async function forwardRequest(
   exchange: { readonly request: HubRequest; readonly response: HubResponse },
   api: AggregatedApi,
   caller: { readonly user: UserInfo; readonly identity: PemPair; readonly path: string },
-): Promise<ForwardAnswer> {
+): Promise<ForwardedResponse> {
   const { request, response } = exchange;
   const sent = httpsRequest({
     ...connectionTo(api, caller.identity),
@@ -33,25 +33,25 @@ export async function forwardRequest(
   });
   response.once('close', () => sent.destroy());
   request.pipe(sent);
-  const answer = await answerOf(sent).catch((error: unknown) => {
+  const received = await responseTo(sent).catch((error: unknown) => {
     throw unavailable(`the server of ${api.name} cannot be reached: ${String(error)}`);
   });
-  response.statusCode = answer.statusCode ?? 502;
-  for (const [name, value] of Object.entries(answer.headers))
+  response.statusCode = received.statusCode ?? 502;
+  for (const [name, value] of Object.entries(received.headers))
     if (value !== undefined && !NOT_FORWARDED.test(name)) response.setHeader(name, value);
   response.writeHead(response.statusCode);
-  answer.on('error', () => response.destroy());
-  answer.pipe(response as NodeJS.WritableStream);
+  received.on('error', () => response.destroy());
+  received.pipe(response as NodeJS.WritableStream);
   return { kind: 'forwarded', code: response.statusCode };
 }
 
-function answerOf(sent: ClientRequest): Promise<IncomingMessage> {
+function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => sent.destroy(new Error('connecting took too long')), CONNECT_TIMEOUT_MS);
     sent.once('socket', (socket) => socket.once('secureConnect', () => clearTimeout(timer)));
-    sent.once('response', (answer) => {
+    sent.once('response', (received) => {
       clearTimeout(timer);
-      resolve(answer);
+      resolve(received);
     });
     sent.on('error', (error) => {
       clearTimeout(timer);

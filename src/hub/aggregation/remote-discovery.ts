@@ -43,7 +43,10 @@ export class RemoteDiscovery {
     return isSame ? Promise.resolve(known.documents) : asked;
   }
 
-  /** Forgets the servers of APIServices that are gone. @param names of those that are there */
+  /**
+   * Forgets the servers of APIServices that are gone.
+   * @param names of those that are there
+   */
   keepOnly(names: ReadonlySet<string>): void {
     for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
   }

@@ -8,13 +8,13 @@ import type { AggregatedApi } from './api-services.ts';
 
 /** The first client waits at most this long. */
 const ASK_TIMEOUT_MS = 2_000;
-const ANSWER_LIMIT_BYTES = 16 * 1024 * 1024;
+const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
 /** The user that requests the documents, as in kube-aggregator. */
 const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
 
 /**
- * Address, CA and client certificate for the server of an aggregated API. @throws StatusError 503
- * when its Service cannot be resolved
+ * Address, CA and client certificate for the server of an aggregated API.
+ * @throws StatusError 503 when its Service cannot be resolved
  */
 export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
   if (api.host === '') throw unavailable(`the service of ${api.name} leads to no address`);
@@ -29,25 +29,28 @@ export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOpti
   };
 }
 
-/** A document of the server, as JSON. @throws Error when there is none, or not in time */
+/**
+ * A document of the server, as JSON.
+ * @throws Error when there is none, or not in time
+ */
 export function fetchFromServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
     const headers = { ...AGGREGATOR, accept: 'application/json' };
     const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
-    const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (answer) => {
+    const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (response) => {
       const chunks: Buffer[] = [];
       let sizeBytes = 0;
-      answer.on('data', (chunk: Buffer) => {
+      response.on('data', (chunk: Buffer) => {
         sizeBytes += chunk.length;
-        if (sizeBytes > ANSWER_LIMIT_BYTES) sent.destroy(new Error('the answer is too large'));
+        if (sizeBytes > RESPONSE_LIMIT_BYTES) sent.destroy(new Error('the response is too large'));
         else chunks.push(chunk);
       });
-      answer.on('error', reject);
-      answer.on('end', () => {
+      response.on('error', reject);
+      response.on('end', () => {
         try {
-          if (answer.statusCode !== 200) throw new Error(`answered ${String(answer.statusCode)}`);
+          if (response.statusCode !== 200) throw new Error(`responded with ${String(response.statusCode)}`);
           const document = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonValue;
-          if (!isObject(document)) throw new Error('the answer is no object');
+          if (!isObject(document)) throw new Error('the response is no JSON object');
           resolve(document);
         } catch (error) {
           reject(error instanceof Error ? error : new Error(String(error)));

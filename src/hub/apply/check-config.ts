@@ -14,8 +14,8 @@ const MAX_REPORTED = 100;
 const MAX_PLACE_LENGTH = 1_024;
 
 /** A path in the configuration; rendered only when there is a problem. */
-interface Place {
-  readonly parent: Place | undefined;
+interface FieldReporter {
+  readonly parent: FieldReporter | undefined;
   /** Index of a list item, or an element in the notation of field sets. */
   readonly element: number | string;
 }
@@ -24,7 +24,7 @@ class Problems {
   readonly #texts: string[] = [];
   #count = 0;
 
-  add(place: Place | undefined, what: string): void {
+  add(place: FieldReporter | undefined, what: string): void {
     this.#count += 1;
     if (this.#texts.length < MAX_REPORTED) this.#texts.push(`${placeText(place)}: ${what}`);
   }
@@ -54,7 +54,7 @@ export function checkConfig(ref: ResourceRef, config: JsonObject): void {
   throw new StatusError(500, '', `failed to create typed patch object (${subject}): ${text}`);
 }
 
-function placeText(place: Place | undefined): string {
+function placeText(place: FieldReporter | undefined): string {
   const elements: (number | string)[] = [];
   for (let at = place; at !== undefined; at = at.parent) elements.push(at.element);
   let text = '';
@@ -65,7 +65,7 @@ function placeText(place: Place | undefined): string {
   return cutText(text, MAX_PLACE_LENGTH);
 }
 
-function check(schema: Schema, value: JsonValue, place: Place, problems: Problems): void {
+function check(schema: Schema, value: JsonValue, place: FieldReporter, problems: Problems): void {
   if (value === null || schema.type === '') return;
   const wanted = wantedShape(schema);
   const found = Array.isArray(value) ? 'list' : isObject(value) ? 'map' : typeof value;
@@ -93,7 +93,12 @@ function wantedShape(schema: Schema): { readonly type: string; readonly text: st
   return { type: schema.type, text: schema.type };
 }
 
-function checkMap(schema: Schema, object: JsonObject, parent: Place | undefined, problems: Problems): void {
+function checkMap(
+  schema: Schema,
+  object: JsonObject,
+  parent: FieldReporter | undefined,
+  problems: Problems,
+): void {
   const open = schema.preserveUnknown === true || schema.additional === true;
   const keys = Object.keys(object);
   chargeKeys(keys.length);
@@ -105,7 +110,12 @@ function checkMap(schema: Schema, object: JsonObject, parent: Place | undefined,
   }
 }
 
-function checkList(schema: Schema, list: readonly JsonValue[], parent: Place, problems: Problems): void {
+function checkList(
+  schema: Schema,
+  list: readonly JsonValue[],
+  parent: FieldReporter,
+  problems: Problems,
+): void {
   const identified = schema.listType === 'set' || schema.listType === 'map';
   const seen = new Set<string>();
   chargeWork(list.length);

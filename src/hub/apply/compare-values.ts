@@ -40,8 +40,9 @@ export function compareValues(schema: Schema, before: JsonObject, after: JsonObj
 type Pair<T> = readonly [T | undefined, T | undefined];
 
 /**
- * @param nodes the field sets of the parent @param element the path element of the value; field
- * sets below it are created only if needed @returns what happened to the value itself
+ * @param nodes the field sets of the parent
+ * @param element the path element of the value; field sets below it are created only if needed
+ * @returns what happened to the value itself
  */
 function compare(schema: Schema, [before, after]: Pair<JsonValue>, nodes: Nodes, element: string): Outcome {
   if (before === after) return undefined;

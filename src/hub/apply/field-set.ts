@@ -188,12 +188,12 @@ export function fieldSetFromJson(json: unknown): FieldSet {
 }
 
 /** Whether `fieldSetFromJson` would return a non-empty set; stops at the first member. */
-export function holdsMember(json: unknown): boolean {
+export function hasMember(json: unknown): boolean {
   if (!isObject(json)) return false;
   return Object.keys(json).some((key) => {
     const value = json[key];
     if (key === '.' || !isObject(value)) return false;
-    return Object.keys(value).length === 0 || Object.hasOwn(value, '.') || holdsMember(value);
+    return Object.keys(value).length === 0 || Object.hasOwn(value, '.') || hasMember(value);
   });
 }
 

@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import type { FieldSet } from './field-set.ts';
-import { fieldSetFromJson, fieldSetToJson, holdsMember, isEmptySet } from './field-set.ts';
+import { fieldSetFromJson, fieldSetToJson, hasMember, isEmptySet } from './field-set.ts';
 
 export type ManagerOperation = 'Apply' | 'Update';
 
@@ -97,7 +97,7 @@ export function encodeManagers(object: JsonObject, managers: Managers): JsonObje
 }
 
 function ownsSomething(entry: ManagedEntry): boolean {
-  return entry.json === undefined ? !isEmptySet(entry.set) : holdsMember(entry.json['fieldsV1']);
+  return entry.json === undefined ? !isEmptySet(entry.set) : hasMember(entry.json['fieldsV1']);
 }
 
 function encodeEntry(entry: ManagedEntry): JsonValue {

@@ -26,7 +26,10 @@ export function versionOfManager(
   return version === undefined ? undefined : { definition, version };
 }
 
-/** An object of the request in the version of a manager. @throws ConversionNeeded */
+/**
+ * An object of the request in the version of a manager.
+ * @throws ConversionNeeded
+ */
 export function inVersion({ convert }: OwnershipRequest, object: JsonObject, ref: ResourceRef): JsonObject {
   if (convert === undefined || object['apiVersion'] === apiVersionOf(ref)) return object;
   // An object with nothing but its kind needs no webhook.

@@ -16,7 +16,7 @@ export interface ReviewContext {
 }
 
 /** Evaluates a review object, which is not stored. Undefined for other kinds. */
-export async function answerReview(
+export async function evaluateReview(
   kind: string,
   review: JsonObject,
   context: ReviewContext,
@@ -135,7 +135,10 @@ export function userJson(user: UserInfo): JsonObject {
   };
 }
 
-/** A decoded review body as an object. @throws StatusError 400 */
+/**
+ * A decoded review body as an object.
+ * @throws StatusError 400
+ */
 export function reviewBody(value: unknown, kind: string): JsonObject {
   if (isObject(value)) return value;
   throw badRequest(`the body must be a ${kind} object`);

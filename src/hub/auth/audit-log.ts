@@ -52,7 +52,7 @@ export interface AuditLog {
 export const NO_AUDIT: AuditLog = { record: () => undefined, close: () => Promise.resolve() };
 
 /**
- * Changes (with `reads` all answered requests) go to one file, refusals to another. Both are bounded, and any client
+ * Changes (with `reads` all allowed requests) go to one file, refusals to another. Both are bounded, and any client
  * can cause refusals: in one file, a flood of them would push out the record of changes.
  */
 export class FileAuditLog implements AuditLog {

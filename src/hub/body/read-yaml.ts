@@ -20,7 +20,7 @@ function scalarOf(text: string): unknown {
 export const MAX_YAML_CHARACTERS = 1_500_000;
 const CHARACTERS_PER_STEP = 6;
 /** The reader calls at the beginning and at the end of every node. */
-const pay = (): void => chargeWork(1);
+const charge = (): void => chargeWork(1);
 
 export interface YamlReading {
   readonly value: JsonValue;
@@ -36,10 +36,10 @@ export interface YamlReading {
 export function readYaml(text: string): YamlReading {
   chargeText(text.length, CHARACTERS_PER_STEP);
   try {
-    return { value: asJson(load(text, { schema: SCHEMA, listener: pay })), duplicates: [] };
+    return { value: asJson(load(text, { schema: SCHEMA, listener: charge })), duplicates: [] };
   } catch (error) {
     if (!(error instanceof YAMLException) || error.reason !== 'duplicated mapping key') throw error;
-    const value = asJson(load(text, { schema: SCHEMA, json: true, listener: pay }));
+    const value = asJson(load(text, { schema: SCHEMA, json: true, listener: charge }));
     return { value, duplicates: [`duplicate key at line ${String(error.mark.line + 1)}`] };
   }
 }

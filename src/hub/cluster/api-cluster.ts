@@ -40,7 +40,7 @@ export interface ApiClusterOptions {
   readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
   /** External credentials that the cluster accepts. */
-  readonly given?: GivenCredentials | undefined;
+  readonly given?: ExternalCredentials | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
@@ -51,7 +51,7 @@ export interface ApiClusterOptions {
 }
 
 /** Credentials that the cluster accepts but did not issue. */
-export interface GivenCredentials {
+export interface ExternalCredentials {
   readonly certificates?: ExternalCertificates | undefined;
   readonly tokens?: TokenAuthFile | undefined;
 }

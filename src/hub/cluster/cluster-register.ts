@@ -70,7 +70,10 @@ export class ClusterRegister {
     return { log: registered.log, known: registered.ready, served: registered.served };
   }
 
-  /** Records clusters before their logs are created. @returns the new register */
+  /**
+   * Records clusters before their logs are created.
+   * @returns the new register
+   */
   begin(names: readonly string[]): ClusterRegister {
     const all = this.#served ? [...names, ...this.names] : names;
     const fresh = all.filter((name) => !this.#clusters.has(name));
@@ -79,7 +82,10 @@ export class ClusterRegister {
     );
   }
 
-  /** Records that the logs of these clusters exist. @returns the new register */
+  /**
+   * Records that the logs of these clusters exist.
+   * @returns the new register
+   */
   complete(names: readonly string[]): ClusterRegister {
     const changed = [...this.#clusters].filter(([name, { ready }]) => !ready && names.includes(name));
     return this.#with(changed.map(([name, entry]) => [name, { ...entry, ready: true }]));

@@ -4,61 +4,40 @@ import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, timestamp } from '../request/cluster.ts';
-import { LocalClient } from '../rest/local-client.ts';
-import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
-import { controllerLoop } from './controller-loop.ts';
-import type { HubController } from './hub-controller.ts';
+import { ObjectController } from './object-controller.ts';
 
 const CSRS = { group: 'certificates.k8s.io', version: 'v1', plural: 'certificatesigningrequests' };
 const CSR_STORAGE = 'certificatesigningrequests.certificates.k8s.io';
 
 /** Signs approved requests for client certificates. It does not approve requests. */
-export class CertificateSigner implements HubController {
-  readonly #cluster: Cluster;
-  readonly #client: LocalClient;
+export class CertificateSigner extends ObjectController {
   readonly #authority: CertificateAuthority;
-  readonly #loop: ReconcileLoop;
-  #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: Cluster, authority: CertificateAuthority) {
-    this.#cluster = cluster;
-    this.#client = new LocalClient(cluster, 'certificate-signer');
+    super(cluster, { name: 'certificates', user: 'certificate-signer', storage: CSR_STORAGE });
     this.#authority = authority;
-    this.#loop = controllerLoop('certificates', (name) => this.#sign(name), cluster);
   }
 
-  start(): void {
-    this.#unsubscribe = this.#client.watch(CSR_STORAGE, (events) => {
-      for (const { entry } of events) this.#loop.add(entry.name);
-    });
-    for (const { name } of this.#cluster.store.list(CSR_STORAGE)) this.#loop.add(name);
-  }
-
-  async stop(): Promise<void> {
-    this.#unsubscribe?.();
-    await this.#loop.close();
-  }
-
-  async #sign(name: string): Promise<void> {
-    const ref = this.#client.ref(CSRS);
-    const csr = ref === undefined ? undefined : this.#client.get(ref, { namespace: '', name });
+  protected async reconcile(name: string): Promise<void> {
+    const ref = this.client.ref(CSRS);
+    const csr = ref === undefined ? undefined : this.client.get(ref, { namespace: '', name });
     if (ref === undefined || csr === undefined || !isReady(csr)) return;
     const status = await this.#statusOf(csr);
     // The resourceVersion makes sure that a request that was denied meanwhile gets no certificate.
     const { uid, resourceVersion } = metadataOf(csr) as { uid: string; resourceVersion: string };
     const metadata = { uid, resourceVersion };
-    await this.#client.mergePatch(ref, { namespace: '', name }, { metadata, status }, 'status');
+    await this.client.mergePatch(ref, { namespace: '', name }, { metadata, status }, 'status');
   }
 
   async #statusOf(csr: JsonObject): Promise<JsonObject> {
     const verdict = judgeClientRequest(objectAt(csr, 'spec'));
     if (verdict.kind === 'refuse') return this.#failed(csr, verdict.why);
-    const pem = await this.#authority.signClientKey(verdict, this.#cluster.clock.now());
+    const pem = await this.#authority.signClientKey(verdict, this.cluster.clock.now());
     return { certificate: Buffer.from(pem).toString('base64') };
   }
 
   #failed(csr: JsonObject, message: string): JsonObject {
-    const now = timestamp(this.#cluster.clock);
+    const now = timestamp(this.cluster.clock);
     const condition = {
       type: 'Failed',
       status: 'True',

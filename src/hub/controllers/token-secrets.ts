@@ -3,10 +3,7 @@ import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens
 import { objectAt, textAt } from '../json/json-value.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
 import { metadataOf } from '../request/cluster.ts';
-import { LocalClient } from '../rest/local-client.ts';
-import type { ReconcileLoop } from '../../runtime/reconcile-loop.ts';
-import { controllerLoop } from './controller-loop.ts';
-import type { HubController } from './hub-controller.ts';
+import { ObjectController } from './object-controller.ts';
 
 const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
 const ACCOUNTS = { group: '', version: 'v1', plural: 'serviceaccounts' };
@@ -17,53 +14,34 @@ const TEN_YEARS_SECONDS = 3650 * 86_400;
  * Fills Secrets of type service-account-token, for clients that do not use TokenRequest. Runs with
  * `legacyTokenSecrets`.
  */
-export class TokenSecrets implements HubController {
-  readonly #cluster: ApiCluster;
-  readonly #client: LocalClient;
+export class TokenSecrets extends ObjectController<ApiCluster> {
   readonly #tokens: ServiceAccountTokens;
   readonly #caPem: string;
-  readonly #loop: ReconcileLoop;
-  #unsubscribe: (() => void) | undefined;
 
   constructor(cluster: ApiCluster, caPem: string) {
-    this.#cluster = cluster;
-    this.#client = new LocalClient(cluster, 'tokens-controller');
+    super(cluster, { name: 'token-secrets', user: 'tokens-controller', storage: 'secrets' });
     this.#tokens = cluster.credentials.serviceAccounts;
     this.#caPem = caPem;
-    this.#loop = controllerLoop('token-secrets', (key) => this.#fill(key), cluster);
   }
 
-  start(): void {
-    this.#unsubscribe = this.#client.watch('secrets', (events) => {
-      for (const { entry } of events) this.#loop.add(`${entry.namespace}/${entry.name}`);
-    });
-    for (const { namespace, name } of this.#cluster.store.list('secrets'))
-      this.#loop.add(`${namespace}/${name}`);
-  }
-
-  async stop(): Promise<void> {
-    this.#unsubscribe?.();
-    await this.#loop.close();
-  }
-
-  async #fill(key: string): Promise<void> {
+  protected async reconcile(key: string): Promise<void> {
     const [namespace = '', name = ''] = key.split('/');
-    const secrets = this.#client.ref(SECRETS);
-    const accounts = this.#client.ref(ACCOUNTS);
+    const secrets = this.client.ref(SECRETS);
+    const accounts = this.client.ref(ACCOUNTS);
     if (secrets === undefined || accounts === undefined) return;
-    const secret = this.#client.get(secrets, { namespace, name });
+    const secret = this.client.get(secrets, { namespace, name });
     if (secret === undefined || !isTokenSecret(secret) || hasToken(secret)) return;
     const accountName = textAt(objectAt(metadataOf(secret), 'annotations'), ACCOUNT_NAME);
-    const account = this.#client.get(accounts, { namespace, name: accountName });
+    const account = this.client.get(accounts, { namespace, name: accountName });
     if (account === undefined) return;
     const uid = textAt(metadataOf(account), 'uid');
     const boundTo = { kind: 'Secret', name, uid: textAt(metadataOf(secret), 'uid') };
-    const issuedAt = Math.floor(this.#cluster.clock.now() / 1000);
+    const issuedAt = Math.floor(this.cluster.clock.now() / 1000);
     const times = { issuedAt, expiresAt: issuedAt + TEN_YEARS_SECONDS };
     const token = await this.#tokens.issue({ namespace, name: accountName, uid, boundTo }, [], times);
     const data = { token: base64(token), 'ca.crt': base64(this.#caPem), namespace: base64(namespace) };
     const annotations = { 'kubernetes.io/service-account.uid': uid };
-    await this.#client.mergePatch(secrets, { namespace, name }, { metadata: { annotations }, data });
+    await this.client.mergePatch(secrets, { namespace, name }, { metadata: { annotations }, data });
   }
 }
 

@@ -51,7 +51,7 @@ function legacyResource(ref: ResourceRef): JsonObject {
   };
 }
 
-interface SubresourceWords {
+interface SubresourceInfo {
   readonly name: string;
   readonly kind: { readonly group: string; readonly version: string; readonly kind: string };
   readonly verbs: readonly string[];
@@ -59,7 +59,7 @@ interface SubresourceWords {
 
 const READ_WRITE = ['get', 'patch', 'update'];
 
-function subresourcesOf(ref: ResourceRef): readonly SubresourceWords[] {
+function subresourcesOf(ref: ResourceRef): readonly SubresourceInfo[] {
   const { definition, version } = ref;
   const own = { group: definition.group, version: version.name, kind: definition.kind };
   const { status, scale, others } = version.subresources;

@@ -1,6 +1,6 @@
 import { sha256 } from '../../runtime/sha256.ts';
-import type { Answer, BodyAnswer } from '../wire/answer.ts';
-import { jsonAnswer } from '../wire/answer.ts';
+import type { ApiResponse, BodyResponse } from '../wire/api-response.ts';
+import { jsonResponse } from '../wire/api-response.ts';
 import { parseAccept } from '../wire/negotiate.ts';
 import { notAcceptable } from '../wire/status-errors.ts';
 import type { JsonObject } from '../json/json-value.ts';
@@ -54,7 +54,7 @@ export class Discovery {
   }
 
   /** Undefined for other paths. */
-  serve(request: DiscoveryRequest): Answer | undefined {
+  serve(request: DiscoveryRequest): ApiResponse | undefined {
     const path = request.path.replace(/\/$/, '');
     if (path === '/openapi/v2') return this.#swagger(request);
     if (path.startsWith('/openapi/v3')) return this.#openApi(path, request);
@@ -96,7 +96,7 @@ export class Discovery {
     return resources === undefined ? undefined : apiResourceList(group.group, resources);
   }
 
-  #openApi(path: string, request: DiscoveryRequest): Answer | undefined {
+  #openApi(path: string, request: DiscoveryRequest): ApiResponse | undefined {
     if (path === '/openapi/v3') {
       const others = remotePaths(request.aggregated);
       const document = this.#document(`${path} ${request.pathPrefix} ${JSON.stringify(others)}`, () => ({
@@ -112,23 +112,28 @@ export class Discovery {
     // A URL with the hash of the content can be cached permanently; one with an old hash is
     // redirected.
     if (asked !== '' && asked !== hash)
-      return jsonAnswer(301, '', { location: `${request.pathPrefix}${path}?hash=${hash}` });
-    const answer = conditional(
+      return jsonResponse(301, '', { location: `${request.pathPrefix}${path}?hash=${hash}` });
+    const response = conditional(
       { text, etag: `"${hash}"`, contentType: 'application/json' },
       request.ifNoneMatch,
     );
-    return asked === '' ? answer : { ...answer, headers: { ...answer.headers, 'cache-control': FOR_GOOD } };
+    return asked === ''
+      ? response
+      : { ...response, headers: { ...response.headers, 'cache-control': FOR_GOOD } };
   }
 
-  /** One document in two forms. Source: kube-openapi pkg/handler/handler.go. @throws StatusError 406 */
-  #swagger({ accept, ifNoneMatch }: DiscoveryRequest): Answer {
+  /**
+   * One document in two forms. Source: kube-openapi pkg/handler/handler.go.
+   * @throws StatusError 406
+   */
+  #swagger({ accept, ifNoneMatch }: DiscoveryRequest): ApiResponse {
     const form = swaggerForm(accept);
     const document = swaggerDocument(this.#scheme);
     const { etag } = document;
     if (form === 'json')
       return conditional({ text: document.json, etag, contentType: 'application/json' }, ifNoneMatch);
-    const answer = conditional({ text: '', etag, contentType: GNOSTIC }, ifNoneMatch);
-    return answer.code === 304 ? answer : { ...answer, body: document.protobuf };
+    const response = conditional({ text: '', etag, contentType: GNOSTIC }, ifNoneMatch);
+    return response.code === 304 ? response : { ...response, body: document.protobuf };
   }
 
   #document(key: string, make: () => Omit<Document, 'etag'> | undefined): Document | undefined {
@@ -192,11 +197,11 @@ function swaggerForm(accept: string | undefined): 'json' | 'protobuf' {
   throw notAcceptable(['application/json', GNOSTIC]);
 }
 
-function conditional(document: Document, ifNoneMatch: string | undefined): BodyAnswer {
+function conditional(document: Document, ifNoneMatch: string | undefined): BodyResponse {
   const headers = { etag: document.etag, vary: 'Accept' };
   if (ifNoneMatch?.split(/,\s*/).includes(document.etag) === true)
-    return { ...jsonAnswer(304, '', headers), contentType: document.contentType };
-  return { ...jsonAnswer(200, document.text, headers), contentType: document.contentType };
+    return { ...jsonResponse(304, '', headers), contentType: document.contentType };
+  return { ...jsonResponse(200, document.text, headers), contentType: document.contentType };
 }
 
 /** A member's documents are below its own prefix. */

@@ -1,13 +1,13 @@
 export interface ConnectionLimitOptions {
-  /** Connections in all. */
-  readonly inAll: number;
-  /** Connections from one address. */
+  /** Maximum number of connections. */
+  readonly total: number;
+  /** Maximum number of connections from one address. */
   readonly perAddress: number;
 }
 
 /** Connections without an authenticated user: maximum per address, and in total. */
-const STRANGERS_PER_ADDRESS = 2_000;
-const STRANGERS_IN_ALL = 4_000;
+const UNIDENTIFIED_PER_ADDRESS = 2_000;
+const MAX_UNIDENTIFIED = 4_000;
 /** Connections of one user; client-go uses one, a client with HTTP/1.1 one for each watch. */
 const PER_USER = 1_000;
 
@@ -19,17 +19,18 @@ export interface CountedConnection {
 }
 
 /**
- * Decides which connections may stay open. One without a recognised user is a stranger; when there
- * are too many strangers the oldest is dropped, never the newest. So many idle connections cannot
- * lock out a client, even one from the same address: after its first request it is no stranger any
- * more. If known users have all connections, the user with the most loses the oldest one. Rejected:
- * refusing the newest connection, as a plain maximum does, which would lock clients out.
+ * Decides which connections may stay open. A connection is unidentified until a request on it was
+ * authenticated. When there are too many unidentified connections, the oldest is dropped, never the
+ * newest. So many idle connections cannot lock out a client, even one from the same address: its
+ * connection is identified after its first request. If identified users have all connections, the
+ * user with the most loses the oldest one. Rejected: refusing the newest connection, as a plain
+ * maximum does, which would lock clients out.
  */
 export class ConnectionLimits {
   readonly #options: ConnectionLimitOptions;
   /** Insertion order is age. */
-  readonly #strangers = new Set<CountedConnection>();
-  readonly #strangersByAddress = new Map<string, Set<CountedConnection>>();
+  readonly #unidentified = new Set<CountedConnection>();
+  readonly #unidentifiedByAddress = new Map<string, Set<CountedConnection>>();
   readonly #byAddress = new Map<string, Set<CountedConnection>>();
   readonly #byUser = new Map<string, Set<CountedConnection>>();
   readonly #userOf = new Map<CountedConnection, string>();
@@ -44,9 +45,9 @@ export class ConnectionLimits {
     return this.#all.size;
   }
 
-  /** Connections without a recognised user. */
-  get strangers(): number {
-    return this.#strangers.size;
+  /** Connections without a authenticated user. */
+  get unidentified(): number {
+    return this.#unidentified.size;
   }
 
   /** Connections that were dropped or refused since the start. */
@@ -58,31 +59,35 @@ export class ConnectionLimits {
   open(connection: CountedConnection): boolean {
     const { address } = connection;
     const ofAddress = this.#byAddress.get(address)?.size ?? 0;
-    const strangers = this.#strangersByAddress.get(address);
+    const unidentified = this.#unidentifiedByAddress.get(address);
     if (
       ofAddress >= this.#options.perAddress &&
-      !this.#dropOldest(strangers) &&
+      !this.#dropOldest(unidentified) &&
       !this.#dropOfLargest(address)
     )
       return this.#refuse();
-    if (this.#all.size >= this.#options.inAll && !this.#dropOldest(this.#strangers) && !this.#dropOfLargest())
+    if (
+      this.#all.size >= this.#options.total &&
+      !this.#dropOldest(this.#unidentified) &&
+      !this.#dropOfLargest()
+    )
       return this.#refuse();
-    if ((strangers?.size ?? 0) >= STRANGERS_PER_ADDRESS) this.#dropOldest(strangers);
-    if (this.#strangers.size >= STRANGERS_IN_ALL) this.#dropOldest(this.#strangers);
+    if ((unidentified?.size ?? 0) >= UNIDENTIFIED_PER_ADDRESS) this.#dropOldest(unidentified);
+    if (this.#unidentified.size >= MAX_UNIDENTIFIED) this.#dropOldest(this.#unidentified);
     this.#all.add(connection);
     addTo(this.#byAddress, address, connection);
-    this.#strangers.add(connection);
-    addTo(this.#strangersByAddress, address, connection);
+    this.#unidentified.add(connection);
+    addTo(this.#unidentifiedByAddress, address, connection);
     return true;
   }
 
   /**
-   * Called when the user of the connection is authenticated. @param user undefined for one whose
-   * connections are not limited
+   * Called when the user of the connection is authenticated.
+   * @param user undefined for one whose connections are not limited
    * @returns false when the user has too many; the connection must be dropped then
    */
-  recognise(connection: CountedConnection, user: string | undefined): boolean {
-    this.#forgetStranger(connection);
+  identify(connection: CountedConnection, user: string | undefined): boolean {
+    this.#forgetUnidentified(connection);
     const before = this.#userOf.get(connection);
     if (before === user) return true;
     this.#forgetUser(connection);
@@ -97,7 +102,7 @@ export class ConnectionLimits {
   close(connection: CountedConnection): void {
     if (!this.#all.delete(connection)) return;
     removeFrom(this.#byAddress, connection.address, connection);
-    this.#forgetStranger(connection);
+    this.#forgetUnidentified(connection);
     this.#forgetUser(connection);
   }
 
@@ -112,8 +117,8 @@ export class ConnectionLimits {
   }
 
   /**
-   * Drops the oldest connection of the user with the most. @param address only connections from
-   * this address
+   * Drops the oldest connection of the user with the most.
+   * @param address only connections from this address
    */
   #dropOfLargest(address?: string): boolean {
     let most = 1;
@@ -137,9 +142,9 @@ export class ConnectionLimits {
     return true;
   }
 
-  #forgetStranger(connection: CountedConnection): void {
-    if (this.#strangers.delete(connection))
-      removeFrom(this.#strangersByAddress, connection.address, connection);
+  #forgetUnidentified(connection: CountedConnection): void {
+    if (this.#unidentified.delete(connection))
+      removeFrom(this.#unidentifiedByAddress, connection.address, connection);
   }
 
   #forgetUser(connection: CountedConnection): void {

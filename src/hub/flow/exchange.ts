@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { FairShare, NoRoomError, ReleaseFunction } from './fair-share.ts';
+import type { FairShare, CapacityError, ReleaseFunction } from './fair-share.ts';
 
 /** Bytes of responses that a user may leave unread. Above it, the user's requests are refused and its streams are closed. */
 export const USER_UNREAD_BYTES = 64 * 1024 * 1024;
@@ -9,11 +9,20 @@ export const USER_UNREAD_BYTES = 64 * 1024 * 1024;
  * read the response. Seats are those of API Priority and Fairness in kube-apiserver.
  */
 export interface Exchange {
-  /** Waits until memory for a body of `bytes` is free, and reserves it. @throws StatusError 429 */
-  takeBodyRoom(bytes: number): void | Promise<void>;
-  /** Waits for a seat: at most as many requests are processed at once as the level has seats. @throws StatusError 429 */
+  /**
+   * Waits until memory for a body of `bytes` is free, and reserves it.
+   * @throws StatusError 429
+   */
+  reserveBody(bytes: number): void | Promise<void>;
+  /**
+   * Waits for a seat: at most as many requests are processed at once as the level has seats.
+   * @throws StatusError 429
+   */
   takeSeat(): void | Promise<void>;
-  /** Releases the seat while `ask` waits for another server, and takes one again afterwards. @throws StatusError 429 when none becomes free */
+  /**
+   * Releases the seat while `ask` waits for another server, and takes one again afterwards.
+   * @throws StatusError 429 when none becomes free
+   */
   waitOutside<T>(ask: () => Promise<T>): Promise<T>;
   /** Releases the seat and the memory of the body. Called when the request is processed and its response is still to be sent. */
   finishWork(): void;
@@ -23,10 +32,16 @@ export interface Exchange {
    * @param refusable false for the response to a write, which cannot be undone any more
    * @throws StatusError 429 when the user has too many unread bytes
    */
-  holdAnswer(bytes: number, refusable: boolean): void;
-  /** Waits until this request may write the next part of a long response. @throws StatusError 429 */
+  countResponse(bytes: number, refusable: boolean): void;
+  /**
+   * Waits until this request may write the next part of a long response.
+   * @throws StatusError 429
+   */
   nextPart(): Promise<void>;
-  /** Counts the request as a watch from now on. @throws StatusError 429 */
+  /**
+   * Counts the request as a watch from now on.
+   * @throws StatusError 429
+   */
   becomeWatch(): void;
   /**
    * Updates the number of unread bytes of a stream.
@@ -34,12 +49,12 @@ export interface Exchange {
    * @param measure returns the current number of these bytes
    * @returns false when the stream must be closed
    */
-  noteUnread(bytes: number, measure: () => number): boolean;
+  updateUnread(bytes: number, measure: () => number): boolean;
   /** Ends the exchange: the client has read the response, or has disconnected. */
   leave(): void;
 }
 
-export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | NoRoomError['reason'];
+export type RejectReason = 'open-requests' | 'watches' | 'unread-answers' | CapacityError['reason'];
 
 /** What the requests of one user use of one priority level. */
 export class UserUsage {
@@ -70,11 +85,20 @@ export interface ExchangeLevel {
   readonly parts: FairShare;
   openRequests: number;
   watches: number;
-  /** Waits until the share has `amount` free for the user, and takes it. @throws StatusError 429 */
+  /**
+   * Waits until the share has `amount` free for the user, and takes it.
+   * @throws StatusError 429
+   */
   take(share: FairShare, user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction>;
-  /** Counts one more watch. @throws StatusError 429 */
+  /**
+   * Counts one more watch.
+   * @throws StatusError 429
+   */
   addWatch(use: UserUsage): void;
-  /** Counts the refusal in the metrics. @returns StatusError 429 */
+  /**
+   * Counts the refusal in the metrics.
+   * @returns StatusError 429
+   */
   reject(reason: RejectReason): Error;
   /** Removes the user when none of its requests are left. */
   forget(use: UserUsage): void;
@@ -84,14 +108,14 @@ const noOp = (): void => undefined;
 
 /** The exchange of requests without limits: those of administrators, and those to public paths. */
 export const EXEMPT_EXCHANGE: Exchange = {
-  takeBodyRoom: noOp,
+  reserveBody: noOp,
   takeSeat: noOp,
   waitOutside: (ask) => ask(),
   finishWork: noOp,
-  holdAnswer: noOp,
+  countResponse: noOp,
   nextPart: () => nextTurn(),
   becomeWatch: noOp,
-  noteUnread: () => true,
+  updateUnread: () => true,
   leave: noOp,
 };
 
@@ -110,7 +134,7 @@ export class LimitedExchange implements Exchange {
     this.#use = use;
   }
 
-  takeBodyRoom(bytes: number): void | Promise<void> {
+  reserveBody(bytes: number): void | Promise<void> {
     return this.#hold(this.#level.take(this.#level.bodies, this.#use.name, bytes));
   }
 
@@ -122,9 +146,9 @@ export class LimitedExchange implements Exchange {
 
   async waitOutside<T>(ask: () => Promise<T>): Promise<T> {
     this.#stand();
-    const answer = await ask();
+    const result = await ask();
     await this.takeSeat();
-    return answer;
+    return result;
   }
 
   finishWork(): void {
@@ -132,7 +156,7 @@ export class LimitedExchange implements Exchange {
     for (const release of this.#held.splice(0)) release();
   }
 
-  holdAnswer(bytes: number, refusable: boolean): void {
+  countResponse(bytes: number, refusable: boolean): void {
     // A user without unread bytes may always receive one response, however large: otherwise nobody could read it.
     const hasUnread = this.#use.unreadBytes > 0;
     if (refusable && hasUnread && this.#use.isOverUnreadLimit(bytes))
@@ -152,7 +176,7 @@ export class LimitedExchange implements Exchange {
     this.#level.openRequests -= 1;
   }
 
-  noteUnread(bytes: number, measure: () => number): boolean {
+  updateUnread(bytes: number, measure: () => number): boolean {
     this.#measure = measure;
     if (bytes !== this.#unreadBytes) this.#setUnread(bytes);
     if (!this.#use.isOverUnreadLimit(0)) return true;

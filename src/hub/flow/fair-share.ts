@@ -15,10 +15,10 @@ export interface ShareLimits {
 export type ReleaseFunction = () => void;
 
 /** Thrown when the capacity is used up and the queue is full. */
-export class NoRoomError extends Error {
+export class CapacityError extends Error {
   readonly reason: 'queue-full' | 'time-out';
 
-  constructor(reason: NoRoomError['reason']) {
+  constructor(reason: CapacityError['reason']) {
     super(`no room: ${reason}`);
     this.reason = reason;
   }
@@ -27,7 +27,7 @@ export class NoRoomError extends Error {
 interface Waiter {
   readonly amount: number;
   readonly resolve: (release: ReleaseFunction) => void;
-  readonly reject: (error: NoRoomError) => void;
+  readonly reject: (error: CapacityError) => void;
   cancelTimer: () => void;
 }
 
@@ -67,7 +67,7 @@ export class FairShare {
 
   /**
    * @param amount at most `perUser`
-   * @returns at once when there is room, a promise when the request has to wait. Throws or rejects with NoRoomError.
+   * @returns at once when there is room, a promise when the request has to wait. Throws or rejects with CapacityError.
    */
   take(user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction> {
     const { capacity, perUser, waitingPerUser } = this.#limits;
@@ -75,7 +75,7 @@ export class FairShare {
     const held = flow?.held ?? 0;
     if (this.#waiting === 0 && held + amount <= perUser && this.#held + amount <= capacity)
       return this.#give(user, flow ?? this.#newFlow(user), amount);
-    if ((flow?.waiting.length ?? 0) >= waitingPerUser) throw new NoRoomError('queue-full');
+    if ((flow?.waiting.length ?? 0) >= waitingPerUser) throw new CapacityError('queue-full');
     return this.#wait(user, flow ?? this.#newFlow(user), amount);
   }
 
@@ -116,7 +116,7 @@ export class FairShare {
     if (at < 0) return;
     flow.waiting.splice(at, 1);
     this.#waiting -= 1;
-    waiter.reject(new NoRoomError('time-out'));
+    waiter.reject(new CapacityError('time-out'));
     // The removed request may have been the one that blocked all others.
     this.#dispatch();
     this.#forget(user, flow);

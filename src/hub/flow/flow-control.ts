@@ -29,7 +29,10 @@ export class FlowControl {
     this.#levels = new Map(levels.map((level) => [level.name, new FlowLevel(level, clock)]));
   }
 
-  /** Begins the request of a caller; it ends with `leave()`. @throws StatusError 429 */
+  /**
+   * Begins the request of a caller; it ends with `leave()`.
+   * @throws StatusError 429
+   */
   enter(caller: UserInfo, info: RequestInfo): Exchange {
     const level = this.#levels.get(priorityLevelOf(caller, info));
     return level === undefined ? EXEMPT_EXCHANGE : level.enter(caller.name);

@@ -3,7 +3,7 @@ import { tooManyRequests } from '../wire/status-errors.ts';
 import type { ExchangeLevel, RejectReason } from './exchange.ts';
 import { LimitedExchange, UserUsage } from './exchange.ts';
 import type { ReleaseFunction } from './fair-share.ts';
-import { FairShare, NoRoomError } from './fair-share.ts';
+import { FairShare, CapacityError } from './fair-share.ts';
 import type { PriorityLevel } from './priority-levels.ts';
 
 /** Maximum bytes of request bodies of one user at a time: five of the largest. */
@@ -12,7 +12,7 @@ const USER_OPEN_REQUESTS = 200;
 const USER_WATCHES = 500;
 /** How long a request may wait, as in kube-apiserver: a quarter of its time limit of 60 s. */
 const WAIT_MS = 15_000;
-/** The time limit of the answer that the part belongs to. */
+/** The time limit of the response that the part belongs to. */
 const PART_WAIT_MS = 60_000;
 const RETRY_AFTER_SECONDS = 1;
 
@@ -75,6 +75,6 @@ export class FlowLevel implements ExchangeLevel {
   }
 
   #refuse(error: unknown): never {
-    throw error instanceof NoRoomError ? this.reject(error.reason) : error;
+    throw error instanceof CapacityError ? this.reject(error.reason) : error;
   }
 }

@@ -12,7 +12,7 @@ const LINGER_BYTES = 16 * 1024 * 1024;
 const LEAST_BYTES = 4 * 1024;
 
 /**
- * Discards the rest of a body after the request was answered without it: refused, too large or too
+ * Discards the rest of a body after the response was sent without it: refused, too large or too
  * slow. The rest is read and dropped for a short time. If the connection or stream were closed
  * immediately, the client might not get the response: over HTTP/1.1 because of a connection reset,
  * over HTTP/2 because a RST_STREAM overtakes data that is still queued (Go's client then reports

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer, textAnswer } from '../wire/answer.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse, textResponse } from '../wire/api-response.ts';
 
 /** The Kubernetes release whose API the hub speaks. Clients parse it as a semantic version. */
 export const VERSION_INFO: JsonObject = {
@@ -18,12 +18,16 @@ export const VERSION_INFO: JsonObject = {
 const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
 
 /** Health and version: paths without authentication. */
-export function answerPublicPath(method: string, path: string, query: URLSearchParams): Answer | undefined {
+export function servePublicPath(
+  method: string,
+  path: string,
+  query: URLSearchParams,
+): ApiResponse | undefined {
   if (method !== 'GET' && method !== 'HEAD') return undefined;
-  if (path === '/version' || path === '/version/') return jsonAnswer(200, VERSION_INFO);
+  if (path === '/version' || path === '/version/') return jsonResponse(200, VERSION_INFO);
   const health = HEALTH.exec(path);
   if (health === null) return undefined;
   if (query.has('verbose'))
-    return textAnswer(200, `[+]ping ok\n[+]log ok\n${health[1] ?? ''} check passed\n`);
-  return textAnswer(200, 'ok');
+    return textResponse(200, `[+]ping ok\n[+]log ok\n${health[1] ?? ''} check passed\n`);
+  return textResponse(200, 'ok');
 }

@@ -59,12 +59,12 @@ export class HubConnection extends TickEntry implements CountedConnection {
   }
 
   /** The user of this connection. */
-  recognise(caller: UserInfo): void {
+  identify(caller: UserInfo): void {
     const user = caller.groups.includes(MASTERS_GROUP) ? undefined : caller.name;
     if (this.#recognised && this.#user === user) return;
     this.#recognised = true;
     this.#user = user;
-    if (!this.#limits.recognise(this, user)) this.drop();
+    if (!this.#limits.identify(this, user)) this.drop();
   }
 
   tick(seconds: number): void {

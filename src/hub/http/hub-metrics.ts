@@ -13,7 +13,10 @@ export class HubMetrics {
     this.#gauges = gauges;
   }
 
-  /** Counts a finished request. @param info undefined when the request could not be parsed */
+  /**
+   * Counts a finished request.
+   * @param info undefined when the request could not be parsed
+   */
   observe(info: RequestInfo | undefined, finished: FinishedRequest): void {
     if (this.#metrics !== undefined) {
       this.#metrics.observe(info, finished);
@@ -24,7 +27,10 @@ export class HubMetrics {
     this.#load().catch(() => (this.#pending = []));
   }
 
-  /** The metrics in the Prometheus text format. @throws Error when prom-client cannot be loaded */
+  /**
+   * The metrics in the Prometheus text format.
+   * @throws Error when prom-client cannot be loaded
+   */
   async render(): Promise<{ readonly text: string; readonly contentType: string }> {
     const { registry } = await this.#load();
     return { text: await registry.metrics(), contentType: registry.contentType };

@@ -9,7 +9,7 @@ import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
  * How long a client may take to read a response: the `--request-timeout` of kube-apiserver. Watches
  * have their own limits.
  */
-const ANSWER_SECONDS = 60;
+const RESPONSE_TIMEOUT_SECONDS = 60;
 
 /**
  * A request from its headers until its response was read or the client disconnected, and the
@@ -53,7 +53,7 @@ export class OpenRequest extends TickEntry {
   }
 
   tick(seconds: number): void {
-    if (seconds - this.#sendingSince >= ANSWER_SECONDS) this.response.destroy();
+    if (seconds - this.#sendingSince >= RESPONSE_TIMEOUT_SECONDS) this.response.destroy();
   }
 
   #close(): void {

@@ -37,8 +37,8 @@ export class OpenStreams {
   }
 
   /**
-   * Ends the streams whose credentials are no longer valid or have other groups now. @returns their
-   * number
+   * Ends the streams whose credentials are no longer valid or have other groups now.
+   * @returns their number
    */
   async endRevoked(): Promise<number> {
     this.#round += 1;

@@ -42,7 +42,7 @@ export async function receiveBody(
   const contentLength = headerOf(request, 'content-length');
   const reservedBytes = contentLength === undefined ? limitBytes : Number(contentLength);
   if (reservedBytes > limitBytes) throw entityTooLarge(limitBytes);
-  const reserved = exchange.takeBodyRoom(reservedBytes);
+  const reserved = exchange.reserveBody(reservedBytes);
   if (reserved !== undefined) await reserved;
   return new BodyReader(request, limitBytes, ticks).read();
 }

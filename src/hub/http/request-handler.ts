@@ -3,8 +3,8 @@ import type { Clock, Logger } from '../../core/ports.ts';
 import type { AuditLog } from '../auth/audit-log.ts';
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
-import { answerReview, reviewBody } from '../auth/access-review.ts';
-import { answerTokenRequest } from '../auth/tokens/token-request.ts';
+import { evaluateReview, reviewBody } from '../auth/access-review.ts';
+import { issueToken } from '../auth/tokens/token-request.ts';
 import type { FlowControl } from '../flow/flow-control.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
@@ -15,9 +15,9 @@ import { StatusError } from '../wire/status-error.ts';
 import { internalError, methodNotAllowed, noSuchResource, unauthorized } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { requireAccess } from './access.ts';
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer, statusAnswer } from '../wire/answer.ts';
-import { answerPublicPath } from './fixed-paths.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse, statusResponse } from '../wire/api-response.ts';
+import { servePublicPath } from './fixed-paths.ts';
 import { discardRemainingBody } from './discard-remaining-body.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubMetrics } from './hub-metrics.ts';
@@ -28,7 +28,7 @@ import type { RequestInfo } from '../wire/request-info.ts';
 import { parseRequestInfo } from '../wire/request-info.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import { headerOf } from '../wire/hub-request.ts';
-import { sendAnswer } from './transport.ts';
+import { sendResponse } from './transport.ts';
 
 /** Body limit of reviews and token requests, which are small and open to every user. */
 const REVIEW_LIMIT_BYTES = 64 * 1024;
@@ -74,7 +74,7 @@ interface Progress {
 }
 
 /**
- * Handles a request from its first byte to its answer: routing, authentication, authorization, execution. Every
+ * Handles a request from its first byte to its response: routing, authentication, authorization, execution. Every
  * refusal is a Status.
  */
 export class RequestHandler {
@@ -96,7 +96,7 @@ export class RequestHandler {
     response.on('error', () => undefined);
     const open = new OpenRequest(request, response, connection, this.#options.ticks);
     void this.#handle(open).catch((error: unknown) => {
-      this.#options.log.error('could not answer', { error: errorText(error) });
+      this.#options.log.error('could not send a response', { error: errorText(error) });
       response.destroy();
     });
   }
@@ -105,22 +105,22 @@ export class RequestHandler {
     const { request, response } = open;
     const startedMs = this.#options.clock.now();
     const record: Progress = { round: this.#streams.round, address: open.connection.address };
-    let answer: Answer;
+    let result: ApiResponse;
     try {
-      answer = await this.#answer(open, record);
-      admitAnswer(open, answer);
+      result = await this.#respond(open, record);
+      admitResponse(open, result);
     } catch (error) {
-      answer = statusAnswer(this.#refusal(error, request));
+      result = statusResponse(this.#refusal(error, request));
     }
     open.exchange.finishWork();
-    const code = answer.kind === 'stream' ? 200 : answer.code;
+    const code = result.kind === 'stream' ? 200 : result.code;
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
     this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
     this.#options.audit.record(request, record, finished);
-    const ends = answer.kind === 'body' || answer.kind === 'chunks';
+    const ends = result.kind === 'body' || result.kind === 'chunks';
     if (ends) open.sendingBegan();
     else await this.#streams.add({ request, response, ...record }, record.round);
-    await sendAnswer(request, response, answer, open.exchange);
+    await sendResponse(request, response, result, open.exchange);
     if (ends) discardRemainingBody(request, this.#options.ticks);
   }
 
@@ -133,19 +133,19 @@ export class RequestHandler {
     );
   }
 
-  async #answer(open: OpenRequest, record: Progress): Promise<Answer> {
+  async #respond(open: OpenRequest, record: Progress): Promise<ApiResponse> {
     const { request } = open;
     const located = this.#locate(request);
     const { cluster, info, query, path } = located;
     record.info = info;
     record.cluster = cluster.name;
-    const known = answerPublicPath(info.method, path, query);
+    const known = servePublicPath(info.method, path, query);
     if (known !== undefined) return known;
     const caller = await authenticate(request, cluster.credentials);
     if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
     record.caller = caller;
     record.credentials = cluster.credentials;
-    open.connection.recognise(caller);
+    open.connection.identify(caller);
     open.enter(this.#options.flow.enter(caller, info));
     const user = impersonate(request, caller, cluster.authorizer);
     if (user !== caller) record.impersonated = user;
@@ -170,8 +170,8 @@ export class RequestHandler {
         if (annotations.size > 0) record.annotations = annotations;
       },
     };
-    if (info.kind === 'resource') return this.#answerResource({ ...context, info }, cluster);
-    return this.#answerPath(request, located);
+    if (info.kind === 'resource') return this.#serveResource({ ...context, info }, cluster);
+    return this.#servePath(request, located);
   }
 
   /** Reads the body, and takes a seat afterwards. */
@@ -195,7 +195,7 @@ export class RequestHandler {
     return { cluster, pathPrefix, path, query, info: parseRequestInfo(request.method ?? 'GET', path, query) };
   }
 
-  async #answerResource(context: ResourceContext, cluster: ApiCluster): Promise<Answer> {
+  async #serveResource(context: ResourceContext, cluster: ApiCluster): Promise<ApiResponse> {
     const { info, contentType, user } = context;
     const ref = resolveResource(context);
     const { definition } = ref;
@@ -212,22 +212,19 @@ export class RequestHandler {
         store: cluster.store,
         nowMs: cluster.clock.now(),
       };
-      return jsonAnswer(
-        201,
-        await answerTokenRequest(await decode('TokenRequest'), { namespace, name }, issuer),
-      );
+      return jsonResponse(201, await issueToken(await decode('TokenRequest'), { namespace, name }, issuer));
     }
     if (info.verb === 'create' && /Review$/.test(definition.kind) && definition.builtIn) {
       const { authorizer, credentials } = cluster;
       const review = await decode(definition.kind);
       const reviewContext = { user, authorizer, credentials, namespace: info.namespace };
-      const answered = await answerReview(definition.kind, review, reviewContext);
-      if (answered !== undefined) return jsonAnswer(201, answered);
+      const reviewed = await evaluateReview(definition.kind, review, reviewContext);
+      if (reviewed !== undefined) return jsonResponse(201, reviewed);
     }
     return handleResource(context, ref);
   }
 
-  async #answerPath(request: HubRequest, located: Located): Promise<Answer> {
+  async #servePath(request: HubRequest, located: Located): Promise<ApiResponse> {
     const { cluster, path, pathPrefix, info } = located;
     if (info.method !== 'GET' && info.method !== 'HEAD') throw noSuchResource();
     if (path === '/metrics') {
@@ -245,7 +242,7 @@ export class RequestHandler {
     });
     if (found !== undefined) return found;
     if (path === '/')
-      return jsonAnswer(200, {
+      return jsonResponse(200, {
         paths: [
           ...['/api', '/apis', '/healthz', '/livez', '/metrics', '/openapi/v2', '/openapi/v3'],
           ...['/readyz', '/version'],
@@ -260,8 +257,8 @@ export class RequestHandler {
  * refused, because the write is done.
  * @throws StatusError 429
  */
-function admitAnswer(open: OpenRequest, answer: Answer): void {
-  if (answer.kind === 'stream') open.exchange.becomeWatch();
-  if (answer.kind === 'body')
-    open.exchange.holdAnswer(answer.body.length, !BODY_METHODS.has(open.request.method ?? ''));
+function admitResponse(open: OpenRequest, result: ApiResponse): void {
+  if (result.kind === 'stream') open.exchange.becomeWatch();
+  if (result.kind === 'body')
+    open.exchange.countResponse(result.body.length, !BODY_METHODS.has(open.request.method ?? ''));
 }

@@ -25,7 +25,7 @@ export interface HubGauges {
   readonly levels: () => readonly LevelGauges[];
   readonly connections: () => {
     readonly count: number;
-    readonly strangers: number;
+    readonly unidentified: number;
     readonly refused: number;
   };
 }
@@ -54,7 +54,7 @@ export class RequestMetrics {
     });
     this.#duration = new Histogram({
       name: 'apiserver_request_duration_seconds',
-      help: 'Time from the request to its answer, watches not counted',
+      help: 'Time from the request to its response, watches not counted',
       labelNames: ['verb'],
       buckets: SECONDS,
       registers,
@@ -79,7 +79,7 @@ export class RequestMetrics {
       registers,
       'berth_hub_unrecognised_connections',
       'Open connections on which no user has been recognised yet',
-      () => connections().strangers,
+      () => connections().unidentified,
     );
     new Counter({
       name: 'berth_hub_dropped_connections_total',

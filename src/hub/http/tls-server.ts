@@ -137,7 +137,7 @@ export class TlsServer {
     this.#server.setSecureContext(secureContext(identity));
   }
 
-  get connections(): Pick<ConnectionLimits, 'count' | 'strangers' | 'refused'> {
+  get connections(): Pick<ConnectionLimits, 'count' | 'unidentified' | 'refused'> {
     return this.#limits;
   }
 

@@ -2,7 +2,13 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Exchange } from '../flow/exchange.ts';
-import type { Answer, AnswerHeaders, BodyAnswer, ChunkedAnswer, StreamAnswer } from '../wire/answer.ts';
+import type {
+  ApiResponse,
+  ResponseHeaders,
+  BodyResponse,
+  ChunkedResponse,
+  StreamResponse,
+} from '../wire/api-response.ts';
 import { acceptsGzip } from '../wire/negotiate.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import { headerOf, isClientGone } from '../wire/hub-request.ts';
@@ -10,28 +16,28 @@ import { headerOf, isClientGone } from '../wire/hub-request.ts';
 const GZIP_FROM_BYTES = 128 * 1024;
 const gzipAsync = promisify(gzip);
 
-/** Writes the answer; resolves when everything is handed to the socket (streams: when they have begun). */
-export async function sendAnswer(
+/** Writes the response; resolves when everything is handed to the socket (streams: when they have begun). */
+export async function sendResponse(
   request: HubRequest,
   response: HubResponse,
-  answer: Answer,
+  result: ApiResponse,
   exchange: Exchange,
 ): Promise<void> {
   if (isClientGone(response)) return;
-  switch (answer.kind) {
+  switch (result.kind) {
     case 'body':
-      return sendBody(request, response, answer);
+      return sendBody(request, response, result);
     case 'chunks':
-      return sendChunks(request, response, answer, exchange);
+      return sendChunks(request, response, result, exchange);
     case 'stream':
-      return startStream(response, answer, exchange);
+      return startStream(response, result, exchange);
     case 'forwarded':
       return;
   }
 }
 
-async function sendBody(request: HubRequest, response: HubResponse, answer: BodyAnswer): Promise<void> {
-  let body: Buffer | string = answer.body;
+async function sendBody(request: HubRequest, response: HubResponse, result: BodyResponse): Promise<void> {
+  let body: Buffer | string = result.body;
   const more: OutgoingHttpHeaders = {};
   if (body.length >= GZIP_FROM_BYTES) {
     more['vary'] = 'Accept, Accept-Encoding';
@@ -41,7 +47,7 @@ async function sendBody(request: HubRequest, response: HubResponse, answer: Body
     }
   }
   more['content-length'] = Buffer.byteLength(body);
-  writeHead(response, answer, more);
+  writeHead(response, result, more);
   if (request.method === 'HEAD') response.end();
   else response.end(body);
 }
@@ -49,12 +55,12 @@ async function sendBody(request: HubRequest, response: HubResponse, answer: Body
 async function sendChunks(
   request: HubRequest,
   response: HubResponse,
-  answer: ChunkedAnswer,
+  result: ChunkedResponse,
   exchange: Exchange,
 ): Promise<void> {
   let sink: NodeJS.WritableStream = response as NodeJS.WritableStream;
   const isZipped = acceptsGzip(headerOf(request, 'accept-encoding'));
-  writeHead(response, answer, isZipped ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {});
+  writeHead(response, result, isZipped ? { 'content-encoding': 'gzip', vary: 'Accept-Encoding' } : {});
   if (isZipped) {
     const zip = createGzip({ level: 1 });
     // The compressor must be destroyed when the client disconnects.
@@ -62,7 +68,7 @@ async function sendChunks(
     zip.pipe(sink);
     sink = zip;
   }
-  for (const chunk of answer.chunks) {
+  for (const chunk of result.chunks) {
     if (isClientGone(response)) return;
     // As bytes, because a text would be encoded twice, for its length and for its content.
     if (!sink.write(Buffer.from(chunk))) await drained(sink, response);
@@ -85,17 +91,17 @@ function drained(sink: NodeJS.WritableStream, response: HubResponse): Promise<vo
   });
 }
 
-function startStream(response: HubResponse, answer: StreamAnswer, exchange: Exchange): void {
-  writeHead(response, { code: 200, contentType: answer.contentType, headers: answer.headers });
+function startStream(response: HubResponse, result: StreamResponse, exchange: Exchange): void {
+  writeHead(response, { code: 200, contentType: result.contentType, headers: result.headers });
   // Clients wait for the headers of a watch before they do anything else.
   if ('flushHeaders' in response) response.flushHeaders();
   const unread = (): number => pendingBytes(response);
-  answer.run({
+  result.run({
     write(text) {
       if (isClientGone(response) || response.writableEnded) return 0;
       (response as NodeJS.WritableStream).write(text);
       const bytes = unread();
-      if (!exchange.noteUnread(bytes, unread)) response.destroy();
+      if (!exchange.updateUnread(bytes, unread)) response.destroy();
       return bytes;
     },
     drained: () => drained(response as NodeJS.WritableStream, response),
@@ -119,7 +125,7 @@ function pendingBytes(response: HubResponse): number {
 interface Head {
   readonly code: number;
   readonly contentType: string;
-  readonly headers?: AnswerHeaders | undefined;
+  readonly headers?: ResponseHeaders | undefined;
 }
 
 /** All headers at once: setting one after the other takes three times as long. */

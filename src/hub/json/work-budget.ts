@@ -11,7 +11,7 @@
 const STEP_LIMIT = 450_000;
 /** Wide enough for a slow or busy machine: healthy requests end after a few milliseconds. */
 const TIME_LIMIT_MS = 2_000;
-const STEPS_PER_LOOK_AT_THE_CLOCK = 50_000;
+const STEPS_PER_CLOCK_CHECK = 50_000;
 /** The engine stores larger objects as hash tables, which cost several times as much per key. */
 const PLAIN_OBJECT_KEYS = 1_000;
 const HASHED_KEY_STEPS = 3;
@@ -22,16 +22,16 @@ export class WorkExceededError extends Error {}
 /** Outside of a request there is no limit; the count restarts when it is used up. */
 const UNLIMITED = 2 ** 30;
 
-interface Clocks {
+interface TimeUsed {
   readonly startedMs: number;
   /** CPU usage at the first check of the clock, which most requests never reach. */
   cpu: NodeJS.CpuUsage | undefined;
 }
 
-let clocks: Clocks | undefined;
+let timeUsed: TimeUsed | undefined;
 let remaining = UNLIMITED;
 /** The clock is checked when `remaining` falls below this. */
-let nextLook = 0;
+let nextClockCheck = 0;
 
 /**
  * Runs one synchronous part of a request with a budget of its own. Nested calls use the outer
@@ -39,16 +39,16 @@ let nextLook = 0;
  * @throws WorkExceededError when the work exceeds the limit of one request
  */
 export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
-  if (clocks !== undefined) return run();
-  clocks = { startedMs: performance.now(), cpu: undefined };
+  if (timeUsed !== undefined) return run();
+  timeUsed = { startedMs: performance.now(), cpu: undefined };
   remaining = steps;
-  nextLook = Math.max(0, steps - STEPS_PER_LOOK_AT_THE_CLOCK);
+  nextClockCheck = Math.max(0, steps - STEPS_PER_CLOCK_CHECK);
   try {
     return run();
   } finally {
-    clocks = undefined;
+    timeUsed = undefined;
     remaining = UNLIMITED;
-    nextLook = 0;
+    nextClockCheck = 0;
   }
 }
 
@@ -59,33 +59,36 @@ export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
  */
 export function chargeWork(steps: number): void {
   remaining -= steps;
-  if (remaining < nextLook) lookAtTheClock();
+  if (remaining < nextClockCheck) checkClock();
 }
 
-/** Charges for one pass over the keys of an object. @throws WorkExceededError */
+/**
+ * Charges for one pass over the keys of an object.
+ * @throws WorkExceededError
+ */
 export function chargeKeys(count: number): void {
   chargeWork(count <= PLAIN_OBJECT_KEYS ? count + 1 : count * HASHED_KEY_STEPS);
 }
 
 /**
- * Charges for reading a text of which `perStep` characters cost as much as one value. @throws
- * WorkExceededError
+ * Charges for reading a text of which `perStep` characters cost as much as one value.
+ * @throws WorkExceededError
  */
 export function chargeText(length: number, perStep: number): void {
   chargeWork(Math.ceil(length / perStep));
 }
 
-function lookAtTheClock(): void {
-  if (clocks === undefined) {
+function checkClock(): void {
+  if (timeUsed === undefined) {
     remaining = UNLIMITED;
     return;
   }
   if (remaining < 0) throw new WorkExceededError();
-  nextLook = Math.max(0, remaining - STEPS_PER_LOOK_AT_THE_CLOCK);
-  clocks.cpu ??= process.cpuUsage();
-  if (performance.now() - clocks.startedMs < TIME_LIMIT_MS) return;
+  nextClockCheck = Math.max(0, remaining - STEPS_PER_CLOCK_CHECK);
+  timeUsed.cpu ??= process.cpuUsage();
+  if (performance.now() - timeUsed.startedMs < TIME_LIMIT_MS) return;
   // Uses CPU time, because the wall clock also counts the time in which the process waits for a
   // processor.
-  const { user, system } = process.cpuUsage(clocks.cpu);
+  const { user, system } = process.cpuUsage(timeUsed.cpu);
   if ((user + system) / 1000 >= TIME_LIMIT_MS) throw new WorkExceededError();
 }

@@ -81,8 +81,8 @@ export class Journal {
   }
 
   /**
-   * Recovers the state from the directory and continues its log. @throws InputError
-   * `hub.data-damaged`
+   * Recovers the state from the directory and continues its log.
+   * @throws InputError `hub.data-damaged`
    */
   static async open(options: JournalOptions): Promise<{ journal: Journal; state: RecoveredState }> {
     const { directory, identity } = options;

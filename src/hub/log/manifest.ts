@@ -37,7 +37,10 @@ export function manifestPath(directory: string): string {
   return join(directory, 'manifest.json');
 }
 
-/** Undefined when there is none. @throws InputError `hub.data-damaged` */
+/**
+ * Undefined when there is none.
+ * @throws InputError `hub.data-damaged`
+ */
 export async function readManifest(directory: string): Promise<Manifest | undefined> {
   const path = manifestPath(directory);
   let bytes: Buffer;

@@ -17,8 +17,9 @@ export type RecordsEnd =
   | { readonly kind: 'damaged'; readonly offset: number; readonly line: number };
 
 /**
- * Reads a log segment or snapshot record by record; `onRecord` gets every record before the first broken one, and where the file is
- * after it. @returns how it ended; `digest` is that of the intact records
+ * Reads a log segment or snapshot record by record; `onRecord` gets every record before the first
+ * broken one, and where the file is after it.
+ * @returns how it ended; `digest` is that of the intact records
  */
 export async function readRecords(
   path: string,

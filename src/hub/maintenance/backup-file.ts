@@ -99,7 +99,10 @@ function toBackupObject({ storage, namespace, name, rv, object }: BackupObject):
   return { storage, namespace, name, rv, object };
 }
 
-/** Fills a new data directory from a backup. @throws InputError when it is not empty or the backup is damaged */
+/**
+ * Fills a new data directory from a backup.
+ * @throws InputError when it is not empty or the backup is damaged
+ */
 export async function restoreData(file: string, dataDir: string, nowMs: number): Promise<BackupSummary> {
   const content = await readBackup(file);
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });

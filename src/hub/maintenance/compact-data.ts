@@ -13,8 +13,8 @@ export interface CompactedCluster {
 
 /**
  * Replaces the logs of a stopped hub by snapshots. Two rounds, because a new snapshot replaces only
- * files before the previous snapshot. @throws InputError when a hub is running on the directory (it
- * compacts by itself)
+ * files before the previous snapshot.
+ * @throws InputError when a hub is running on the directory (it compacts by itself)
  */
 export async function compactData(dataDir: string, clock: Clock): Promise<readonly CompactedCluster[]> {
   const names = clustersIn(dataDir);

@@ -31,7 +31,10 @@ export function isHubData(name: string): boolean {
   return HUB_FILES.test(name);
 }
 
-/** Clusters that have data here, the hub first. @throws InputError when the directory is no data directory, or a damaged one */
+/**
+ * Clusters that have data here, the hub first.
+ * @throws InputError when the directory is no data directory, or a damaged one
+ */
 export function clustersIn(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, 'pki', 'ca.crt')))
     throw new InputError('holds no hub', {
@@ -42,7 +45,7 @@ export function clustersIn(dataDir: string): readonly string[] {
   return ClusterRegister.read(dataDir).names;
 }
 
-/** How people call a cluster. */
+/** The name of a cluster in messages. */
 export function clusterTitle(name: string): string {
   return name === '' ? 'hub' : name;
 }

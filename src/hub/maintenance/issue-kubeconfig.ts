@@ -25,7 +25,8 @@ export interface KubeconfigRequest {
 }
 
 /**
- * A kubeconfig with new credentials, which a running hub accepts immediately. @throws InputError
+ * A kubeconfig with new credentials, which a running hub accepts immediately.
+ * @throws InputError
  */
 export async function issueKubeconfig(request: KubeconfigRequest, nowMs: number): Promise<string> {
   const { dataDir, user, groups, cluster } = request;

@@ -3,7 +3,7 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 
 const query = (name: string, type = 'string'): JsonObject => ({ name, in: 'query', schema: { type } });
 
-/** Parameters by which clients recognise features of the server. */
+/** Parameters by which clients identify features of the server. */
 const WRITE = [query('dryRun'), query('fieldManager'), query('fieldValidation')];
 const READ = [
   query('fieldSelector'),

@@ -42,7 +42,7 @@ export function patchExtensions(schema: Schema): JsonObject {
 
 function renderBody(schema: Schema, definitions: Definitions): JsonObject {
   const json: JsonObject = {
-    ...typeWords(schema),
+    ...typeKeywords(schema),
     ...describe(schema),
     ...patchExtensions(schema),
     ...listExtensions(schema),
@@ -64,7 +64,7 @@ function renderBody(schema: Schema, definitions: Definitions): JsonObject {
   return json;
 }
 
-function typeWords(schema: Schema): JsonObject {
+function typeKeywords(schema: Schema): JsonObject {
   if (schema.format === 'quantity') return { oneOf: [{ type: 'string' }, { type: 'number' }] };
   if (schema.format === 'int-or-string')
     return { format: 'int-or-string', oneOf: [{ type: 'integer' }, { type: 'string' }] };

@@ -139,7 +139,10 @@ class PolicyCheck {
     return verdict;
   }
 
-  /** Null for cluster-scoped objects and for a Namespace. @throws StatusError 404 */
+  /**
+   * Null for cluster-scoped objects and for a Namespace.
+   * @throws StatusError 404
+   */
   #namespace(): JsonObject | null {
     const { ref, namespace } = this.#attributes;
     if (namespace === '' || ref.definition.storageKey === 'namespaces') return null;

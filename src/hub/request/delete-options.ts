@@ -13,7 +13,7 @@ export interface DeleteOptions {
   readonly resourceVersion: string;
   readonly dryRun: boolean;
   /** The body, for admission. */
-  readonly asked?: JsonObject;
+  readonly requested?: JsonObject;
 }
 
 const PROPAGATIONS: readonly Propagation[] = ['Background', 'Foreground', 'Orphan'];
@@ -30,7 +30,7 @@ export function parseDeleteOptions(body: DecodedBody | undefined, query: URLSear
     propagation: policy === '' ? legacyPolicy(orphan) : parsePolicy(policy),
     uid: textAt(preconditions, 'uid'),
     resourceVersion: textAt(preconditions, 'resourceVersion'),
-    asked: { ...value, ...(policy !== '' && { propagationPolicy: policy }) },
+    requested: { ...value, ...(policy !== '' && { propagationPolicy: policy }) },
     dryRun: parseDryRun([...bodyDryRun, ...query.getAll('dryRun')], 'DeleteOptions'),
   };
 }

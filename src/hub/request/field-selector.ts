@@ -9,7 +9,11 @@ export interface FieldRequirement {
   readonly value: string;
 }
 
-/** `metadata.name=x,status.phase!=Failed`. Commas and equals signs in values are escaped with a backslash. @throws StatusError 400 */
+/**
+ * `metadata.name=x,status.phase!=Failed`. Commas and equals signs in values are escaped with a
+ * backslash.
+ * @throws StatusError 400
+ */
 export function parseFieldSelector(text: string): readonly FieldRequirement[] {
   return splitUnescaped(text)
     .filter((term) => term !== '')

@@ -17,11 +17,11 @@ export function selectorOf(
   const { labels, fields } = options;
   if (labels.length === 0 && fields.length === 0) return () => true;
   if (fields.length === 0) return ({ object }) => matchesLabels(labels, object);
-  const shown = asksForVersion(options) ? toVersion : (object: JsonObject): JsonObject => object;
+  const shown = dependsOnVersion(options) ? toVersion : (object: JsonObject): JsonObject => object;
   return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, shown(object, ref));
 }
 
 /** Whether the result depends on the version of the objects; names are the same in all versions. */
-export function asksForVersion({ fields }: Pick<ListOptions, 'fields'>): boolean {
+export function dependsOnVersion({ fields }: Pick<ListOptions, 'fields'>): boolean {
   return fields.some(({ path }) => !COMMON_FIELDS.includes(path));
 }

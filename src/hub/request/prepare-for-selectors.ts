@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { ListOptions } from './list-options.ts';
-import { asksForVersion } from './object-selector.ts';
-import { prepareToShow } from './prepare-to-show.ts';
+import { dependsOnVersion } from './object-selector.ts';
+import { convertForResponse } from './convert-for-response.ts';
 import type { RequestContext } from './request-context.ts';
 
 /** Takes a few milliseconds. */
@@ -33,6 +33,6 @@ export async function prepareForSelectors(
     parsed += 1;
     if (parsed % OBJECTS_PER_TURN === 0) await nextTurn();
   }
-  if (asksForVersion(options))
-    await prepareToShow(context, store.list(ref.definition.storageKey, namespace), ref);
+  if (dependsOnVersion(options))
+    await convertForResponse(context, store.list(ref.definition.storageKey, namespace), ref);
 }

@@ -24,6 +24,6 @@ export function entryJson(entry: StoredObject, ref: ResourceRef, form: ResponseF
     : objectJson(entry, ref);
 }
 
-export function shownObjects(entries: readonly StoredObject[], ref: ResourceRef): JsonObject[] {
+export function objectsInVersion(entries: readonly StoredObject[], ref: ResourceRef): JsonObject[] {
   return entries.map((entry) => toVersion(entry.object, ref));
 }

@@ -12,11 +12,15 @@ export interface RequestContext {
   readonly accept: string | undefined;
   readonly contentType: string;
   readonly userAgent: string;
-  /** Reads the body once. @param limitBytes 3 MiB unless given. @throws StatusError 408, 413, 429 */
+  /**
+   * Reads the body once.
+   * @param limitBytes 3 MiB unless given.
+   * @throws StatusError 408, 413, 429
+   */
   readonly body: (limitBytes?: number) => Promise<Buffer>;
   /**
-   * Releases the seat while it waits for another server. @throws StatusError 429 when no seat
-   * becomes free afterwards
+   * Releases the seat while it waits for another server.
+   * @throws StatusError 429 when no seat becomes free afterwards
    */
   readonly outside: <T>(ask: () => Promise<T>) => Promise<T>;
   /** Adds audit annotations of admission. */

@@ -2,7 +2,10 @@ import { badRequest } from '../wire/status-errors.ts';
 
 export type IncludeObject = 'None' | 'Metadata' | 'Object';
 
-/** How much of each object the rows of a Table contain. @throws StatusError 400 */
+/**
+ * How much of each object the rows of a Table contain.
+ * @throws StatusError 400
+ */
 export function includeObjectOf(query: URLSearchParams): IncludeObject {
   const value = query.get('includeObject');
   if (value === null || value === '') return 'Metadata';

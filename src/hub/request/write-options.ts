@@ -10,14 +10,15 @@ export interface WriteOptions {
   readonly dryRun: boolean;
   readonly force: boolean;
   /** Field manager and validation as in the query, for admission. */
-  readonly asked?: { readonly fieldManager?: string; readonly fieldValidation?: string };
+  readonly requested?: { readonly fieldManager?: string; readonly fieldValidation?: string };
 }
 
 const FIELD_VALIDATIONS: readonly FieldValidation[] = ['Strict', 'Warn', 'Ignore'];
 const MANAGER_LIMIT = 128;
 
 /**
- * @param userAgent default of the field manager (except for apply). @throws StatusError 400 or 422
+ * @param userAgent default of the field manager (except for apply).
+ * @throws StatusError 400 or 422
  */
 export function parseWriteOptions(
   query: URLSearchParams,
@@ -36,15 +37,15 @@ export function parseWriteOptions(
     fieldValidation,
     dryRun: parseDryRun(query.getAll('dryRun'), optionsKind),
     force: isTrue(query.get('force')),
-    asked: {
+    requested: {
       ...((query.get('fieldManager') ?? '') !== '' && { fieldManager: query.get('fieldManager') as string }),
       ...(validation !== '' && { fieldValidation: validation }),
     },
   };
 }
 
-function managerOf(asked: string, userAgent: string, optionsKind: string): string {
-  if (asked.length > MANAGER_LIMIT)
+function managerOf(requested: string, userAgent: string, optionsKind: string): string {
+  if (requested.length > MANAGER_LIMIT)
     throw invalid({ group: 'meta.k8s.io', kind: optionsKind }, '', [
       {
         field: 'fieldManager',
@@ -52,7 +53,7 @@ function managerOf(asked: string, userAgent: string, optionsKind: string): strin
         message: `Too long: may not be more than ${String(MANAGER_LIMIT)} bytes`,
       },
     ]);
-  if (asked !== '' || optionsKind === 'ApplyOptions') return asked;
+  if (requested !== '' || optionsKind === 'ApplyOptions') return requested;
   const product = userAgent.split('/')[0] ?? '';
   return product === '' ? 'unknown' : product.slice(0, MANAGER_LIMIT);
 }

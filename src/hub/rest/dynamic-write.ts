@@ -13,7 +13,7 @@ import { hasAdmissionWebhooks } from '../webhooks/admission/webhook-configuratio
 import type { UserInfo } from '../wire/user-info.ts';
 import { replaceScale, scaleOf } from '../write/scale.ts';
 import type { DynamicAdmission, DynamicStep, ObjectSteps, WriteRequest } from '../write/write-request.ts';
-import type { OperationAnswers } from './operation-answers.ts';
+import type { WebhookResponses } from './webhook-responses.ts';
 
 /** The attributes of a write for admission, without its objects. */
 interface WriteSubject {
@@ -30,10 +30,10 @@ type ClusterParts = Pick<Cluster, 'store' | 'scheme' | 'authorizer' | 'policies'
 export function dynamicAdmission(
   cluster: ClusterParts,
   subject: WriteSubject & { readonly options: WriteOptions },
-  answers: OperationAnswers,
+  responses: WebhookResponses,
 ): ((request: WriteRequest) => DynamicAdmission) | undefined {
   if (!isAdmitted(cluster, subject)) return undefined;
-  return (request) => new DynamicWrite(request, subject, [sourcesOf(cluster, answers), answers]);
+  return (request) => new DynamicWrite(request, subject, [sourcesOf(cluster, responses), responses]);
 }
 
 function isAdmitted({ store, policies }: ClusterParts, { ref }: WriteSubject): boolean {
@@ -41,8 +41,8 @@ function isAdmitted({ store, policies }: ClusterParts, { ref }: WriteSubject): b
 }
 
 /**
- * Calls webhooks and policies for a deletion, and ignores their changes. @throws ReviewsNeeded,
- * StatusError
+ * Calls webhooks and policies for a deletion, and ignores their changes.
+ * @throws ReviewsNeeded, StatusError
  */
 export function admitDeletion(
   cluster: ClusterParts,
@@ -51,7 +51,7 @@ export function admitDeletion(
     readonly dryRun: boolean;
     readonly options: JsonObject;
   },
-  answers: OperationAnswers,
+  responses: WebhookResponses,
 ): readonly string[] {
   if (!isAdmitted(cluster, subject)) return [];
   const { old, dryRun, options } = subject;
@@ -63,11 +63,11 @@ export function admitDeletion(
     dryRun,
     options: { ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
   };
-  const sources = sourcesOf(cluster, answers);
+  const sources = sourcesOf(cluster, responses);
   const same = (object: JsonObject): JsonObject => object;
-  new MutatingAdmission(sources, answers).mutate(attributes, { complete: same, again: same });
-  validate(attributes, sources, answers);
-  return answers.warnings;
+  new MutatingAdmission(sources, responses).mutate(attributes, { complete: same, again: same });
+  validate(attributes, sources, responses);
+  return responses.warnings;
 }
 
 type Sources = AdmissionSources & PolicySources;
@@ -78,15 +78,15 @@ function validate(attributes: AdmissionAttributes, sources: Sources, notes: Admi
   validateByWebhooks(attributes, sources, notes);
 }
 
-function sourcesOf(cluster: ClusterParts, { toVersion, outcomeOf }: OperationAnswers): Sources {
+function sourcesOf(cluster: ClusterParts, { toVersion, outcomeOf }: WebhookResponses): Sources {
   const { store, scheme, authorizer, policies } = cluster;
   return { store, scheme, authorizer, policies, toVersion, outcomeOf };
 }
 
-type Place = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
+type FieldReporter = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
 
 /** For a Namespace object, admission uses its own name as the namespace. */
-function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): Place {
+function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): FieldReporter {
   const own = ref.definition.storageKey === 'namespaces' ? name : '';
   return { ref, subresource, name, user, namespace: ref.definition.namespaced ? namespace : own };
 }
@@ -139,11 +139,11 @@ class DynamicWrite implements DynamicAdmission {
   }
 }
 
-function optionsJson(operation: Operation, { dryRun, asked }: WriteOptions): JsonObject {
+function optionsJson(operation: Operation, { dryRun, requested }: WriteOptions): JsonObject {
   return {
     kind: operation === 'CREATE' ? 'CreateOptions' : 'UpdateOptions',
     apiVersion: 'meta.k8s.io/v1',
     ...(dryRun && { dryRun: ['All'] }),
-    ...asked,
+    ...requested,
   };
 }

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer } from '../wire/answer.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse } from '../wire/api-response.ts';
 import { getOwn, textAt } from '../json/json-value.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
@@ -14,31 +14,31 @@ import { selectPage } from './list-objects.ts';
 import { parseListOptions } from '../request/list-options.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
 import type { DeleteResult, DeleteTarget } from './object-deleter.ts';
-import { OperationAnswers } from './operation-answers.ts';
-import { withNotes } from './with-notes.ts';
+import { WebhookResponses } from './webhook-responses.ts';
+import { withAdmissionNotes } from './with-admission-notes.ts';
 import { warningHeaders } from '../wire/warning-headers.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 
-export async function deleteObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function deleteObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);
   const { namespace, name } = info;
   const result = await deleted(context, { ref, namespace, name, user, options });
   await cluster.store.durable(result.rv);
   const headers = result.warnings.length === 0 ? undefined : { warning: warningHeaders(result.warnings) };
-  if (result.outcome === 'gone') return jsonAnswer(200, successStatus(ref, result), headers);
-  return jsonAnswer(200, await inAskedVersion(context, ref, result.object), headers);
+  if (result.outcome === 'gone') return jsonResponse(200, successStatus(ref, result), headers);
+  return jsonResponse(200, await inAskedVersion(context, ref, result.object), headers);
 }
 
 /** If webhooks must be called, the deletion waits for them and then starts again. */
 async function deleted(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
-  const answers = new OperationAnswers(context.cluster);
-  const deleter = new ObjectDeleter(context.cluster, answers);
-  return withNotes(context, answers, () =>
-    answers.runUnbounded(() => deleter.delete(target), context.outside),
+  const responses = new WebhookResponses(context.cluster);
+  const deleter = new ObjectDeleter(context.cluster, responses);
+  return withAdmissionNotes(context, responses, () =>
+    responses.runUnbounded(() => deleter.delete(target), context.outside),
   );
 }
 
@@ -61,7 +61,7 @@ async function inAskedVersion(
 }
 
 /** Deletes the objects one by one, and ignores those that were deleted meanwhile. */
-export async function deleteCollection(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function deleteCollection(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);
   const listOptions = parseListOptions(query, ref);
@@ -83,7 +83,7 @@ export async function deleteCollection(context: ResourceContext, ref: ResourceRe
   }
   await cluster.store.durable(rv);
   const metadata = { resourceVersion: String(cluster.store.rv) };
-  return jsonAnswer(200, { kind: ref.definition.listKind, apiVersion: apiVersionOf(ref), metadata, items });
+  return jsonResponse(200, { kind: ref.definition.listKind, apiVersion: apiVersionOf(ref), metadata, items });
 }
 
 async function optionsBody(context: ResourceContext): Promise<DecodedBody | undefined> {

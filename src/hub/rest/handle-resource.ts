@@ -1,5 +1,5 @@
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer } from '../wire/answer.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse } from '../wire/api-response.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { methodNotAllowed, noSuchResource, notFound } from '../wire/status-errors.ts';
@@ -11,9 +11,9 @@ import { storageKeyOf } from '../request/cluster.ts';
 import { deleteCollection, deleteObject } from './handle-delete.ts';
 import { createObject, patchObject, updateObject } from './handle-write.ts';
 import { checkNotFuture } from '../request/list-options.ts';
-import { prepareToShow } from '../request/prepare-to-show.ts';
+import { convertForResponse } from '../request/convert-for-response.ts';
 import { listObjects } from './list-objects.ts';
-import { entryJson, shownObjects } from '../request/representation.ts';
+import { entryJson, objectsInVersion } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
@@ -21,7 +21,10 @@ import { includeObjectOf } from '../request/table-options.ts';
 /** Subresources whose body is the object itself. */
 const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
 
-/** Resolves the resource of a path. @throws StatusError 404 */
+/**
+ * Resolves the resource of a path.
+ * @throws StatusError 404
+ */
 export function resolveResource(context: ResourceContext): ResourceRef {
   const { info, cluster } = context;
   const ref = cluster.scheme.resource(info.group, info.version, info.resource);
@@ -42,7 +45,7 @@ function hasSubresource(ref: ResourceRef, name: string): boolean {
 }
 
 /** Every request for stored objects, after authorisation. */
-export async function handleResource(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function handleResource(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { info } = context;
   requireVerb(context, ref);
   switch (info.verb) {
@@ -80,7 +83,7 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
   } else if (!['get', 'update', 'patch'].includes(info.verb)) throw methodNotAllowed();
 }
 
-async function getObject(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+async function getObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const form = negotiatedForm(context);
   const asked = /^\d+$/.exec(query.get('resourceVersion') ?? '');
@@ -89,14 +92,14 @@ async function getObject(context: ResourceContext, ref: ResourceRef): Promise<An
   // A 404 must also be durable: the deletion that led to it may not be on the disk yet.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);
   if (entry === undefined) throw notFound(ref.definition, info.name);
-  await prepareToShow(context, [entry], ref);
-  if (info.subresource === 'scale') return jsonAnswer(200, scaleOf(ref, toVersion(entry.object, ref)));
+  await convertForResponse(context, [entry], ref);
+  if (info.subresource === 'scale') return jsonResponse(200, scaleOf(ref, toVersion(entry.object, ref)));
   if (!OBJECT_SUBRESOURCES.has(info.subresource)) throw methodNotAllowed();
-  if (form.as !== 'table') return jsonAnswer(200, entryJson(entry, ref, form));
-  const items = shownObjects([entry], ref);
+  if (form.as !== 'table') return jsonResponse(200, entryJson(entry, ref, form));
+  const items = objectsInVersion([entry], ref);
   const listMeta = { resourceVersion: String(entry.rv) };
   const includeObject = includeObjectOf(query);
   const now = cluster.clock.now();
   const table: JsonObject = renderTable(ref, items, { listMeta, includeObject, now, withColumns: true });
-  return jsonAnswer(200, { ...table, apiVersion: form.apiVersion });
+  return jsonResponse(200, { ...table, apiVersion: form.apiVersion });
 }

@@ -1,6 +1,6 @@
 import { lowerBound } from '../../core/model/lower-bound.ts';
-import type { Answer } from '../wire/answer.ts';
-import { jsonAnswer } from '../wire/answer.ts';
+import type { ApiResponse } from '../wire/api-response.ts';
+import { jsonResponse } from '../wire/api-response.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
@@ -14,10 +14,10 @@ import type { Cluster } from '../request/cluster.ts';
 import { decodeContinue, encodeContinue } from '../request/continue-token.ts';
 import { selectorOf } from '../request/object-selector.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
-import { prepareToShow } from '../request/prepare-to-show.ts';
+import { convertForResponse } from '../request/convert-for-response.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { entryJson, shownObjects } from '../request/representation.ts';
+import { entryJson, objectsInVersion } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
@@ -40,34 +40,34 @@ export interface ListPage {
   readonly remaining: number | undefined;
 }
 
-export async function listObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function listObjects(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const options = parseListOptions(query, ref);
   const form = negotiatedForm(context);
   await prepareForSelectors(context, { ref, namespace: info.namespace, options });
   const page = boundedWork(() => selectPage(cluster, { ref, namespace: info.namespace, options }));
-  await prepareToShow(context, page.entries, ref);
+  await convertForResponse(context, page.entries, ref);
   await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
   const metadata = listMeta(page);
   if (form.as === 'table') {
-    const items = shownObjects(page.entries, ref);
+    const items = objectsInVersion(page.entries, ref);
     const includeObject = includeObjectOf(query);
     const now = cluster.clock.now();
     const { apiVersion } = form;
-    return jsonAnswer(200, {
+    return jsonResponse(200, {
       ...renderTable(ref, items, { listMeta: metadata, includeObject, now, withColumns: true }),
       apiVersion,
     });
   }
   if (form.as === 'partial')
-    return jsonAnswer(200, partialMetadataList(shownObjects(page.entries, ref), metadata));
+    return jsonResponse(200, partialMetadataList(objectsInVersion(page.entries, ref), metadata));
   const { listKind, builtIn } = ref.definition;
   // Lists of custom resources have an empty `continue`.
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
   const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
   const begun = page.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
-  if (begun.done) return jsonAnswer(200, begun.texts.join(''));
+  if (begun.done) return jsonResponse(200, begun.texts.join(''));
   return { kind: 'chunks', code: 200, contentType: 'application/json', chunks: resume(begun.texts, chunks) };
 }
 
@@ -122,7 +122,10 @@ function listMeta(page: ListPage): JsonObject {
   };
 }
 
-/** The objects that a list shows, in key order, at one version. @throws StatusError 400, 410, 504 */
+/**
+ * The objects that a list shows, in key order, at one version.
+ * @throws StatusError 400, 410, 504
+ */
 export function selectPage(
   cluster: Cluster,
   what: { readonly ref: ResourceRef; readonly namespace: string; readonly options: ListOptions },

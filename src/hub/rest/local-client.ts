@@ -10,7 +10,7 @@ import type { DeleteOptions } from '../request/delete-options.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';
-import { OperationAnswers } from './operation-answers.ts';
+import { WebhookResponses } from './webhook-responses.ts';
 
 /** Names a resource, as controllers declare it. */
 export interface ResourceIdentity {
@@ -97,11 +97,11 @@ export class LocalClient {
     const { namespace, name } = key;
     const all = { propagation: undefined, uid: '', resourceVersion: '', dryRun: false, ...options };
     try {
-      const answers = new OperationAnswers(this.#cluster);
-      const deleter = new ObjectDeleter(this.#cluster, answers);
+      const responses = new WebhookResponses(this.#cluster);
+      const deleter = new ObjectDeleter(this.#cluster, responses);
       const target = { ref, namespace, name, user: this.#user, options: all };
       const withoutWebhooks = this.#withoutWebhooks;
-      const result = await answers.runUnbounded(() => deleter.delete({ ...target, withoutWebhooks }));
+      const result = await responses.runUnbounded(() => deleter.delete({ ...target, withoutWebhooks }));
       await this.#cluster.store.durable(result.rv);
       return true;
     } catch (error) {
@@ -126,9 +126,9 @@ export class LocalClient {
   }
 
   async #written(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject> {
-    const answers = new OperationAnswers(this.#cluster);
-    const writer = new ObjectWriter(this.#cluster, answers);
-    const result = await answers.runUnbounded(() => write(writer));
+    const responses = new WebhookResponses(this.#cluster);
+    const writer = new ObjectWriter(this.#cluster, responses);
+    const result = await responses.runUnbounded(() => write(writer));
     await this.#cluster.store.durable(result.rv);
     return result.object;
   }

@@ -12,7 +12,7 @@ import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import type { DeleteOptions, Propagation } from '../request/delete-options.ts';
 import { admitDeletion } from './dynamic-write.ts';
 import { isFinalized } from './object-writer.ts';
-import type { OperationAnswers } from './operation-answers.ts';
+import type { WebhookResponses } from './webhook-responses.ts';
 import { storeObject } from './store-object.ts';
 
 export interface DeleteTarget {
@@ -44,12 +44,12 @@ const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 export class ObjectDeleter {
   readonly #cluster: Cluster;
-  readonly #answers: OperationAnswers;
+  readonly #responses: WebhookResponses;
 
-  /** @param answers of webhooks; one for each deletion */
-  constructor(cluster: Cluster, answers: OperationAnswers) {
+  /** @param responses of webhooks; one for each deletion */
+  constructor(cluster: Cluster, responses: WebhookResponses) {
     this.#cluster = cluster;
-    this.#answers = answers;
+    this.#responses = responses;
   }
 
   /** @throws StatusError 404, 409 on a failed precondition, 403 from admission */
@@ -93,8 +93,8 @@ export class ObjectDeleter {
     const { namespace, options } = target;
     const name = target.ofCollection === true ? '' : target.name;
     const subject = { ref, subresource: '', namespace, name, user, old: object };
-    const asked = { dryRun: options.dryRun, options: options.asked ?? {} };
-    return admitDeletion(this.#cluster, { ...subject, ...asked }, this.#answers);
+    const requested = { dryRun: options.dryRun, options: options.requested ?? {} };
+    return admitDeletion(this.#cluster, { ...subject, ...requested }, this.#responses);
   }
 
   /** The object as the deletion leaves it, in the version of the request; undefined when it is being deleted already and nothing changes. */

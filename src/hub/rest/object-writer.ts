@@ -19,7 +19,7 @@ import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import { dynamicAdmission } from './dynamic-write.ts';
 import { fillRequester } from './csr-requester.ts';
 import { isNamespaceEnding, requireLiveNamespace } from './namespace-lifecycle.ts';
-import type { OperationAnswers } from './operation-answers.ts';
+import type { WebhookResponses } from './webhook-responses.ts';
 import { randomSuffix } from './random-suffix.ts';
 import { storeObject } from './store-object.ts';
 import type { WriteOptions } from '../request/write-options.ts';
@@ -53,17 +53,17 @@ export interface WriteResult {
  */
 export class ObjectWriter {
   readonly #cluster: Cluster;
-  readonly #answers: OperationAnswers;
+  readonly #responses: WebhookResponses;
   /**
-   * The same uid and name suffix in each run of one write, so that answers of webhooks stay valid.
+   * The same uid and name suffix in each run of one write, so that responses of webhooks stay valid.
    */
   readonly #identity = newIdentity();
   readonly #now: string;
 
-  /** @param answers of webhooks; one for each write */
-  constructor(cluster: Cluster, answers: OperationAnswers) {
+  /** @param responses of webhooks; one for each write */
+  constructor(cluster: Cluster, responses: WebhookResponses) {
     this.#cluster = cluster;
-    this.#answers = answers;
+    this.#responses = responses;
     this.#now = timestamp(cluster.clock);
   }
 
@@ -81,7 +81,7 @@ export class ObjectWriter {
     }
     const prepared = prepareUpdate(
       this.#request(target, false),
-      this.#answers.toVersion(live.object, target.ref),
+      this.#responses.toVersion(live.object, target.ref),
       body,
     );
     return this.#replace(target, live, prepared);
@@ -91,7 +91,7 @@ export class ObjectWriter {
     const live = this.#require(target);
     const prepared = preparePatch(
       this.#request(target, false),
-      this.#answers.toVersion(live.object, target.ref),
+      this.#responses.toVersion(live.object, target.ref),
       type,
       body,
     );
@@ -103,7 +103,7 @@ export class ObjectWriter {
     const live = this.#find(target);
     const { force } = target.options;
     if (live !== undefined) {
-      const shown = this.#answers.toVersion(live.object, target.ref);
+      const shown = this.#responses.toVersion(live.object, target.ref);
       return this.#replace(target, live, prepareApply(this.#request(target, false), shown, body, { force }));
     }
     if (target.subresource !== '') throw notFound(target.ref.definition, target.name);
@@ -129,7 +129,7 @@ export class ObjectWriter {
     const { warnings } = prepared;
     const object = this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object: this.#asStored(ref, object), rv: 0, created: true, warnings };
-    const { toVersion: convert } = this.#answers;
+    const { toVersion: convert } = this.#responses;
     const entry = storeObject(this.#cluster, {
       ref,
       object,
@@ -151,7 +151,7 @@ export class ObjectWriter {
     const removed = isFinalized(prepared.object);
     const object = removed ? prepared.object : this.#cluster.complete(ref, prepared.object);
     if (options.dryRun) return { object: this.#asStored(ref, object), rv: 0, created: false, warnings };
-    const { toVersion: convert } = this.#answers;
+    const { toVersion: convert } = this.#responses;
     const entry = storeObject(this.#cluster, { ref, object, bounded: true, removed, toVersion: convert });
     return { object: toVersion(entry.object, ref), rv: entry.rv, entry, created: false, warnings };
   }
@@ -159,7 +159,7 @@ export class ObjectWriter {
   /** The response of a dry run: the object as the store would return it. */
   #asStored(ref: ResourceRef, object: JsonObject): JsonObject {
     if (ref.definition.conversion?.kind !== 'webhook') return object;
-    return this.#answers.toVersion(this.#answers.toVersion(object, storageRef(ref)), ref);
+    return this.#responses.toVersion(this.#responses.toVersion(object, storageRef(ref)), ref);
   }
 
   #find(target: WriteTarget): StoredObject | undefined {
@@ -176,7 +176,7 @@ export class ObjectWriter {
     const { ref, subresource, namespace, name, user, options } = target;
     const { authorizer, admission } = this.#cluster;
     const dynamic =
-      target.withoutWebhooks === true ? undefined : dynamicAdmission(this.#cluster, target, this.#answers);
+      target.withoutWebhooks === true ? undefined : dynamicAdmission(this.#cluster, target, this.#responses);
     const request: WriteRequest = {
       ref,
       subresource,
@@ -186,7 +186,7 @@ export class ObjectWriter {
       fieldValidation: options.fieldValidation,
       now: this.#now,
       ...(creates && { identity: this.#identity }),
-      convert: this.#answers.toVersion,
+      convert: this.#responses.toVersion,
       user,
       admission,
       can: (question) => authorizer.allows(user, question),

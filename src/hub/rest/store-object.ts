@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { textAt } from '../json/json-value.ts';
-import { noteConverted } from '../scheme/converted-objects.ts';
+import { cacheConversion } from '../scheme/conversion-cache.ts';
 import { markCurrent } from '../scheme/current-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { storageRef, toVersion } from '../scheme/to-version.ts';
@@ -23,26 +23,29 @@ export interface PreparedObject {
   readonly removed: boolean;
 }
 
-/** The end of every write: stores the object in its storage version, or removes it, and notifies the components that must know at once. */
+/** The end of every write: stores the object in its storage version, or removes it, and notifies what depends on it. */
 export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredObject {
   const { ref, object, removed } = prepared;
   const stored = prepared.storedAs ?? storageRef(ref);
   const metadata = metadataOf(object);
   const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
   const convert = prepared.toVersion ?? toVersion;
-  const shown = stored.version === ref.version ? object : convert(object, stored);
+  const inStorageVersion = stored.version === ref.version ? object : convert(object, stored);
   // The response is made before the object is stored, so that no object is stored that cannot be
   // converted back.
-  const back = awaitsAnswer(ref, stored) ? convert(shown, ref) : undefined;
-  const entry = removed ? cluster.store.delete(key, shown) : cluster.store.put(key, shown, prepared.bounded);
+  const response = needsResponseConversion(ref, stored) ? convert(inStorageVersion, ref) : undefined;
+  const entry = removed
+    ? cluster.store.delete(key, inStorageVersion)
+    : cluster.store.put(key, inStorageVersion, prepared.bounded);
   // A converted object gets the defaults of its version when it is read.
   const written = ref.definition.conversion === undefined || stored.version === ref.version;
   if (!ref.definition.builtIn && written) markCurrent(entry.object, stored.version);
-  if (back !== undefined) noteConverted(entry.object, ref.version, withResourceVersionOf(entry.object, back));
+  if (response !== undefined)
+    cacheConversion(entry.object, ref.version, withResourceVersionOf(entry.object, response));
   cluster.afterWrite(ref, { entry, removed });
   return entry;
 }
 
-function awaitsAnswer(ref: ResourceRef, stored: ResourceRef): boolean {
+function needsResponseConversion(ref: ResourceRef, stored: ResourceRef): boolean {
   return ref.definition.conversion?.kind === 'webhook' && stored.version !== ref.version;
 }

@@ -17,8 +17,9 @@ const STEPS_PER_CHARACTER = 8;
 
 /**
  * Problems of the `x-kubernetes-validations` at one place of a schema. Each rule is compiled here,
- * so that few can fail later. @param uncorrelated the enclosing list whose items cannot be matched
- * with those before an update, if there is one
+ * so that few can fail later.
+ * @param uncorrelated the enclosing list whose items cannot be matched with those before an update,
+ * if there is one
  */
 export function ruleProblems(
   schema: JsonObject,

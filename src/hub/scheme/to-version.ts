@@ -3,15 +3,15 @@ import { typedForm } from '../schema/typed-form.ts';
 import { autoscalerToV1, autoscalerToV2 } from './conversion/autoscaler-conversion.ts';
 import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
 import { eventFromCore, eventToCore } from './conversion/event-conversion.ts';
-import { convertedObject, ConversionNeeded, noteConverted } from './converted-objects.ts';
+import { cachedConversion, ConversionNeeded, cacheConversion } from './conversion-cache.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 
 /**
  * Converts a stored object to the version `ref`. Versions of custom resources differ in apiVersion
  * and schema, or are converted by a webhook; of Kubernetes' own kinds only Events and autoscalers
- * are converted. Returns the same object if nothing changes. @throws ConversionNeeded when a
- * webhook must be called first
+ * are converted. Returns the same object if nothing changes.
+ * @throws ConversionNeeded when a webhook must be called first
  */
 export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
   const { definition, version } = ref;
@@ -41,7 +41,7 @@ export function toVersion(object: JsonObject, ref: ResourceRef): JsonObject {
 }
 
 function byWebhook(object: JsonObject, ref: ResourceRef): JsonObject {
-  const converted = convertedObject(object, ref.version);
+  const converted = cachedConversion(object, ref.version);
   if (converted === undefined) throw new ConversionNeeded(object, ref);
   return converted;
 }
@@ -51,11 +51,11 @@ function builtInConversion(
   ref: ResourceRef,
   convert: (object: JsonObject, apiVersion: string) => JsonObject,
 ): JsonObject {
-  const before = convertedObject(object, ref.version);
+  const before = cachedConversion(object, ref.version);
   if (before !== undefined) return before;
   const shaped = currentShape(object, ref.definition);
   const converted = prunedTo(ref.version.schema, convert(shaped, apiVersionOf(ref)));
-  noteConverted(object, ref.version, converted);
+  cacheConversion(object, ref.version, converted);
   return converted;
 }
 
@@ -81,5 +81,5 @@ export function storageRef(ref: ResourceRef): ResourceRef {
 export function awaitsConversion(object: JsonObject, ref: ResourceRef): boolean {
   const { definition, version } = ref;
   if (definition.conversion?.kind !== 'webhook') return false;
-  return object['apiVersion'] !== apiVersionOf(ref) && convertedObject(object, version) === undefined;
+  return object['apiVersion'] !== apiVersionOf(ref) && cachedConversion(object, version) === undefined;
 }

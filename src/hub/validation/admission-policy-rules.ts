@@ -16,7 +16,7 @@ import {
   checkMatchConditions,
 } from './values/admission-match-rules.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 import { checkSelector } from './values/selector-rules.ts';
 
 /* Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
@@ -48,7 +48,7 @@ export const POLICY_BINDING_RULES: KindRules = {
   },
 };
 
-function checkPolicy(spec: JsonObject, name: string, at: Place): void {
+function checkPolicy(spec: JsonObject, name: string, at: FieldReporter): void {
   checkWord(spec, 'failurePolicy', [at, FAILURE_POLICIES]);
   const paramKind = objectAt(spec, 'paramKind');
   if (paramKind !== undefined) checkParamKind(paramKind, at.at('paramKind'));
@@ -80,14 +80,14 @@ function checkPolicy(spec: JsonObject, name: string, at: Place): void {
 function checkWord(
   owner: JsonObject,
   key: string,
-  [at, supported]: readonly [Place, readonly string[]],
+  [at, supported]: readonly [FieldReporter, readonly string[]],
 ): void {
   const word = getOwn(owner, key);
   if (typeof word !== 'string') at.at(key).required();
   else if (!supported.includes(word)) at.at(key).unsupported(word, supported);
 }
 
-function checkParamKind({ apiVersion = '', kind = '' }: JsonObject, at: Place): void {
+function checkParamKind({ apiVersion = '', kind = '' }: JsonObject, at: FieldReporter): void {
   checkApiVersion(typeof apiVersion === 'string' ? apiVersion : '', at.at('apiVersion'));
   const word = typeof kind === 'string' ? kind : '';
   if (word === '') at.at('kind').required();
@@ -98,7 +98,7 @@ function checkParamKind({ apiVersion = '', kind = '' }: JsonObject, at: Place): 
   }
 }
 
-function checkApiVersion(text: string, at: Place): void {
+function checkApiVersion(text: string, at: FieldReporter): void {
   const parts = text === '/' ? ['', ''] : text.split('/');
   const [group, version] = parts.length === 1 ? ['', text] : [parts[0] as string, parts[1] as string];
   if (text === '') at.required();
@@ -112,14 +112,14 @@ function checkApiVersion(text: string, at: Place): void {
   }
 }
 
-function checkMatchResources(resources: JsonObject, at: Place): void {
+function checkMatchResources(resources: JsonObject, at: FieldReporter): void {
   checkWord(resources, 'matchPolicy', [at, MATCH_POLICIES]);
   for (const key of ['namespaceSelector', 'objectSelector'])
     checkSelector(objectAt(resources, key), at.at(key));
   for (const key of ['resourceRules', 'excludeResourceRules']) at.each(resources, key, checkNamedRule);
 }
 
-function checkNamedRule(rule: JsonObject, at: Place): void {
+function checkNamedRule(rule: JsonObject, at: FieldReporter): void {
   const seen = new Set<string>();
   for (const [index, name] of textsAt(rule, 'resourceNames').entries()) {
     const place = at.at('resourceNames').at(index);
@@ -133,7 +133,7 @@ function checkNamedRule(rule: JsonObject, at: Place): void {
 /** A policy without variables has no variable named `variables`. */
 function checkVariables(
   spec: JsonObject,
-  at: Place,
+  at: FieldReporter,
   names: Omit<AdmissionNames, 'variables'>,
 ): AdmissionNames {
   if (listAt(spec, 'variables').length === 0) return names;
@@ -155,7 +155,7 @@ function checkVariables(
   return { ...names, variables };
 }
 
-function checkValidation(validation: JsonObject, at: Place, names: AdmissionNames): void {
+function checkValidation(validation: JsonObject, at: FieldReporter, names: AdmissionNames): void {
   const expression = textAt(validation, 'expression');
   if (expression.trim() === '') at.at('expression').required('expression is not specified');
   else
@@ -180,7 +180,7 @@ function checkValidation(validation: JsonObject, at: Place, names: AdmissionName
 function checkAuditAnnotations(
   spec: JsonObject,
   policy: string,
-  [at, names]: readonly [Place, AdmissionNames],
+  [at, names]: readonly [FieldReporter, AdmissionNames],
 ): void {
   const all = listAt(spec, 'auditAnnotations');
   if (all.length > MAX_AUDIT_ANNOTATIONS)
@@ -201,7 +201,7 @@ function checkAuditAnnotations(
   });
 }
 
-function checkValueExpression(expression: string, at: Place, names: AdmissionNames): void {
+function checkValueExpression(expression: string, at: FieldReporter, names: AdmissionNames): void {
   const trimmed = expression.trim();
   if (trimmed === '') at.required('valueExpression is not specified');
   else if (utf8LengthBytes(trimmed) > MAX_VALUE_EXPRESSION_BYTES)
@@ -209,7 +209,7 @@ function checkValueExpression(expression: string, at: Place, names: AdmissionNam
   else checkAdmissionExpression(expression, at, () => compileAdmission(trimmed, names, 'string or null'));
 }
 
-function checkBinding(spec: JsonObject, at: Place): void {
+function checkBinding(spec: JsonObject, at: FieldReporter): void {
   const policyName = textAt(spec, 'policyName');
   if (policyName === '') at.at('policyName').required();
   else at.at('policyName').named(policyName, dnsSubdomain);
@@ -220,7 +220,7 @@ function checkBinding(spec: JsonObject, at: Place): void {
   checkActions(textsAt(spec, 'validationActions'), at.at('validationActions'));
 }
 
-function checkParamRef(ref: JsonObject, at: Place): void {
+function checkParamRef(ref: JsonObject, at: FieldReporter): void {
   const [name, selector] = [textAt(ref, 'name'), objectAt(ref, 'selector')];
   const both = 'name and selector are mutually exclusive';
   if (name !== '') at.at('name').named(name, pathSegment);
@@ -231,7 +231,7 @@ function checkParamRef(ref: JsonObject, at: Place): void {
   at.at('parameterNotFoundAction').oneOf(textAt(ref, 'parameterNotFoundAction'), ['Deny', 'Allow']);
 }
 
-function checkActions(actions: readonly string[], at: Place): void {
+function checkActions(actions: readonly string[], at: FieldReporter): void {
   const seen = new Set<string>();
   for (const [index, action] of actions.entries()) {
     if (!ACTIONS.includes(action)) at.at(index).unsupported(action, ACTIONS);

@@ -3,7 +3,7 @@ import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import { utf8LengthBytes } from '../../core/model/utf8-length.ts';
 import { configKey } from './values/config-key.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 
 const LIMIT_BYTES = 1024 * 1024;
 
@@ -37,7 +37,7 @@ export const SECRET_RULES: KindRules = {
   },
 };
 
-type DataCheck = (data: JsonObject, at: Place, secret: JsonObject) => void;
+type DataCheck = (data: JsonObject, at: FieldReporter, secret: JsonObject) => void;
 
 const ACCOUNT_ANNOTATION = 'kubernetes.io/service-account.name';
 
@@ -63,7 +63,7 @@ const TYPES: Readonly<Record<string, DataCheck>> = {
   },
 };
 
-function checkJson(data: JsonObject, key: string, at: Place): void {
+function checkJson(data: JsonObject, key: string, at: FieldReporter): void {
   const value = getOwn(data, key);
   if (value === undefined) {
     at.entry(key).required();
@@ -98,7 +98,7 @@ function checkFixed(
   object: JsonObject,
   old: JsonObject | undefined,
   fields: readonly string[],
-  at: Place,
+  at: FieldReporter,
 ): void {
   if (old?.['immutable'] !== true) return;
   const detail = 'field is immutable when `immutable` is set';

@@ -3,7 +3,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkLegacyCidr, parseLegacyCidr } from './values/ip-rules.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 import { TAINT_EFFECTS } from './pod/scheduling.ts';
 import { checkResourceQuantity, eachQuantity } from './values/quantity-rules.ts';
 
@@ -29,7 +29,7 @@ export const NODE_RULES: KindRules = {
 };
 
 /** Problems of taints are reported under `metadata`, as the API server does. */
-function checkTaints(spec: JsonObject, at: Place): void {
+function checkTaints(spec: JsonObject, at: FieldReporter): void {
   const seen = new Set<string>();
   at.each(spec, 'taints', (taint, place) => {
     const [key, value, effect] = [textAt(taint, 'key'), textAt(taint, 'value'), textAt(taint, 'effect')];
@@ -43,7 +43,7 @@ function checkTaints(spec: JsonObject, at: Place): void {
   });
 }
 
-function checkNodeResources(status: JsonObject | undefined, at: Place): void {
+function checkNodeResources(status: JsonObject | undefined, at: FieldReporter): void {
   for (const list of ['capacity', 'allocatable'])
     eachQuantity(objectAt(status, list), at.at('status').at(list), (name, quantity) =>
       checkResourceQuantity(name, quantity, at.at('status').at(list).at(name)),
@@ -56,7 +56,7 @@ function podCidrs(spec: JsonObject): readonly string[] {
   return single !== '' && list[0] !== single ? [single] : list;
 }
 
-function checkCidrs(spec: JsonObject, at: Place): void {
+function checkCidrs(spec: JsonObject, at: FieldReporter): void {
   const cidrs = podCidrs(spec);
   for (const [index, cidr] of cidrs.entries()) checkLegacyCidr(cidr, at.at(index));
   const families = cidrs.map((cidr) => parseLegacyCidr(cidr)?.address.family);
@@ -64,7 +64,7 @@ function checkCidrs(spec: JsonObject, at: Place): void {
     at.invalid([...cidrs], 'may specify no more than one CIDR for each IP family');
 }
 
-function checkNodeChange(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkNodeChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const [before, now] = [podCidrs(old), podCidrs(spec)];
   const cidrs = 'node updates may not change podCIDR except from "" to valid';
   if (before.length > 0 && before.length !== now.length) at.at('podCIDRs').forbidden(cidrs);
@@ -91,7 +91,7 @@ export const EVENT_RULES: KindRules = {
 /** Events of the newer group. */
 export const NEW_EVENT_RULES: KindRules = { validate: checkEvent };
 
-function checkEvent(event: JsonObject, at: Place, old: JsonObject | undefined): void {
+function checkEvent(event: JsonObject, at: FieldReporter, old: JsonObject | undefined): void {
   const fresh = isNew(event);
   checkOldEvent(event, fresh, at);
   if (!fresh) return;
@@ -99,7 +99,7 @@ function checkEvent(event: JsonObject, at: Place, old: JsonObject | undefined): 
   else checkEventChange(event, old, at);
 }
 
-function checkOldEvent(event: JsonObject, fresh: boolean, at: Place): void {
+function checkOldEvent(event: JsonObject, fresh: boolean, at: FieldReporter): void {
   const object = objectAt(event, fresh ? 'regarding' : 'involvedObject');
   const [own, others] = [textAt(objectAt(event, 'metadata'), 'namespace'), textAt(object, 'namespace')];
   const place = at.at('involvedObject').at('namespace');
@@ -110,7 +110,7 @@ function checkOldEvent(event: JsonObject, fresh: boolean, at: Place): void {
   if (timed) checkTimedEvent(event, fresh, at);
 }
 
-function checkTimedEvent(event: JsonObject, fresh: boolean, at: Place): void {
+function checkTimedEvent(event: JsonObject, fresh: boolean, at: FieldReporter): void {
   const name = fresh ? 'reportingController' : 'reportingComponent';
   const controller = textAt(event, name);
   if (controller === '') at.at(name).required();
@@ -125,7 +125,7 @@ function checkTimedEvent(event: JsonObject, fresh: boolean, at: Place): void {
     at.at('message').invalid('', `can have at most ${String(NOTE_LIMIT)} characters`);
 }
 
-function checkNewEvent(event: JsonObject, at: Place): void {
+function checkNewEvent(event: JsonObject, at: FieldReporter): void {
   checkSeries(event, at);
   if (textAt(event, 'eventTime') === '') at.at('eventTime').required();
   const type = textAt(event, 'type');
@@ -141,7 +141,7 @@ function checkNewEvent(event: JsonObject, at: Place): void {
     at.at('source').invalid('', 'needs to be unset');
 }
 
-function checkSeries(event: JsonObject, at: Place): void {
+function checkSeries(event: JsonObject, at: FieldReporter): void {
   const series = objectAt(event, 'series');
   if (series === undefined) return;
   if ((numberAt(series, 'count') ?? 0) < 2) at.at('series.count').invalid('', 'should be at least 2');
@@ -165,7 +165,7 @@ const FIXED_EVENT_FIELDS = [
   ['reportingInstance', 'reportingInstance'],
 ] as const;
 
-function checkEventChange(event: JsonObject, old: JsonObject, at: Place): void {
+function checkEventChange(event: JsonObject, old: JsonObject, at: FieldReporter): void {
   if (!deepEqual(getOwn(event, 'series'), getOwn(old, 'series'))) checkSeries(event, at);
   for (const [key, shown] of FIXED_EVENT_FIELDS)
     at.at(shown).fixed(getOwn(event, key) ?? emptyOf(old, key), getOwn(old, key) ?? emptyOf(event, key));

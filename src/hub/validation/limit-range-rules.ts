@@ -4,7 +4,7 @@ import { qualifiedName } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 import { eachQuantity, quantityAt } from './values/quantity-rules.ts';
 import {
   checkContainerResourceName,
@@ -29,14 +29,14 @@ export const LIMIT_RANGE_RULES: KindRules = {
   },
 };
 
-function checkType(type: string, at: Place): void {
+function checkType(type: string, at: FieldReporter): void {
   const faults = qualifiedName(type);
   for (const fault of faults) at.invalid(type, fault);
   if (faults.length === 0 && !type.includes('/') && !TYPES.includes(type))
     at.invalid(type, 'must be a standard limit type or fully qualified');
 }
 
-function checkLimit(limit: JsonObject, type: string, at: Place): void {
+function checkLimit(limit: JsonObject, type: string, at: FieldReporter): void {
   const names = new Set<string>();
   const visit = (key: string): void => {
     eachQuantity(objectAt(limit, key), at.at(key), (name, _quantity, place) => {
@@ -89,7 +89,7 @@ const ORDERS: readonly {
   { low: ['default', 'default'], high: ['max', 'max'], field: 'default', shown: 'high' },
 ];
 
-function checkOrder(limit: JsonObject, name: string, at: Place): void {
+function checkOrder(limit: JsonObject, name: string, at: FieldReporter): void {
   const value = (key: string): Quantity | undefined => quantityAt(objectAt(limit, key), name);
   for (const { low, high, field, shown } of ORDERS) {
     const [below, above] = [value(low[0]), value(high[0])];
@@ -109,7 +109,7 @@ function checkOrder(limit: JsonObject, name: string, at: Place): void {
   at.at('defaultRequest').entry(name).invalid(low, detail);
 }
 
-function checkRatio(value: (key: string) => Quantity | undefined, at: Place): void {
+function checkRatio(value: (key: string) => Quantity | undefined, at: FieldReporter): void {
   const [ratio, min, max] = [value('maxLimitRequestRatio'), value('min'), value('max')];
   if (ratio === undefined) return;
   const shown = formatQuantity(ratio);

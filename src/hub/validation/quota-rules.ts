@@ -1,7 +1,7 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 import { checkResourceQuantity, eachQuantity } from './values/quantity-rules.ts';
 import { checkQuotaResourceName, isStandardQuota } from './values/resource-names.ts';
 
@@ -48,7 +48,7 @@ export const QUOTA_RULES: KindRules = {
   },
 };
 
-function checkScopes(spec: JsonObject, at: Place): void {
+function checkScopes(spec: JsonObject, at: FieldReporter): void {
   const scopes = textsAt(spec, 'scopes');
   const hard = Object.keys(objectAt(spec, 'hard') ?? {}).filter(isStandardQuota);
   for (const scope of scopes) {
@@ -59,12 +59,12 @@ function checkScopes(spec: JsonObject, at: Place): void {
   checkOpposites(scopes, at);
 }
 
-function checkOpposites(scopes: readonly string[], at: Place): void {
+function checkOpposites(scopes: readonly string[], at: FieldReporter): void {
   for (const pair of OPPOSITES)
     if (pair.every((scope) => scopes.includes(scope))) at.invalid([...scopes], 'conflicting scopes');
 }
 
-function checkSelector(spec: JsonObject, at: Place): void {
+function checkSelector(spec: JsonObject, at: FieldReporter): void {
   const selector = objectAt(spec, 'scopeSelector') ?? {};
   const hard = Object.keys(objectAt(spec, 'hard') ?? {}).filter(isStandardQuota);
   const place = at.at('matchExpressions');
@@ -83,7 +83,7 @@ function checkSelector(spec: JsonObject, at: Place): void {
 
 const WITH_VALUES = new Set(['PriorityClass', 'VolumeAttributesClass']);
 
-function checkOperator(requirement: JsonObject, scope: string, at: Place): void {
+function checkOperator(requirement: JsonObject, scope: string, at: FieldReporter): void {
   const [operator, values] = [textAt(requirement, 'operator'), listAt(requirement, 'values')];
   if (Object.hasOwn(SCOPES, scope) && !WITH_VALUES.has(scope) && operator !== 'Exists')
     at.at('operator').invalid(operator, ONLY_EXISTS);

@@ -2,7 +2,7 @@ import { dnsSubdomain, pathSegment } from '../../core/model/selector/name-rules.
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 import { checkSelector, isCompilable } from './values/selector-rules.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
@@ -35,7 +35,7 @@ export const CLUSTER_ROLE_RULES: KindRules = {
   },
 };
 
-function checkRule(rule: JsonObject, namespaced: boolean, at: Place): void {
+function checkRule(rule: JsonObject, namespaced: boolean, at: FieldReporter): void {
   const has = (key: string): boolean => listAt(rule, key).length > 0;
   if (!has('verbs')) at.at('verbs').required('verbs must contain at least one value');
   if (has('nonResourceURLs')) {
@@ -78,7 +78,7 @@ function bindingRules(kinds: readonly string[], namespaced: boolean): KindRules 
   };
 }
 
-function checkSubject(subject: JsonObject, namespaced: boolean, at: Place): void {
+function checkSubject(subject: JsonObject, namespaced: boolean, at: FieldReporter): void {
   const [kind, name, group] = [textAt(subject, 'kind'), textAt(subject, 'name'), textAt(subject, 'apiGroup')];
   if (name === '') at.at('name').required();
   if (kind === 'ServiceAccount') {

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 
 /** Source: kube-aggregator, pkg/apis/apiregistration/validation (ValidateAPIService). */
 export const API_SERVICE_RULES: KindRules = {
@@ -32,13 +32,13 @@ export const API_SERVICE_RULES: KindRules = {
   },
 };
 
-function checkPriority(spec: JsonObject, [key, max]: readonly [string, number], at: Place): void {
+function checkPriority(spec: JsonObject, [key, max]: readonly [string, number], at: FieldReporter): void {
   const priority = numberAt(spec, key) ?? 0;
   if (priority <= 0 || priority > max)
     at.at(key).invalid(priority, `must be positive and less than ${String(max)}`);
 }
 
-function checkServer(spec: JsonObject, at: Place): void {
+function checkServer(spec: JsonObject, at: FieldReporter): void {
   const [server, authority] = [objectAt(spec, 'service'), textAt(spec, 'caBundle')];
   const insecure = spec['insecureSkipTLSVerify'] === true;
   if (server === undefined) {
@@ -117,7 +117,7 @@ export const CERTIFICATE_RULES: KindRules = {
 };
 
 /** Source: pkg/apis/core/validation/names.go (ValidateSignerName). */
-function checkSigner(name: string, at: Place): void {
+function checkSigner(name: string, at: FieldReporter): void {
   const [domain = '', path = '', ...more] = name.split('/');
   if (name === '') {
     at.required();
@@ -135,7 +135,7 @@ function checkSigner(name: string, at: Place): void {
   checkLabels(path, dnsSubdomain, at);
 }
 
-function checkLabels(text: string, rule: NameRule, at: Place): void {
+function checkLabels(text: string, rule: NameRule, at: FieldReporter): void {
   const bad = text.split('.').find((label) => rule(label).length > 0);
   if (bad === undefined) return;
   for (const detail of rule(bad)) at.invalid(text, `validating label ${JSON.stringify(bad)}: ${detail}`);
@@ -148,7 +148,7 @@ const EXCLUSIVE = new Map([
 ]);
 const STATUSES = ['False', 'True', 'Unknown'];
 
-function checkConditions(request: JsonObject, at: Place): void {
+function checkConditions(request: JsonObject, at: FieldReporter): void {
   const status = objectAt(request, 'status');
   const place = at.at('status');
   if (listAt(status, 'conditions').length === 0) return;
@@ -167,7 +167,7 @@ function checkConditions(request: JsonObject, at: Place): void {
 }
 
 /** Messages name the fields as the server's internal version does. */
-function checkConversion(conversion: JsonObject, at: Place): void {
+function checkConversion(conversion: JsonObject, at: FieldReporter): void {
   const strategy = textAt(conversion, 'strategy');
   at.at('strategy').oneOf(strategy, ['None', 'Webhook']);
   const webhook = objectAt(conversion, 'webhook');

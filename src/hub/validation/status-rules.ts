@@ -3,10 +3,10 @@ import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { checkLegacyIp, parseLegacyIp } from './values/ip-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 
 /** @param object the whole object that a write to `status` would store */
-type StatusRule = (status: JsonObject, at: Place, object: JsonObject) => void;
+type StatusRule = (status: JsonObject, at: FieldReporter, object: JsonObject) => void;
 
 const OF_ALL = 'cannot be greater than status.replicas';
 const OF_READY = 'cannot be greater than readyReplicas';
@@ -95,7 +95,7 @@ const RULES: Readonly<Record<string, StatusRule>> = {
 };
 
 /** Checks a write to the status of a built-in kind. */
-export function checkStatus({ definition }: ResourceRef, object: JsonObject, at: Place): void {
+export function checkStatus({ definition }: ResourceRef, object: JsonObject, at: FieldReporter): void {
   const { group, plural } = definition;
   const key = group === '' ? plural : `${plural}.${group}`;
   if (Object.hasOwn(RULES, key)) RULES[key]?.(objectAt(object, 'status') ?? {}, at.at('status'), object);
@@ -109,7 +109,7 @@ const MAX_REASON_LENGTH = 1024;
 const MAX_MESSAGE_LENGTH = 32 * 1024;
 
 /** Source: apimachinery, pkg/apis/meta/v1/validation (ValidateConditions). */
-function checkConditions(status: JsonObject, at: Place): void {
+function checkConditions(status: JsonObject, at: FieldReporter): void {
   const types = new Set<string>();
   at.each(status, 'conditions', (condition, place) => {
     const type = textAt(condition, 'type');
@@ -131,7 +131,7 @@ function checkConditions(status: JsonObject, at: Place): void {
 }
 
 /** Source: pkg/apis/admissionregistration/validation (validateValidatingAdmissionPolicyStatus). A `fieldRef` is not parsed. */
-function checkPolicyStatus(status: JsonObject, at: Place): void {
+function checkPolicyStatus(status: JsonObject, at: FieldReporter): void {
   const warnings = at.at('typeChecking');
   warnings.each(objectAt(status, 'typeChecking'), 'expressionWarnings', (warning, place) => {
     if (textAt(warning, 'warning') === '') place.at('warning').required();
@@ -143,7 +143,7 @@ function checkPolicyStatus(status: JsonObject, at: Place): void {
 const IP_MODES = ['Proxy', 'VIP'];
 
 /** Source: pkg/apis/core/validation (ValidateLoadBalancerStatus). */
-function checkBalancer(status: JsonObject, at: Place, service: JsonObject): void {
+function checkBalancer(status: JsonObject, at: FieldReporter, service: JsonObject): void {
   const balancer = objectAt(status, 'loadBalancer');
   const place = at.at('loadBalancer');
   const type = textAt(objectAt(service, 'spec'), 'type');

@@ -3,7 +3,7 @@ import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import { dnsSubdomain } from '../../core/model/selector/name-rules.ts';
 import { checkAdmissionRule, checkMatchConditions } from './values/admission-match-rules.ts';
 import type { KindRules } from './values/kind-rules.ts';
-import type { Place } from './values/place.ts';
+import type { FieldReporter } from './values/field-reporter.ts';
 import { checkSelector } from './values/selector-rules.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 
@@ -29,7 +29,7 @@ export const WEBHOOK_CONFIGURATION_RULES: KindRules = {
   },
 };
 
-function checkWebhook(webhook: JsonObject, at: Place, mutating: boolean): void {
+function checkWebhook(webhook: JsonObject, at: FieldReporter, mutating: boolean): void {
   checkFullName(textAt(webhook, 'name'), at.at('name'));
   at.each(webhook, 'rules', checkAdmissionRule);
   at.at('failurePolicy').oneOfIfSet(textAt(webhook, 'failurePolicy'), ['Fail', 'Ignore']);
@@ -48,7 +48,7 @@ function checkWebhook(webhook: JsonObject, at: Place, mutating: boolean): void {
   checkMatchConditions(webhook, at, false);
 }
 
-function checkFullName(name: string, at: Place): void {
+function checkFullName(name: string, at: FieldReporter): void {
   if (name === '') {
     at.required();
     return;

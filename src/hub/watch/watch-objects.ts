@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto';
-import type { Answer, StreamSink } from '../wire/answer.ts';
+import type { ApiResponse, StreamSink } from '../wire/api-response.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { selectedName } from '../request/field-selector.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
 import type { ResourceContext } from '../request/request-context.ts';
-import { asksForVersion, selectorOf } from '../request/object-selector.ts';
+import { dependsOnVersion, selectorOf } from '../request/object-selector.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
@@ -20,10 +20,10 @@ import { WatchSession } from './watch-session.ts';
 const DEFAULT_TIMEOUT_SECONDS = 1_800;
 
 /**
- * `?watch=true`: a stream of changes. @throws StatusError 400, 422, 504; an expired version is
- * reported in the stream
+ * `?watch=true`: a stream of changes.
+ * @throws StatusError 400, 422, 504; an expired version is reported in the stream
  */
-export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<Answer> {
+export async function watchObjects(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, query, info } = context;
   const options = parseListOptions(query, ref);
   const view = viewOf(context, ref, options);
@@ -73,7 +73,7 @@ function viewOf(context: ResourceContext, ref: ResourceRef, options: ListOptions
     selects: selectorOf(ref, { labels: options.labels, fields: named }),
     identity: JSON.stringify(what),
     ...(ref.definition.conversion?.kind === 'webhook' && {
-      prepare: prepareEvents(cluster, ref, asksForVersion({ fields: named })),
+      prepare: prepareEvents(cluster, ref, dependsOnVersion({ fields: named })),
     }),
     nowMs: () => cluster.clock.now(),
   };
@@ -109,7 +109,7 @@ function beginning(
   if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
     const present = store.list(ref.definition.storageKey, namespace);
     // If selection needs the conversion webhook, the session selects after the conversion.
-    const later = view.prepare !== undefined && asksForVersion(options);
+    const later = view.prepare !== undefined && dependsOnVersion(options);
     const entries = later ? present : present.filter((entry) => view.selects(entry));
     return {
       kind: 'state',

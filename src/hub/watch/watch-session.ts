@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../../core/ports.ts';
 import { errorText } from '../../core/errors.ts';
-import type { StreamSink } from '../wire/answer.ts';
+import type { StreamSink } from '../wire/api-response.ts';
 import { StatusError } from '../wire/status-error.ts';
 import { expired, internalError } from '../wire/status-errors.ts';
 import type { ObjectStore } from '../store/object-store.ts';

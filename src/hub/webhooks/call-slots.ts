@@ -11,7 +11,10 @@ export class CallSlots {
     this.#capacity = capacity;
   }
 
-  /** @param signal ends the wait. @throws its reason */
+  /**
+   * @param signal ends the wait.
+   * @throws its reason
+   */
   async take(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#taken < this.#capacity) {

@@ -16,7 +16,7 @@ const REVIEW_GROUP = 'apiextensions.k8s.io';
 const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 const REVIEW = { group: REVIEW_GROUP, kind: 'ConversionReview', versions: KNOWN_VERSIONS };
 
-export interface ConversionQuestion {
+export interface ConversionRequest {
   readonly uid: string;
   /** `group/version` of the results. */
   readonly apiVersion: string;
@@ -31,7 +31,7 @@ export function conversionReview({
   apiVersion,
   objects,
   reviewVersions,
-}: ConversionQuestion): JsonObject {
+}: ConversionRequest): JsonObject {
   return {
     kind: 'ConversionReview',
     apiVersion: `${REVIEW_GROUP}/${reviewVersion(reviewVersions)}`,
@@ -51,15 +51,15 @@ export function kindText(object: JsonObject): string {
 }
 
 /**
- * The converted objects, in the order of the request. @throws WebhookError with the complete
- * message of the API server
+ * The converted objects, in the order of the request.
+ * @throws WebhookError with the complete message of the API server
  */
-export function convertedObjects(question: ConversionQuestion, answer: JsonObject): readonly JsonObject[] {
+export function convertedObjects(question: ConversionRequest, review: JsonObject): readonly JsonObject[] {
   const [first] = question.objects;
   const hook = `conversion webhook for ${kindText(first ?? {})}`;
-  const problem = responseProblem(question, answer);
+  const problem = responseProblem(question, review);
   if (problem !== undefined) throw new WebhookError(`${hook} failed: ${problem}`);
-  const converted = listAt(objectAt(answer, 'response'), 'convertedObjects');
+  const converted = listAt(objectAt(review, 'response'), 'convertedObjects');
   const [got, want] = [converted.length, question.objects.length];
   if (got !== want)
     throw new WebhookError(`${hook} returned ${String(got)} objects, expected ${String(want)}`);
@@ -68,13 +68,10 @@ export function convertedObjects(question: ConversionQuestion, answer: JsonObjec
   );
 }
 
-function responseProblem(
-  { uid, reviewVersions }: ConversionQuestion,
-  answer: JsonObject,
-): string | undefined {
-  const response = objectAt(answer, 'response');
+function responseProblem({ uid, reviewVersions }: ConversionRequest, review: JsonObject): string | undefined {
+  const response = objectAt(review, 'response');
   const version = reviewVersion(reviewVersions);
-  const wrongKind = reviewKindProblem(answer, version, REVIEW);
+  const wrongKind = reviewKindProblem(review, version, REVIEW);
   if (wrongKind !== undefined) return wrongKind;
   if (version === 'v1') {
     if (response === undefined) return 'no response provided';
@@ -133,15 +130,15 @@ function unreadable(converted: JsonValue): WebhookError {
 
 /** The metadata of the original, with labels and annotations of the response. */
 function keptMetadata(original: JsonObject, converted: JsonObject): JsonObject {
-  const answered = getOwn(converted, 'metadata');
-  if (answered === undefined) throw new WebhookError('missing metadata in converted object');
-  if (!isObject(answered))
-    throw new WebhookError(`invalid metadata of type ${goType(answered)} in converted object`);
+  const received = getOwn(converted, 'metadata');
+  if (received === undefined) throw new WebhookError('missing metadata in converted object');
+  if (!isObject(received))
+    throw new WebhookError(`invalid metadata of type ${goType(received)} in converted object`);
   const before = objectAt(original, 'metadata') ?? {};
   const result: JsonObject = withoutKey(withoutKey(before, 'labels'), 'annotations');
   const kept: JsonObject = { ...result };
   for (const key of ['labels', 'annotations']) {
-    const map = checkedMap(key, objectAt(before, key) ?? {}, getOwn(answered, key));
+    const map = checkedMap(key, objectAt(before, key) ?? {}, getOwn(received, key));
     if (map !== undefined) setOwn(kept, key, map);
   }
   return kept;
@@ -150,15 +147,15 @@ function keptMetadata(original: JsonObject, converted: JsonObject): JsonObject {
 function checkedMap(
   key: string,
   before: JsonObject,
-  answered: JsonValue | undefined,
+  received: JsonValue | undefined,
 ): JsonObject | undefined {
-  if (answered === undefined || answered === null) return undefined;
-  if (!isObject(answered))
-    throw new WebhookError(`invalid metadata.${key} of type ${goType(answered)} in converted object`);
-  const names = Object.keys(answered);
+  if (received === undefined || received === null) return undefined;
+  if (!isObject(received))
+    throw new WebhookError(`invalid metadata.${key} of type ${goType(received)} in converted object`);
+  const names = Object.keys(received);
   let changed = names.length !== Object.keys(before).length;
   for (const name of names) {
-    const value = answered[name] as JsonValue;
+    const value = received[name] as JsonValue;
     if (typeof value !== 'string')
       throw new WebhookError(
         `metadata.${key}[${name}] must be a string, but is ${goType(value)} in converted object`,
@@ -166,11 +163,11 @@ function checkedMap(
     if (getOwn(before, name) !== value) changed = true;
   }
   const problems: FieldProblem[] = [];
-  if (changed && key === 'labels') checkLabels(answered, child(METADATA, 'labels'), problems);
+  if (changed && key === 'labels') checkLabels(received, child(METADATA, 'labels'), problems);
   // Without the plural s, as in the API server.
-  if (changed && key === 'annotations') checkAnnotations(answered, child(METADATA, 'annotation'), problems);
+  if (changed && key === 'annotations') checkAnnotations(received, child(METADATA, 'annotation'), problems);
   const [one] = problems;
-  if (one === undefined) return answered;
+  if (one === undefined) return received;
   const texts = problems.map(({ field, message }) => `${field}: ${message}`);
   throw new WebhookError(texts.length === 1 ? `${one.field}: ${one.message}` : `[${texts.join(', ')}]`);
 }

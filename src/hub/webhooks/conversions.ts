@@ -3,12 +3,12 @@ import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, withoutKey } from '../json/json-value.ts';
 import type { ResourceDefinition, ResourceRef, ResourceVersion } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
-import { noteConverted } from '../scheme/converted-objects.ts';
+import { cacheConversion } from '../scheme/conversion-cache.ts';
 import { currentShape, prunedTo } from '../scheme/current-shape.ts';
 import { awaitsConversion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { unnamedError } from '../wire/status-errors.ts';
-import type { ConversionQuestion } from './conversion-review.ts';
+import type { ConversionRequest } from './conversion-review.ts';
 import { convertedObjects, conversionReview, kindText } from './conversion-review.ts';
 import type { WebhookClients } from './webhook-clients.ts';
 import { WebhookError } from './webhook-error.ts';
@@ -33,8 +33,8 @@ export class Conversions {
   }
 
   /**
-   * Converts all objects that are not in the cache yet to the version of `ref`. @throws StatusError
-   * 500 when the webhook fails
+   * Converts all objects that are not in the cache yet to the version of `ref`.
+   * @throws StatusError 500 when the webhook fails
    */
   async prepare(entries: readonly StoredObject[], ref: ResourceRef): Promise<void> {
     if (ref.definition.conversion?.kind !== 'webhook') return;
@@ -49,7 +49,10 @@ export class Conversions {
     }
   }
 
-  /** Converts one object to the version of `ref`, without the cache. @throws StatusError 500 */
+  /**
+   * Converts one object to the version of `ref`, without the cache.
+   * @throws StatusError 500
+   */
   async convert(object: JsonObject, ref: ResourceRef): Promise<JsonObject> {
     const [converted] = await this.#ask([object], ref);
     return converted as JsonObject;
@@ -66,7 +69,7 @@ export class Conversions {
     if (own.length > 0) {
       const asked = this.#ask(own, ref).then((converted) => {
         for (const [index, object] of own.entries())
-          noteConverted(object, ref.version, converted[index] as JsonObject);
+          cacheConversion(object, ref.version, converted[index] as JsonObject);
       });
       for (const object of own) this.#notePending(object, ref.version, asked);
       others.push(
@@ -87,7 +90,7 @@ export class Conversions {
   async #ask(objects: readonly JsonObject[], ref: ResourceRef): Promise<readonly JsonObject[]> {
     const { conversion } = ref.definition;
     if (conversion?.kind !== 'webhook') throw unnamedError('there is no conversion webhook');
-    const question: ConversionQuestion = {
+    const question: ConversionRequest = {
       uid: randomUUID(),
       apiVersion: apiVersionOf(ref),
       objects: objects.map((object) => asSent(object, ref.definition)),
@@ -95,12 +98,12 @@ export class Conversions {
     };
     const body = (): JsonObject => conversionReview(question);
     try {
-      const answer = await this.#clients
+      const review = await this.#clients
         .post(conversion.webhook.client, { body, timeoutMs: TIMEOUT_MS })
         .catch((error: unknown) => {
           throw error instanceof WebhookError ? failed(question, error) : error;
         });
-      return convertedObjects(question, answer).map((converted, index) =>
+      return convertedObjects(question, review).map((converted, index) =>
         asShown(objects[index] as JsonObject, converted, ref.version),
       );
     } catch (error) {
@@ -109,7 +112,7 @@ export class Conversions {
   }
 }
 
-function failed({ objects }: ConversionQuestion, { message }: WebhookError): WebhookError {
+function failed({ objects }: ConversionRequest, { message }: WebhookError): WebhookError {
   return new WebhookError(`conversion webhook for ${kindText(objects[0] ?? {})} failed: ${message}`);
 }
 

@@ -12,13 +12,13 @@ export interface ReviewKind {
  * The problem of the kind of a response to a review of `version`, with the message of Go's decoder.
  */
 export function reviewKindProblem(
-  answer: JsonObject,
+  review: JsonObject,
   version: string,
   { group, kind, versions }: ReviewKind,
 ): string | undefined {
-  const [apiVersion, got] = [textAt(answer, 'apiVersion'), textAt(answer, 'kind')];
+  const [apiVersion, got] = [textAt(review, 'apiVersion'), textAt(review, 'kind')];
   if (apiVersion === `${group}/${version}` && got === kind) return undefined;
-  if (got === '') return `Object 'Kind' is missing in '${JSON.stringify(answer)}'`;
+  if (got === '') return `Object 'Kind' is missing in '${JSON.stringify(review)}'`;
   const other = versions.find((one) => apiVersion === `${group}/${one}`);
   if (other === undefined || got !== kind)
     return `no kind "${got}" is registered for version "${apiVersion}" in scheme "pkg/runtime/scheme.go:111"`;

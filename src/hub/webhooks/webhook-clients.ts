@@ -19,8 +19,8 @@ const MAX_CLIENTS = 200;
 /** Calls of one webhook at a time. */
 const MAX_CALLS = 32;
 /** How much larger than the request a response may be. */
-const ANSWER_SPARE_BYTES = 1024 * 1024;
-const ANSWER_FACTOR = 4;
+const RESPONSE_SPARE_BYTES = 1024 * 1024;
+const RESPONSE_FACTOR = 4;
 const MAX_DEPTH = 1000;
 const MAX_VALUES = 2_000_000;
 /** How much of an error response a message quotes. */
@@ -46,7 +46,7 @@ interface Target {
 }
 
 /**
- * Posts reviews to webhooks over TLS and reads the answers. Connections are kept per
+ * Posts reviews to webhooks over TLS and reads the responses. Connections are kept per
  * `clientConfig`. The hub's credentials are not sent, redirects are not followed, and no proxy is
  * used.
  */
@@ -61,7 +61,10 @@ export class WebhookClients {
     this.#clock = clock;
   }
 
-  /** The review that the webhook answers with. @throws WebhookError */
+  /**
+   * The review in the response of the webhook.
+   * @throws WebhookError
+   */
   async post(config: WebhookClientConfig, { body, timeoutMs }: WebhookCall): Promise<JsonObject> {
     const { agent, slots } = this.#clientOf(config);
     const timeout = new AbortController();
@@ -155,7 +158,7 @@ interface Posting {
 
 async function exchange(target: Target, { agent, signal, text }: Posting): Promise<JsonObject> {
   const bytes = Buffer.from(text);
-  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const { host, port, path } = target;
     const headers = {
       accept: 'application/json, */*',
@@ -167,8 +170,8 @@ async function exchange(target: Target, { agent, signal, text }: Posting): Promi
     sent.on('error', reject);
     sent.end(bytes);
   });
-  const received = await readWithin(answer, bytes.length * ANSWER_FACTOR + ANSWER_SPARE_BYTES);
-  const status = answer.statusCode ?? 0;
+  const received = await readWithin(response, bytes.length * RESPONSE_FACTOR + RESPONSE_SPARE_BYTES);
+  const status = response.statusCode ?? 0;
   const value = parsed(received);
   if (status < 200 || status > 206) {
     if (isObject(value) && value['kind'] === 'Status' && textAt(value, 'message') !== '')
@@ -177,7 +180,7 @@ async function exchange(target: Target, { agent, signal, text }: Posting): Promi
   }
   if (received === '')
     throw new WebhookError(
-      `0-length response with status code: ${String(status)} and content type: ${answer.headers['content-type'] ?? ''}`,
+      `0-length response with status code: ${String(status)} and content type: ${response.headers['content-type'] ?? ''}`,
     );
   if (isObject(value)) return value;
   throw new WebhookError(`couldn't get version/kind; json parse error: ${noObject(value)}`);
@@ -188,14 +191,14 @@ function noObject(value: JsonValue | undefined): string {
   return `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof (value ?? '')} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 }
 
-async function readWithin(answer: IncomingMessage, limitBytes: number): Promise<string> {
+async function readWithin(response: IncomingMessage, limitBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
-  for await (const chunk of answer) {
+  for await (const chunk of response) {
     sizeBytes += (chunk as Buffer).length;
     // Leaving the loop early destroys the connection.
     if (sizeBytes > limitBytes)
-      throw new WebhookError(`the answer is larger than ${String(limitBytes)} bytes`);
+      throw new WebhookError(`the response is larger than ${String(limitBytes)} bytes`);
     chunks.push(chunk as Buffer);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -203,7 +206,7 @@ async function readWithin(answer: IncomingMessage, limitBytes: number): Promise<
 
 function parsed(text: string): JsonValue | undefined {
   const { depth, values } = jsonShape(text);
-  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new WebhookError('the answer holds too many values');
+  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new WebhookError('the response holds too many values');
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -14,8 +14,8 @@ export class WebhookError extends Error {
 }
 
 /**
- * Why a connection or a request failed, with the message of Go's libraries. @param address
- * `host:port`
+ * Why a connection or a request failed, with the message of Go's libraries.
+ * @param address `host:port`
  */
 export function connectionProblem(error: unknown, address: string): string {
   const { code = '', message = String(error) } = error as NodeJS.ErrnoException;

@@ -2,8 +2,8 @@ import { requestTooExpensive } from './status-errors.ts';
 import { withinWorkBudget, WorkExceededError } from '../json/work-budget.ts';
 
 /**
- * Runs the synchronous part of a request with limited work. @throws StatusError 413 besides what
- * `run` throws
+ * Runs the synchronous part of a request with limited work.
+ * @throws StatusError 413 besides what `run` throws
  */
 export function boundedWork<T>(run: () => T): T {
   try {

@@ -33,8 +33,8 @@ export interface PathRequest {
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
 /**
- * Parses the path of a request, independent of the served resources. @throws StatusError 400 for an
- * invalid escape
+ * Parses the path of a request, independent of the served resources.
+ * @throws StatusError 400 for an invalid escape
  */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = decodeSegments(path);

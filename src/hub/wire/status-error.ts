@@ -32,7 +32,7 @@ export interface StatusDetails {
   readonly retryAfterSeconds?: number | undefined;
 }
 
-/** A request that is answered with a meta/v1 Status instead of its result. `code` is `hub.` and the reason in lower case. */
+/** A request whose response is a meta/v1 Status instead of its result. `code` is `hub.` and the reason in lower case. */
 export class StatusError extends BerthError {
   readonly httpCode: number;
   /** Machine-readable `reason` of the Status; '' if the API server sends none. */
@@ -62,7 +62,7 @@ export class StatusError extends BerthError {
     return same;
   }
 
-  /** The body of the answer. */
+  /** The body of the response. */
   toStatus(): JsonObject {
     const status: JsonObject = {
       kind: 'Status',

@@ -7,7 +7,7 @@ const MAX_ITEM_LENGTH = 256;
 
 /**
  * Values of `Warning` headers. When all texts together are too long, each is cut and those that then still do not fit are left out,
- * as upstream does: clients refuse answers with headers of more than some kilobytes.
+ * as upstream does: clients reject responses with headers of more than some kilobytes.
  */
 export function warningHeaders(texts: readonly string[]): readonly string[] {
   const distinct = [...new Set(texts)];

@@ -42,15 +42,19 @@ export function prepareIncoming(request: WriteRequest, value: JsonValue, kind: I
   const known = prune(schema, readable(request, schema, part, kind), unknown);
   const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
   report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
-  const { object, hollow } = toTypedIncoming(request, { schema, part: known as JsonObject, whole });
-  return { object: withPlace(request, object), hollow };
+  const { object, hasEmptyContainers } = toTypedIncoming(request, {
+    schema,
+    part: known as JsonObject,
+    whole,
+  });
+  return { object: withPlace(request, object), hasEmptyContainers };
 }
 
 /** A decoded object before it is validated. */
 export interface Incoming {
   readonly object: JsonObject;
   /** The object contains empty lists or maps, which are validated but not stored. */
-  readonly hollow: boolean;
+  readonly hasEmptyContainers: boolean;
 }
 
 /**
@@ -59,10 +63,10 @@ export interface Incoming {
  */
 export function toTypedIncoming({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
   if (!ref.definition.builtIn)
-    return { object: whole(applyDefaults(schema, part) as JsonObject), hollow: false };
+    return { object: whole(applyDefaults(schema, part) as JsonObject), hasEmptyContainers: false };
   const hollows: EmptyContainers = { keep: 'all', found: false };
   const object = withRequiredFields(ref.version.schema, whole(typedFields(schema, part, hollows)));
-  return { object, hollow: hollows.found };
+  return { object, hasEmptyContainers: hollows.found };
 }
 
 function withKind(request: WriteRequest, object: JsonObject): JsonObject {

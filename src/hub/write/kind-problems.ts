@@ -3,7 +3,7 @@ import type { FieldProblem } from '../wire/status-errors.ts';
 import { rulesOf } from '../validation/all-rules.ts';
 import { checkStatus } from '../validation/status-rules.ts';
 import { checkMetadata } from '../validation/values/metadata-rules.ts';
-import { Place } from '../validation/values/place.ts';
+import { FieldReporter } from '../validation/values/field-reporter.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 
@@ -14,7 +14,7 @@ export function kindProblems(
   old: JsonObject | undefined,
 ): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const at = new Place(problems);
+  const at = new FieldReporter(problems);
   const rules = rulesOf(ref);
   checkMetadata(rules, object, at, old);
   if (subresource === '') {

@@ -13,8 +13,8 @@ export function liveObject({ definition, version }: ResourceRef, stored: JsonObj
 }
 
 /** The object without the empty lists and maps that were sent, which are not stored. */
-export function toStoredForm({ version }: ResourceRef, { object, hollow }: Incoming): JsonObject {
-  return hollow ? typedForm(version.schema, object) : object;
+export function toStoredForm({ version }: ResourceRef, { object, hasEmptyContainers }: Incoming): JsonObject {
+  return hasEmptyContainers ? typedForm(version.schema, object) : object;
 }
 
 /**
@@ -26,7 +26,7 @@ export function withTrackedFields(
   incoming: Incoming,
   track: (object: JsonObject) => JsonObject,
 ): JsonObject {
-  if (!incoming.hollow) return track(incoming.object);
+  if (!incoming.hasEmptyContainers) return track(incoming.object);
   const owned = typedForm(ref.version.schema, incoming.object, { keep: 'written', found: false });
   const managed = getOwn(objectAt(track(owned), 'metadata') ?? {}, 'managedFields');
   const metadata = withoutKey(objectAt(incoming.object, 'metadata') ?? {}, 'managedFields');

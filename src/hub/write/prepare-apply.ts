@@ -21,7 +21,10 @@ export interface ApplyOptions {
   readonly force: boolean;
 }
 
-/** PATCH with an apply configuration. @param stored undefined creates the object. Throws 400, 409 and 422. */
+/**
+ * PATCH with an apply configuration.
+ * @param stored undefined creates the object. Throws 400, 409 and 422.
+ */
 export function prepareApply(
   request: WriteRequest,
   stored: JsonObject | undefined,
@@ -52,7 +55,7 @@ function withDefaults(request: WriteRequest, applied: JsonObject, live: JsonObje
   const { definition, version } = request.ref;
   const converted = definition.conversion !== undefined && live !== undefined;
   if (converted && deepEqual(withoutManagedFields(applied), withoutManagedFields(live)))
-    return { object: applied, hollow: false };
+    return { object: applied, hasEmptyContainers: false };
   return toTypedIncoming(request, changedPart(version.schema, applied, live));
 }
 
@@ -69,10 +72,10 @@ function readConfig({ ref }: WriteRequest, config: JsonObject): JsonObject {
   return config;
 }
 
-function withNamespace(request: WriteRequest, { object, hollow }: Incoming): Incoming {
-  if (request.namespace === '') return { object, hollow };
+function withNamespace(request: WriteRequest, { object, hasEmptyContainers }: Incoming): Incoming {
+  if (request.namespace === '') return { object, hasEmptyContainers };
   const metadata = { ...objectAt(object, 'metadata'), namespace: request.namespace };
-  return { object: { ...object, metadata }, hollow };
+  return { object: { ...object, metadata }, hasEmptyContainers };
 }
 
 function managerRequired(): Error {

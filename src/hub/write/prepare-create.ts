@@ -31,8 +31,8 @@ export function prepareCreate(request: WriteRequest, body: DecodedBody): Prepare
 }
 
 /**
- * The steps of every create, by POST, PUT or apply. @param track sets the ownership of sent and
- * defaulted fields
+ * The steps of every create, by POST, PUT or apply.
+ * @param track sets the ownership of sent and defaulted fields
  */
 export function finishCreate(
   request: WriteRequest,
@@ -42,11 +42,11 @@ export function finishCreate(
 ): PreparedWrite {
   const { ref, now } = request;
   const strategy = strategyOf(ref);
-  const { hollow } = incoming;
-  const born = setServerMetadata(request, incoming.object);
-  const mutated = mutateAdmission(request, 'CREATE', born, undefined);
+  const { hasEmptyContainers } = incoming;
+  const withIdentity = setServerMetadata(request, incoming.object);
+  const mutated = mutateAdmission(request, 'CREATE', withIdentity, undefined);
   const filled = strategy.fillIn?.(mutated, undefined, now) ?? mutated;
-  const owned = toMutated(request, withTrackedFields(ref, { object: filled, hollow }, track));
+  const owned = toMutated(request, withTrackedFields(ref, { object: filled, hasEmptyContainers }, track));
   const stripped =
     ref.version.subresources.status && strategy.keepsStatus !== true ? withoutKey(owned, 'status') : owned;
   const complete = ref.definition.builtIn ? withRequiredFields(ref.version.schema, stripped) : stripped;
@@ -55,7 +55,7 @@ export function finishCreate(
   if (strategy.generation === true) metadata['generation'] = 1;
   const full = { ...made, metadata };
   validateObject(request, full, undefined);
-  const stored = toStoredForm(ref, { object: full, hollow });
+  const stored = toStoredForm(ref, { object: full, hasEmptyContainers });
   const object = strategy.onReadBack?.(stored) ?? stored;
   appendAll(warnings, writeWarnings(request, object));
   appendAll(warnings, validateAdmission(request, 'CREATE', object, undefined));
@@ -68,15 +68,20 @@ export function finishCreate(
 function toMutated(request: WriteRequest, object: JsonObject): JsonObject {
   if (request.dynamic === undefined) return object;
   const metadata = { ...objectAt(object, 'metadata') };
-  const madeUp = request.identity !== undefined && textAt(metadata, 'generateName') !== '';
-  if (madeUp && textAt(metadata, 'name').endsWith(request.identity.nameSuffix)) delete metadata['name'];
+  const isNameGenerated = request.identity !== undefined && textAt(metadata, 'generateName') !== '';
+  if (isNameGenerated && textAt(metadata, 'name').endsWith(request.identity.nameSuffix))
+    delete metadata['name'];
   delete metadata['uid'];
   delete metadata['creationTimestamp'];
-  const unborn = { ...object, metadata };
-  const admittedObject = mutatedByWebhooks(request, { operation: 'CREATE', object: unborn, old: undefined });
-  return admittedObject === unborn
+  const withoutIdentity = { ...object, metadata };
+  const admittedObject = mutatedByWebhooks(request, {
+    operation: 'CREATE',
+    object: withoutIdentity,
+    old: undefined,
+  });
+  return admittedObject === withoutIdentity
     ? object
-    : setServerMetadata(request, requirePlace(request, admittedObject));
+    : setServerMetadata(request, requireSameNamespace(request, admittedObject));
 }
 
 /** The result of mutating webhooks, decoded as if a client had sent it. */
@@ -106,7 +111,7 @@ function withOwners(object: JsonObject, managedFields: JsonValue | undefined): J
   return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } };
 }
 
-function requirePlace(request: WriteRequest, object: JsonObject): JsonObject {
+function requireSameNamespace(request: WriteRequest, object: JsonObject): JsonObject {
   const namespace = textAt(objectAt(object, 'metadata'), 'namespace');
   if (namespace === request.namespace) return object;
   throw badRequest('the namespace of the provided object does not match the namespace sent on the request');

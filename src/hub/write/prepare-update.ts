@@ -61,7 +61,7 @@ export function makeUpdateTracker(
 
 /** A write to `scale` updates one field of the object. */
 export function finishScale(request: WriteRequest, live: JsonObject, object: JsonObject): PreparedWrite {
-  const incoming = { object, hollow: false };
+  const incoming = { object, hasEmptyContainers: false };
   return finishUpdate(request, live, { incoming, warnings: [], track: makeUpdateTracker(request, live) });
 }
 
@@ -69,24 +69,24 @@ export function finishScale(request: WriteRequest, live: JsonObject, object: Jso
 export function finishUpdate(request: WriteRequest, live: JsonObject, steps: UpdateSteps): PreparedWrite {
   const { ref, now, subresource } = request;
   const { warnings } = steps;
-  const { object: incoming, hollow } = steps.incoming;
+  const { object: incoming, hasEmptyContainers } = steps.incoming;
   checkPreconditions(request, incoming, live);
   refuseNewFinalizers(request, incoming, live);
   const strategy = strategyOf(ref);
   const kept = keepServerMetadata(incoming, live);
   const mutated = mutateAdmission(request, 'UPDATE', kept, live);
   const filled = strategy.fillIn?.(mutated, live, now) ?? mutated;
-  const owned = withTrackedFields(ref, { object: filled, hollow }, (one) => steps.track(one));
+  const owned = withTrackedFields(ref, { object: filled, hasEmptyContainers }, (one) => steps.track(one));
   const limited = limitToEndpoint(request, admittedUpdate(request, live, [owned, incoming]), live);
   const settled = strategy.onUpdate?.(limited, live, subresource, now) ?? limited;
   const full: JsonObject = { ...settled, metadata: withoutEmptyFields(objectAt(settled, 'metadata') ?? {}) };
-  let object = toStoredForm(ref, { object: full, hollow });
+  let object = toStoredForm(ref, { object: full, hasEmptyContainers });
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) {
     appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
     return { object: live, changed: false, warnings };
   }
-  validateObject(request, hollow ? full : object, live);
+  validateObject(request, hasEmptyContainers ? full : object, live);
   appendAll(warnings, writeWarnings(request, object));
   appendAll(warnings, validateAdmission(request, 'UPDATE', object, live));
   appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);

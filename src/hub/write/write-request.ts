@@ -46,9 +46,15 @@ export interface PreparedWrite {
  * be called first.
  */
 export interface DynamicAdmission {
-  /** The object after the mutating webhooks. @throws StatusError when one rejects it */
+  /**
+   * The object after the mutating webhooks.
+   * @throws StatusError when one rejects it
+   */
   mutate(step: DynamicStep, makes: ObjectSteps): JsonObject;
-  /** Warnings of both steps. @throws StatusError when one rejects the object */
+  /**
+   * Warnings of both steps.
+   * @throws StatusError when one rejects the object
+   */
   validate(step: DynamicStep): readonly string[];
 }
 
@@ -80,6 +86,9 @@ export interface AdmissionWrite {
 export interface AdmissionCheck {
   /** Throws a StatusError to reject; returns warnings. */
   (write: AdmissionWrite): readonly string[];
-  /** Changes the object before it is validated. @param now RFC 3339 */
+  /**
+   * Changes the object before it is validated.
+   * @param now RFC 3339
+   */
   readonly mutate?: (write: AdmissionWrite, now: string) => JsonObject;
 }

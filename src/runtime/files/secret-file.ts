@@ -50,7 +50,8 @@ export class SecretFile<T> {
   }
 
   /**
-   * For files that may not exist yet. @throws InputError `problem`, unless the file is only missing
+   * For files that may not exist yet.
+   * @throws InputError `problem`, unless the file is only missing
    */
   valueOrMissing(): T | undefined {
     if (this.#problem !== undefined && this.#problem.code !== 'file.missing') throw this.#problem;
@@ -75,7 +76,10 @@ export class SecretFile<T> {
     return this.#value;
   }
 
-  /** Reads the file again. @returns whether the value changed */
+  /**
+   * Reads the file again.
+   * @returns whether the value changed
+   */
   check(): boolean {
     const before = this.#problem;
     const changed = this.#read();
@@ -124,7 +128,10 @@ function stampOf(file: string): string {
   return found === undefined ? '' : `${found.mtimeMs} ${found.ctimeMs} ${found.size} ${found.ino}`;
 }
 
-/** Refuses pipes and devices, which could block or never end. @throws InputError, or the errors of the file system */
+/**
+ * Refuses pipes and devices, which could block or never end.
+ * @throws InputError, or the errors of the file system
+ */
 function readRegularFile(file: string): string {
   const handle = openSync(file, constants.O_RDONLY | constants.O_NONBLOCK);
   try {

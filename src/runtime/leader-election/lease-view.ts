@@ -16,7 +16,7 @@ export interface LeaseView {
  * lease that is seen for the first time counts as held for its whole duration. A lease that was deleted was not
  * released, so it counts as held for the rest of its duration.
  *
- * @param nowMs when the answer arrived
+ * @param nowMs when the response arrived
  * @param defaultDurationMs for a lease that does not contain its duration
  * @param graceMs how long an unchanged lease stays held in any case: while this process could not read the store,
  *   perhaps the holder could not write it

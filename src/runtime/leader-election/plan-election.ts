@@ -28,7 +28,7 @@ export function planElection(state: ElectionState): ElectionMove {
   const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
   const { lease, freeAtMs } = view;
   const taken = { holder: identity, durationMs, acquiredAtMs: wallMs, renewedAtMs: wallMs };
-  // Only this process writes its identity, so no other process has led since. The answer to its last write may have been lost.
+  // Only this process writes its identity, so no other process has led since. The response to its last write may have been lost.
   if (lease?.holder === identity) {
     const { acquiredAtMs, transitions } = lease;
     // A write without a change creates no new version, so other processes would not see a renewal.

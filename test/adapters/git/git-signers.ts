@@ -83,7 +83,10 @@ function signingEnvironment(fixture: GitFixture, signer: Signer): NodeJS.Process
   };
 }
 
-/** A commit with the tree of main's tip, on top of it. @returns its id */
+/**
+ * A commit with the tree of main's tip, on top of it.
+ * @returns its id
+ */
 export function signedCommit(fixture: GitFixture, signer: Signer, message: string): string {
   const parent = fixture.tip('main') ?? '';
   const config = signer.config.flatMap((entry) => ['-c', entry]);
@@ -97,7 +100,10 @@ export function signedCommit(fixture: GitFixture, signer: Signer, message: strin
   return commit;
 }
 
-/** A tag that takes the place of one of that name. @returns the id of the tag itself */
+/**
+ * A tag that takes the place of one of that name.
+ * @returns the id of the tag itself
+ */
 export function signedTag(fixture: GitFixture, signer: Signer, name: string, target: string): string {
   const config = signer.config.flatMap((entry) => ['-c', entry]);
   withoutAgent(signer.env, () =>

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { KubeconfigCase } from './kubeconfig-cases.ts';
 
-/** Writes the files of a case. @returns the folder, and the variables that lead to the files */
+/**
+ * Writes the files of a case.
+ * @returns the folder, and the variables that lead to the files
+ */
 export function writeCase({ files, list }: KubeconfigCase): { folder: string; env: NodeJS.ProcessEnv } {
   const folder = mkdtempSync(path.join(tmpdir(), 'berth-kubeconfigs-'));
   for (const [name, text] of Object.entries(files)) {

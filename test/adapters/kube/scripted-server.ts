@@ -34,7 +34,10 @@ export interface Scripted {
 export interface ScriptedOptions extends Partial<HttpKubeApiOptions> {
   readonly protocol?: Protocol;
   readonly streamsPerConnection?: number;
-  /** Puts something between client and server. @returns the port to talk to */
+  /**
+   * Puts something between client and server.
+   * @returns the port to talk to
+   */
   readonly through?: (port: number) => Promise<number>;
 }
 

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
 import { syncDirectory } from '../../../src/runtime/files/sync-directory.ts';
-import { LastFollowed } from '../../../src/controllers/sources/reading/last-followed.ts';
+import { LastFollowedCommit } from '../../../src/controllers/sources/reading/last-followed-commit.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
@@ -72,13 +72,13 @@ describe('names that get onto the disk', () => {
     const file = join(dir, 'followed');
     const synced: string[] = [];
     await whenDirectoriesAreSynced(() => synced.push(readFileSync(file, 'utf8').split(' ')[1] ?? ''));
-    await new LastFollowed(file, []).store('c0ffee');
+    await new LastFollowedCommit(file, []).store('c0ffee');
     expect(synced).toEqual(['c0ffee\n']);
   });
 
   it('leave nothing to remember rather than an older commit', async () => {
     const file = join(dir, 'followed');
-    const followed = new LastFollowed(file, []);
+    const followed = new LastFollowedCommit(file, []);
     await followed.store('c0ffee');
     await whenDirectoriesAreSynced(failWith('EIO'));
     await followed.store('decaf0');

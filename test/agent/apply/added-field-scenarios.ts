@@ -16,7 +16,10 @@ const CLAIM = kindOf('', 'PersistentVolumeClaim', 'persistentvolumeclaims');
 const SERVICE = kindOf('', 'Service', 'services');
 const CONFIG_MAP = kindOf('', 'ConfigMap', 'configmaps');
 
-/** Fields that come back: the same on the embedded hub and on kube-apiserver. @param server hub and managed cluster, read in each test */
+/**
+ * Fields that come back: the same on the embedded hub and on kube-apiserver.
+ * @param server hub and managed cluster, read in each test
+ */
 export function fieldsThatOthersAdd(server: () => KubeApi): void {
   let turn = 0;
   let agent: AgentBesideControllers;

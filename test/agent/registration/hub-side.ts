@@ -70,7 +70,10 @@ export class HubSide {
     this.api = api;
   }
 
-  /** The roles that are there before any cluster is. @param bootstrapUser may register clusters */
+  /**
+   * The roles that are there before any cluster is.
+   * @param bootstrapUser may register clusters
+   */
   async prepare(bootstrapUser: string): Promise<void> {
     await this.prepareBootstrap(bootstrapUser);
     await this.#role('open-cluster-management:managedcluster:registration', REGISTRATION);
@@ -110,7 +113,10 @@ export class HubSide {
     return found?.status;
   }
 
-  /** Approves, or denies, every request of a cluster that nobody decided on. @returns how many */
+  /**
+   * Approves, or denies, every request of a cluster that nobody decided on.
+   * @returns how many
+   */
   async decide(cluster: string, type: 'Approved' | 'Denied' = 'Approved'): Promise<number> {
     const open = (await this.requests(cluster)).filter(
       ({ status }) => (status as { conditions?: unknown } | undefined)?.conditions === undefined,

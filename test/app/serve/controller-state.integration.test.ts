@@ -31,7 +31,10 @@ describe('what a data directory remembers of publications', () => {
       env: {},
     });
 
-  /** A process that leads a term and publishes in it. @returns what it knew of before it published */
+  /**
+   * A process that leads a term and publishes in it.
+   * @returns what it knew of before it published
+   */
   async function leads(
     previousTerm: string | undefined,
     term: string,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { followSources } from '../../../src/app/serve/follow-sources.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
-import { ArrivingCommits } from '../../../src/controllers/sources/progress/arriving-commits.ts';
+import { CommitsInProgress } from '../../../src/controllers/sources/progress/commits-in-progress.ts';
 import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-barrier.ts';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
 import type { SourceLedger } from '../../../src/controllers/sources/progress/source-ledger.ts';
@@ -28,18 +28,18 @@ describe('what follows the sources', () => {
     const clock = new FakeClock();
     const approvals = new PlanApprovals(new Map<string, SourcePlans>(), clock, ['fleet']);
     const barrier = new CommitBarrier(clock, new Map(), ['fleet']);
-    const ledger = { take: () => undefined } as unknown as SourceLedger;
+    const ledger = { handle: () => undefined } as unknown as SourceLedger;
     const sources = [{ url: 'https://git.example.org/fleet.git', name: 'fleet' }] as never;
     const events = followSources({
-      arriving: new ArrivingCommits(),
+      arriving: new CommitsInProgress(),
       approvals,
       ledger,
       barrier,
       options: { sources },
     });
     const step = async (commit: string, plan: string): Promise<void> => {
-      await events.tell({ kind: 'read', source: 'fleet', content: read(commit, plan) });
-      await events.tell({ kind: 'whole', source: 'fleet' });
+      await events.emit({ kind: 'read', source: 'fleet', content: read(commit, plan) });
+      await events.emit({ kind: 'whole', source: 'fleet' });
     };
     // What the first commit says may be long over.
     await step('0', '');

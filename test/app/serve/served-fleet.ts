@@ -10,7 +10,7 @@ import type { KubeApi } from '../../../src/core/ports.ts';
 import type { Condition } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { HubOptions } from '../../../src/hub/hub-options.ts';
-import { atRest } from '../../fakes/at-rest.ts';
+import { whenIdle } from '../../fakes/when-idle.ts';
 import { CountedKubeApi } from '../../fakes/counted-kube-api.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
@@ -111,7 +111,7 @@ export class ServedFleet {
       // fixed wait: timers that are due fire within one turn
       await new Promise((resolve) => setTimeout(resolve, 2));
       this.clock.stop();
-      await atRest(() => (api.underWay > 0 ? 'busy' : `${api.begun} ${this.events.length}`));
+      await whenIdle(() => (api.underWay > 0 ? 'busy' : `${api.begun} ${this.events.length}`));
       this.clock.go();
     }
   };

@@ -267,7 +267,7 @@ export class Simulation {
       emit: () => undefined,
       pollIntervalMs: 5_000,
       resyncIntervalMs: 60_000,
-      tell: (event) => barrier.take(event),
+      emitSource: (event) => barrier.handle(event),
     });
     cache.start(supervisor);
     pipeline.start(supervisor);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { askArgoEndpoint } from '../../../src/app/demo/ask-argo-endpoint.ts';
+import { callPluginEndpoint } from '../../../src/app/demo/call-plugin-endpoint.ts';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
@@ -100,7 +100,7 @@ describe('a controller that stands by', () => {
     const { url = '' } = standby;
     const answered = async () => {
       const parameters = { placement: 'team-a/web' };
-      const answer = await askArgoEndpoint({ url, tokenFile: http.tokenFile ?? '', parameters });
+      const answer = await callPluginEndpoint({ url, tokenFile: http.tokenFile ?? '', parameters });
       return (answer as { output: { parameters: { clusterName: string }[] } }).output.parameters.map(
         ({ clusterName }) => clusterName,
       );

@@ -210,7 +210,10 @@ export function meantDifferences(history: string, drift: 'watch' | 'resync'): re
     );
 }
 
-/** The place of a difference, as deviations name it. @param difference `place: got …, recorded …` */
+/**
+ * The place of a difference, as deviations name it.
+ * @param difference `place: got …, recorded …`
+ */
 export function placeOfDifference(history: string, difference: string): string {
   const place = difference.split(': got ', 1)[0] ?? '';
   return place.replace(new RegExp(`^/.*/namespaces/h-${history}/`), '');

@@ -53,7 +53,10 @@ const executor = {
 
 let touches = 0;
 
-/** Changes nothing but asks for another pass. @returns the reviews that it took */
+/**
+ * Changes nothing but asks for another pass.
+ * @returns the reviews that it took
+ */
 async function reviewsOfAnotherPass(names: readonly string[]): Promise<number> {
   touches += 1;
   const before = reviews;

@@ -7,7 +7,10 @@ export const workPath = (name: string): string => `${WORKS}/${name}`;
 export const appliedPath = (name: string): string =>
   `/apis/work.open-cluster-management.io/v1/appliedmanifestworks/${name}`;
 
-/** Sends what the step says. @returns the HTTP status of the answer */
+/**
+ * Sends what the step says.
+ * @returns the HTTP status of the answer
+ */
 export async function takeStep(client: RawClient, hash: string, recorded: Step): Promise<number | undefined> {
   const step = await resolved(client, hash, recorded);
   switch (step.do) {

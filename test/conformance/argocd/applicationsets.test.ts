@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { answerCase } from '../../../src/app/cli/commands/argocd/cases/answer-case.ts';
+import { renderRecordedCase } from '../../../src/app/cli/commands/argocd/cases/render-recorded-case.ts';
 import { readApplicationSetCases, sidesOf } from './compare-result.ts';
 
 const CASES = readApplicationSetCases();
 const FAMILIES = [...new Set(CASES.map(({ recorded }) => recorded.family))];
 
 function answerOf(line: string) {
-  const answer = answerCase(line);
+  const answer = renderRecordedCase(line);
   if (!('result' in answer)) throw new TypeError(`${answer.id} is no ApplicationSet`);
   return answer.result;
 }

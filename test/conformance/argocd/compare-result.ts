@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { canonicalJson } from '../../../src/core/model/json-equal.ts';
-import type { CaseAnswer } from '../../../src/app/cli/commands/argocd/cases/answer-case.ts';
+import type { CaseOutput } from '../../../src/app/cli/commands/argocd/cases/render-recorded-case.ts';
 import type { RecordedCase } from '../../../src/app/cli/commands/argocd/cases/recorded-world.ts';
 
 /** What Argo CD made of a case. */
@@ -41,7 +41,7 @@ function comparable(result: RecordedResult, ordered: boolean): string {
   return (ordered ? applications : applications.sort()).join('\n');
 }
 
-type Given = Extract<CaseAnswer, { readonly result: unknown }>['result'];
+type Given = Extract<CaseOutput, { readonly result: unknown }>['result'];
 
 /** The recorded result that a given one must be compared with, and both as text. */
 export function sidesOf(wanted: RecordedResult, given: Given): { want: string; got: string } {

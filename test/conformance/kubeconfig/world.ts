@@ -16,7 +16,10 @@ export const PLUGIN = `#!/bin/sh
 cat "$(dirname "$0")/credential.json"
 `;
 
-/** Sends one request with the kubeconfig that KUBECONFIG names. @returns what went wrong, if anything did */
+/**
+ * Sends one request with the kubeconfig that KUBECONFIG names.
+ * @returns what went wrong, if anything did
+ */
 export type Ask = (env: NodeJS.ProcessEnv, step: number) => Promise<string | undefined>;
 
 /** A server, proxies and certificates, and a folder for each case: the same for kubectl and for Berth. */

@@ -65,7 +65,7 @@ describe('berth explain --data', () => {
     const engine = startEngine();
     for (const snapshot of [BEFORE, AFTER]) {
       for (const result of engine(snapshot)) {
-        recorder.saw(snapshot, result);
+        recorder.noteInputs(snapshot, result);
         recorder.record({
           placement: 'team/web',
           result,

@@ -6,7 +6,7 @@ import { InputError, TransientError } from '../../../src/core/errors.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { HubBreak, HubPosition } from '../../../src/core/sync/hub-position.ts';
 
-describe('looking whether the hub is the one that was seen last', () => {
+describe('checking whether the hub is the one that was seen last', () => {
   let memory: Map<string, HubPosition>;
   let hub: HubPosition;
   let refusal: Error | undefined;
@@ -46,57 +46,57 @@ describe('looking whether the hub is the one that was seen last', () => {
       memory,
       positions: () => positions,
       onBreak: (how) => void breaks.push(how),
-      onAnswer: () => void (answers += 1),
+      onAvailable: () => void (answers += 1),
     });
 
   it('finds it restored when its version is older than what a watch has reached, once', async () => {
     const continuity = open();
-    expect(await continuity.look()).toBe(0);
+    expect(await continuity.check()).toBe(0);
     positions = [{ history: 0, resourceVersion: '300' }];
     hub = { ...hub, resourceVersion: '200' };
-    expect(await continuity.look()).toBe(1);
+    expect(await continuity.check()).toBe(1);
     // The watch still has the version of the history before.
-    expect(await continuity.look()).toBe(1);
+    expect(await continuity.check()).toBe(1);
     positions = [{ history: 1, resourceVersion: '210' }];
     hub = { ...hub, resourceVersion: '220' };
-    expect(await continuity.look()).toBe(1);
+    expect(await continuity.check()).toBe(1);
     expect(breaks).toEqual(['restored']);
     expect(continuity.wasRestored).toBe(true);
   });
 
   it('does not find it restored when a watch gets beyond the answer while that is under way', async () => {
     const continuity = open();
-    await continuity.look();
-    const looking = continuity.look();
+    await continuity.check();
+    const checking = continuity.check();
     positions = [{ history: 0, resourceVersion: '101' }];
-    expect(await looking).toBe(0);
+    expect(await checking).toBe(0);
     hub = { ...hub, resourceVersion: '102' };
-    expect(await continuity.look()).toBe(0);
+    expect(await continuity.check()).toBe(0);
   });
 
   it('finds it restored after a restart by what the process before noted', async () => {
     const before = open();
-    await before.look();
+    await before.check();
     positions = [{ history: 0, resourceVersion: '300' }];
-    before.note();
+    before.storePosition();
     positions = [];
     hub = { ...hub, resourceVersion: '299' };
-    await open().look();
+    await open().check();
     expect(breaks).toEqual(['restored']);
   });
 
   it('finds it replaced by its uid', async () => {
     const continuity = open();
-    await continuity.look();
+    await continuity.check();
     hub = { uid: 'hub-2', resourceVersion: '900' };
-    expect(await continuity.look()).toBe(1);
+    expect(await continuity.check()).toBe(1);
     expect(breaks).toEqual(['replaced']);
     expect(continuity.wasRestored).toBe(false);
   });
 
   it('asks once for all that look at the same time', async () => {
     const continuity = open();
-    await Promise.all([continuity.look(), continuity.look(), continuity.look()]);
+    await Promise.all([continuity.check(), continuity.check(), continuity.check()]);
     expect(lists).toBe(1);
   });
 
@@ -104,9 +104,9 @@ describe('looking whether the hub is the one that was seen last', () => {
     const details = { subject: 'GET' };
     const continuity = open();
     refusal = new InputError('forbidden', { ...details, code: 'kube.forbidden' });
-    expect(await continuity.look()).toBe(0);
+    expect(await continuity.check()).toBe(0);
     refusal = new TransientError('no answer', { ...details, code: 'kube.network' });
-    await expect(continuity.look()).rejects.toThrow('no answer');
+    await expect(continuity.check()).rejects.toThrow('no answer');
     expect(breaks).toEqual([]);
   });
 
@@ -131,22 +131,22 @@ describe('looking whether the hub is the one that was seen last', () => {
 
   it('believes a watch that finds another history, once for all that find it', async () => {
     const continuity = open();
-    await continuity.look();
+    await continuity.check();
     hub = { ...hub, resourceVersion: '500' };
-    await Promise.all([continuity.doubt(), continuity.doubt()]);
+    await Promise.all([continuity.reportBreak(), continuity.reportBreak()]);
     expect(breaks).toEqual(['restored']);
     expect(continuity.wasRestored).toBe(true);
-    expect(await continuity.look()).toBe(1);
+    expect(await continuity.check()).toBe(1);
   });
 
   it('where it may not list namespaces it goes by the versions alone', async () => {
     mayListNamespaces = false;
     const continuity = open();
-    await continuity.look();
+    await continuity.check();
     hub = { uid: 'hub-2', resourceVersion: '500' };
-    expect(await continuity.look()).toBe(0);
+    expect(await continuity.check()).toBe(0);
     hub = { uid: 'hub-2', resourceVersion: '499' };
-    expect(await continuity.look()).toBe(1);
+    expect(await continuity.check()).toBe(1);
     expect(breaks).toEqual(['restored']);
   });
 });

@@ -12,7 +12,7 @@ describe('PreparedLeadership', () => {
   let inner: SteeredLeadership;
   let prepared: PreparedLeadership;
   let supervisor: Supervisor;
-  /** One for each look that was begun and has no answer yet. */
+  /** One for each check that was begun and has no answer yet. */
   let answers: { ok: () => void; fail: () => void }[];
   let told: TakeOver[];
   let seen: string[];
@@ -24,7 +24,7 @@ describe('PreparedLeadership', () => {
     read = Promise.resolve();
     const log = new SilentLogger();
     supervisor = new Supervisor({ clock, random: () => 0, log });
-    const look = () =>
+    const checkHub = () =>
       new Promise<void>((resolve, reject) =>
         answers.push({
           ok: resolve,
@@ -35,7 +35,7 @@ describe('PreparedLeadership', () => {
       seen.push('reads what is published');
       return read;
     };
-    prepared = new PreparedLeadership({ inner, look, readPublished, clock, log });
+    prepared = new PreparedLeadership({ inner, checkHub, readPublished, clock, log });
     prepared.onTakeOver((takeOver) => told.push(takeOver));
     prepared.start(supervisor);
     void prepared.whenHeld(supervisor.signal).then(() => seen.push('held'));
@@ -43,12 +43,12 @@ describe('PreparedLeadership', () => {
   });
   const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-  it('does not look, and is decided, while another process leads', async () => {
+  it('does not check, and is decided, while another process leads', async () => {
     await settle();
     expect([prepared.isHeld, answers.length, told, seen]).toEqual([false, 0, [], ['decided']]);
   });
 
-  it('begins after the look, and tells of the take-over before that', async () => {
+  it('begins after the check, and tells of the take-over before that', async () => {
     inner.take();
     await settle();
     expect([prepared.isHeld, answers.length, told, seen]).toEqual([false, 1, [], ['decided']]);
@@ -73,7 +73,7 @@ describe('PreparedLeadership', () => {
     expect([prepared.isHeld, told.length]).toEqual([true, 1]);
   });
 
-  it('is not decided before the look where it leads from the start', async () => {
+  it('is not decided before the check where it leads from the start', async () => {
     inner.take();
     void prepared.whenDecided(supervisor.signal).then(() => seen.push('decided later'));
     await settle();
@@ -96,7 +96,7 @@ describe('PreparedLeadership', () => {
     expect([prepared.isHeld, told.length]).toEqual([true, 1]);
   });
 
-  it('is held only while the lease is, and does not look again when it is renewed', async () => {
+  it('is held only while the lease is, and does not check again when it is renewed', async () => {
     inner.take();
     await settle();
     answers[0]?.ok();
@@ -108,7 +108,7 @@ describe('PreparedLeadership', () => {
     expect([prepared.isHeld, answers.length, told.length]).toEqual([true, 1, 1]);
   });
 
-  it('ends while it waits for the lease, and while it waits to look again', async () => {
+  it('ends while it waits for the lease, and while it waits to check again', async () => {
     await supervisor.close();
     expect(seen).toContain('held');
     expect([prepared.isHeld, told]).toEqual([false, []]);

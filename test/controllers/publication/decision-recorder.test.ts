@@ -54,7 +54,7 @@ describe('DecisionRecorder', () => {
 
   function pass(snapshot: Snapshot): Readonly<Record<'api' | 'web', ScheduleResult>> {
     const results = [...engine(snapshot)];
-    for (const result of results) recorder.saw(snapshot, result);
+    for (const result of results) recorder.noteInputs(snapshot, result);
     const [api, web] = results as [ScheduleResult, ScheduleResult];
     return { api, web };
   }

@@ -62,7 +62,10 @@ describe('somebody takes from what is published', () => {
   const tokenOf = ({ message }: { readonly message?: string | undefined }) =>
     /--token ([0-9a-f]{12})/.exec(message ?? '')?.[1];
 
-  /** All six are published on two pages, three would go, which is held. @returns the condition */
+  /**
+   * All six are published on two pages, three would go, which is held.
+   * @returns the condition
+   */
   async function startHeld(spec: object = inGroups, over: Partial<ServeOptions> = {}) {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', spec)) });
     await fleet.serve({ budget, ...over });

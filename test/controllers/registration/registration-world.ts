@@ -76,7 +76,7 @@ export class RegistrationWorld {
       engineVersion: '',
       env: {},
     };
-    const history = { look: () => Promise.resolve(0), doubt: () => Promise.resolve() };
+    const history = { check: () => Promise.resolve(0), reportBreak: () => Promise.resolve() };
     const cache = serveCache(served, () => undefined, history);
     this.#supervisor = new Supervisor(shared);
     const onEvent = (event: RegistrationEvent): void => void this.events.push(event);
@@ -163,14 +163,20 @@ export class RegistrationWorld {
     return this.agent((await this.certificate(request)) ?? '', key);
   }
 
-  /** Asks for a certificate, as an agent does. @param by who asks; default: the administrator of the hub */
+  /**
+   * Asks for a certificate, as an agent does.
+   * @param by who asks; default: the administrator of the hub
+   */
   async request(cluster: string, key: KeyObject, by: KubeApi = this.api, agent = 'agent1'): Promise<string> {
     const commonName = agentUser({ cluster, agent });
     const pem = await makeCertificateRequest(key, { commonName, organization: clusterGroup(cluster) });
     return this.ask(pem, { labels: { 'open-cluster-management.io/cluster-name': cluster } }, by);
   }
 
-  /** Makes a certificate request of any content. @returns its name */
+  /**
+   * Makes a certificate request of any content.
+   * @returns its name
+   */
   async ask(
     pem: string,
     over: { readonly labels?: Readonly<Record<string, string>>; readonly signerName?: string },

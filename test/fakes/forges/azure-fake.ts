@@ -1,5 +1,5 @@
 import type { RepositoryPermission } from '../../../src/core/ports.ts';
-import type { ForgeAnswer } from '../forge-server.ts';
+import type { ForgeResponse } from '../forge-server.ts';
 import {
   type Asked,
   type FakeComment,
@@ -82,7 +82,7 @@ export class AzureFake extends FakeForge {
     return method === 'GET' ? 'read' : 'comment';
   }
 
-  protected answer(asked: Asked): ForgeAnswer {
+  protected answer(asked: Asked): ForgeResponse {
     const { method, path, query, body } = asked;
     if (query.get('api-version')?.startsWith('7.1') !== true)
       return { status: 400, body: { message: 'no api-version' } };
@@ -136,7 +136,7 @@ export class AzureFake extends FakeForge {
     return [{ token, inheritPermissions: true, acesDictionary: Object.fromEntries(entries) }];
   }
 
-  #newThread(number: number, body: Asked['body']): ForgeAnswer {
+  #newThread(number: number, body: Asked['body']): ForgeResponse {
     const [comment] = body.comments as readonly { readonly content: string }[];
     return ok(this.#threadOf(this.write(number, this.account, comment?.content ?? '')));
   }
@@ -151,13 +151,13 @@ export class AzureFake extends FakeForge {
     return { id, isDeleted: false, status: 'closed', comments: [comment] };
   }
 
-  #comment(comment: FakeComment | undefined, method: string, body: Asked['body']): ForgeAnswer {
+  #comment(comment: FakeComment | undefined, method: string, body: Asked['body']): ForgeResponse {
     if (comment === undefined) return MISSING;
     if (method === 'DELETE') return { ...this.remove(comment), status: 200 };
     return ok({ id: 1, content: this.edit(comment, body.content).body });
   }
 
-  #setStatus(commit: string, { context, state, description }: Asked['body']): ForgeAnswer {
+  #setStatus(commit: string, { context, state, description }: Asked['body']): ForgeResponse {
     const { genre, name } = context as { readonly genre: string; readonly name: string };
     const known = STATES[String(state)] ?? String(state);
     this.addStatus({ commit, context: `${genre}/${name}`, state: known, description: String(description) });
@@ -179,6 +179,6 @@ export class AzureFake extends FakeForge {
   }
 }
 
-function list(value: readonly object[]): ForgeAnswer {
+function list(value: readonly object[]): ForgeResponse {
   return ok({ count: value.length, value });
 }

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { ForgeAnswer } from '../forge-server.ts';
+import type { ForgeResponse } from '../forge-server.ts';
 import {
   type Asked,
   created,
@@ -34,7 +34,7 @@ export class BitbucketCloudFake extends FakeForge {
   }
 
   /** There is no Retry-After. */
-  override limited(): ForgeAnswer {
+  override limited(): ForgeResponse {
     return {
       status: 429,
       body: { type: 'error', error: { message: 'Rate limit for this resource has been exceeded' } },
@@ -74,7 +74,7 @@ export class BitbucketCloudFake extends FakeForge {
     return method === 'GET' ? 'read' : 'comment';
   }
 
-  protected answer({ method, path, query, body }: Asked): ForgeAnswer {
+  protected answer({ method, path, query, body }: Asked): ForgeResponse {
     if (path === '/user') return ok({ uuid: this.accountId(this.account) });
     if (path === '/workspaces/team/permissions/repositories/fleet')
       return ok({ values: this.#permissions(query) });
@@ -117,14 +117,14 @@ export class BitbucketCloudFake extends FakeForge {
   }
 
   /** Pull requests name their commits by 12 digits. */
-  #commit(hash: string): ForgeAnswer {
+  #commit(hash: string): ForgeResponse {
     const ids = [...this.pulls.values()].flatMap(({ head, merged }) => [head, merged ?? '']);
     const full = ids.find((id) => id.startsWith(hash));
     return full === undefined ? MISSING : ok({ hash: full });
   }
 
   /** The next page is an address. */
-  #page(all: readonly object[], path: string, query: URLSearchParams, most: number): ForgeAnswer {
+  #page(all: readonly object[], path: string, query: URLSearchParams, most: number): ForgeResponse {
     const page = Number(query.get('page') ?? 1);
     const size = Math.min(Number(query.get('pagelen') ?? 10), most);
     const next = new URLSearchParams(query);
@@ -136,14 +136,14 @@ export class BitbucketCloudFake extends FakeForge {
     });
   }
 
-  #setStatus(commit: string, { key, name, state, description, url }: Asked['body']): ForgeAnswer {
+  #setStatus(commit: string, { key, name, state, description, url }: Asked['body']): ForgeResponse {
     if (String(key).length > 40 || url === undefined) return { status: 400, body: { type: 'error' } };
     const known = STATES[String(state)] ?? String(state);
     this.addStatus({ commit, context: String(name), state: known, description: String(description) });
     return created({});
   }
 
-  #comment(comment: FakeComment | undefined, method: string, body: Asked['body']): ForgeAnswer {
+  #comment(comment: FakeComment | undefined, method: string, body: Asked['body']): ForgeResponse {
     if (comment === undefined) return MISSING;
     if (method === 'DELETE') return this.remove(comment);
     return ok(this.#commentOf(method === 'PUT' ? this.edit(comment, rawOf(body)) : comment));

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { RepositoryPermission } from '../../../src/core/ports.ts';
-import type { ForgeAnswer } from '../forge-server.ts';
+import type { ForgeResponse } from '../forge-server.ts';
 import {
   type Asked,
   created,
@@ -74,11 +74,11 @@ export class BitbucketDataCenterFake extends FakeForge {
   }
 
   /** It says the same of a token that may not do something. */
-  protected override refuseRight(): ForgeAnswer {
+  protected override refuseRight(): ForgeResponse {
     return this.refuseToken();
   }
 
-  protected override refuseToken(): ForgeAnswer {
+  protected override refuseToken(): ForgeResponse {
     const message = 'You are not permitted to access this resource';
     return {
       status: 401,
@@ -86,7 +86,7 @@ export class BitbucketDataCenterFake extends FakeForge {
     };
   }
 
-  protected answer({ method, path, query, body }: Asked): ForgeAnswer {
+  protected answer({ method, path, query, body }: Asked): ForgeResponse {
     if (path === '/application-properties')
       return { ...ok({ version: '9.4.0' }), headers: { 'x-ausername': encodeURIComponent(this.account) } };
     if (path === '/users') return page(this.#users(query), query);
@@ -134,7 +134,7 @@ export class BitbucketDataCenterFake extends FakeForge {
     method: string,
     query: URLSearchParams,
     body: Asked['body'],
-  ): ForgeAnswer {
+  ): ForgeResponse {
     if (comment === undefined) return MISSING;
     if (method === 'GET') return ok(commentOf(comment));
     const version = Number(query.get('version') ?? body.version);
@@ -143,7 +143,7 @@ export class BitbucketDataCenterFake extends FakeForge {
     return method === 'DELETE' ? this.remove(comment) : ok(commentOf(this.edit(comment, body.text)));
   }
 
-  #setStatus(commit: string, { key, name, state, description, url }: Asked['body']): ForgeAnswer {
+  #setStatus(commit: string, { key, name, state, description, url }: Asked['body']): ForgeResponse {
     if (key === undefined || url === undefined) return { status: 400, body: { errors: [] } };
     const known = STATES[String(state)] ?? String(state);
     this.addStatus({ commit, context: String(name), state: known, description: String(description) });
@@ -175,7 +175,7 @@ export class BitbucketDataCenterFake extends FakeForge {
   }
 }
 
-function page(all: readonly object[], query: URLSearchParams): ForgeAnswer {
+function page(all: readonly object[], query: URLSearchParams): ForgeResponse {
   const [start, limit] = [Number(query.get('start') ?? 0), Number(query.get('limit') ?? 25)];
   const isLastPage = start + limit >= all.length;
   const next = isLastPage ? null : start + limit;

@@ -1,6 +1,6 @@
 import type { ForgeProvider } from '../../../src/adapters/forge/request/forge-providers.ts';
 import type { RepositoryPermission } from '../../../src/core/ports.ts';
-import { type ForgeAnswer, type ForgeRequest, startForge } from '../forge-server.ts';
+import { type ForgeResponse, type ForgeRequest, startForge } from '../forge-server.ts';
 
 export interface FakePull {
   readonly number: number;
@@ -67,7 +67,7 @@ export abstract class FakeForge {
   /** The account of the token. */
   account = 'berth';
   /** Answers instead of the server, for faults; undefined: the server answers. */
-  fault: (request: ForgeRequest) => ForgeAnswer | 'hang' | undefined = () => undefined;
+  fault: (request: ForgeRequest) => ForgeResponse | 'hang' | undefined = () => undefined;
   /** Answers wait for it. */
   slow: Promise<void> | undefined;
   protected nextId = 100;
@@ -112,7 +112,7 @@ export abstract class FakeForge {
   }
 
   /** The answer to somebody who asked too much. */
-  limited(seconds: number): ForgeAnswer {
+  limited(seconds: number): ForgeResponse {
     return { status: 429, headers: { 'retry-after': String(seconds) } };
   }
 
@@ -120,15 +120,15 @@ export abstract class FakeForge {
   abstract pullDelivery(number: number, event: PullEvent, secret: string): RequestInit;
   /** A signed delivery of a comment. */
   abstract commentDelivery(comment: FakeComment, change: 'new' | 'edited', secret: string): RequestInit;
-  protected abstract answer(asked: Asked): ForgeAnswer;
+  protected abstract answer(asked: Asked): ForgeResponse;
   /** The right that a request takes. */
   protected abstract rightFor(asked: Asked): ForgeRight;
 
-  protected refuseToken(): ForgeAnswer {
+  protected refuseToken(): ForgeResponse {
     return { status: 401, body: { message: 'Bad credentials' } };
   }
 
-  protected refuseRight(): ForgeAnswer {
+  protected refuseRight(): ForgeResponse {
     return { status: 403, body: { message: 'Forbidden' } };
   }
 
@@ -140,7 +140,7 @@ export abstract class FakeForge {
     return this.comments.find((one) => one.id === Number(id));
   }
 
-  protected remove(comment: FakeComment): ForgeAnswer {
+  protected remove(comment: FakeComment): ForgeResponse {
     this.comments.splice(this.comments.indexOf(comment), 1);
     return { status: 204 };
   }
@@ -155,7 +155,7 @@ export abstract class FakeForge {
     return [...this.pulls.values()].filter(({ state, merged }) => state !== 'closed' && merged === undefined);
   }
 
-  #answer({ method = 'GET', url = '', authorization = '', body }: ForgeRequest): ForgeAnswer {
+  #answer({ method = 'GET', url = '', authorization = '', body }: ForgeRequest): ForgeResponse {
     const { pathname, searchParams } = new URL(url, 'http://forge');
     const basic = /^Basic (.+)$/.exec(authorization)?.[1];
     const credentials = basic === undefined ? authorization : Buffer.from(basic, 'base64').toString();
@@ -166,15 +166,15 @@ export abstract class FakeForge {
   }
 }
 
-export function ok(body: unknown): ForgeAnswer {
+export function ok(body: unknown): ForgeResponse {
   return { status: 200, body };
 }
 
-export function created(body: unknown): ForgeAnswer {
+export function created(body: unknown): ForgeResponse {
   return { status: 201, body };
 }
 
-export const MISSING: ForgeAnswer = { status: 404, body: { message: 'Not Found' } };
+export const MISSING: ForgeResponse = { status: 404, body: { message: 'Not Found' } };
 
 /** A page of a list that is counted from 1. */
 export function numbered<T>(list: readonly T[], query: URLSearchParams, size: string): readonly T[] {

@@ -1,4 +1,4 @@
-import type { ForgeAnswer } from '../forge-server.ts';
+import type { ForgeResponse } from '../forge-server.ts';
 import { type Asked, created, MISSING, ok } from './fake-forge.ts';
 import { GitHubLikeFake } from './github-like-fake.ts';
 
@@ -58,12 +58,12 @@ export class GitHubFake extends GitHubLikeFake {
   }
 
   /** The secondary limit; the primary one has no Retry-After. */
-  override limited(seconds: number): ForgeAnswer {
+  override limited(seconds: number): ForgeResponse {
     const message = 'You have exceeded a secondary rate limit.';
     return { status: 403, headers: { 'retry-after': String(seconds) }, body: { message } };
   }
 
-  protected override answer(asked: Asked): ForgeAnswer {
+  protected override answer(asked: Asked): ForgeResponse {
     const path = asked.path.replace('/repos/team/fleet', '');
     if (path === '/graphql') return this.#fold(asked.body);
     const body = asked.body as CheckBody;
@@ -76,7 +76,7 @@ export class GitHubFake extends GitHubLikeFake {
     return ok({ total_count: runs.length, check_runs: runs.slice(-1) });
   }
 
-  #fold({ variables }: Readonly<Record<string, unknown>>): ForgeAnswer {
+  #fold({ variables }: Readonly<Record<string, unknown>>): ForgeResponse {
     const { id } = variables as { readonly id: string };
     const comment = this.comments.find((one) => `node${one.id}` === id);
     if (comment === undefined) return ok({ data: null, errors: [{ type: 'NOT_FOUND' }] });
@@ -84,7 +84,7 @@ export class GitHubFake extends GitHubLikeFake {
     return ok({ data: { minimizeComment: { clientMutationId: null } } });
   }
 
-  #newRun(body: CheckBody): ForgeAnswer {
+  #newRun(body: CheckBody): ForgeResponse {
     const run: FakeCheckRun = {
       id: this.nextId++,
       commit: body.head_sha ?? '',
@@ -97,14 +97,14 @@ export class GitHubFake extends GitHubLikeFake {
     return created({ id: run.id, status: run.status });
   }
 
-  #changeRun(id: number, body: CheckBody): ForgeAnswer {
+  #changeRun(id: number, body: CheckBody): ForgeResponse {
     const run = this.checkRuns.find((one) => one.id === id);
     if (run === undefined) return MISSING;
     return this.#fill(run, body) ?? ok({ id, status: run.status });
   }
 
   /** Annotations add to those that are there. */
-  #fill(run: FakeCheckRun, { status, conclusion, output }: CheckBody): ForgeAnswer | undefined {
+  #fill(run: FakeCheckRun, { status, conclusion, output }: CheckBody): ForgeResponse | undefined {
     const annotations = output?.annotations ?? [];
     const isWhole = annotations.every(
       (one) => one.path !== undefined && one.start_line !== undefined && one.end_line !== undefined,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { ForgeAnswer } from '../forge-server.ts';
+import type { ForgeResponse } from '../forge-server.ts';
 import {
   type Asked,
   created,
@@ -59,7 +59,7 @@ export abstract class GitHubLikeFake extends FakeForge {
     return method === 'GET' ? 'read' : 'comment';
   }
 
-  protected answer(asked: Asked): ForgeAnswer {
+  protected answer(asked: Asked): ForgeResponse {
     const { method, query, body } = asked;
     const path = asked.path.replace('/repos/team/fleet', '');
     const [, number, id, account, issue, commit] =

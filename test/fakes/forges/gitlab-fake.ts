@@ -1,4 +1,4 @@
-import type { ForgeAnswer } from '../forge-server.ts';
+import type { ForgeResponse } from '../forge-server.ts';
 import {
   type Asked,
   created,
@@ -62,11 +62,11 @@ export class GitLabFake extends FakeForge {
     return method === 'GET' ? 'read' : 'comment';
   }
 
-  protected override refuseToken(): ForgeAnswer {
+  protected override refuseToken(): ForgeResponse {
     return { status: 401, body: { error: 'invalid_token', error_description: 'Token is expired.' } };
   }
 
-  protected answer(asked: Asked): ForgeAnswer {
+  protected answer(asked: Asked): ForgeResponse {
     const { method, query, body } = asked;
     if (asked.path === '/user') return ok({ id: 1, username: this.account });
     if (asked.path === '/users') return ok(this.#users(query.get('username') ?? ''));
@@ -102,14 +102,14 @@ export class GitLabFake extends FakeForge {
     return [...this.permissions.keys()].indexOf(name) + 10;
   }
 
-  #member(id: number): ForgeAnswer {
+  #member(id: number): ForgeResponse {
     const [, permission] = [...this.permissions][id - 10] ?? [];
     if (permission === undefined || permission === 'none') return MISSING;
     return ok({ id, state: 'active', access_level: LEVELS[permission] });
   }
 
   /** As before GitLab 18.3: what is pending cannot become pending. */
-  #setStatus(commit: string, body: Readonly<Record<string, unknown>>): ForgeAnswer {
+  #setStatus(commit: string, body: Readonly<Record<string, unknown>>): ForgeResponse {
     const context = String(body.name);
     const isOnBranch = [...this.pulls.values()].every(({ head, fork }) => head !== commit || fork !== true);
     if (!isOnBranch && body.ref === undefined)
@@ -121,7 +121,7 @@ export class GitLabFake extends FakeForge {
     return created({ id: this.nextId++ });
   }
 
-  #note(note: FakeComment | undefined, method: string, text: unknown): ForgeAnswer {
+  #note(note: FakeComment | undefined, method: string, text: unknown): ForgeResponse {
     if (note === undefined) return MISSING;
     if (method === 'DELETE') return this.remove(note);
     return ok(noteOf(method === 'PUT' ? this.edit(note, text) : note));

@@ -3,7 +3,7 @@ import {
   FieldSetBuilder,
   fieldSetFromJson,
   fieldSetToJson,
-  holdsMember,
+  hasMember,
   isEmptySet,
   memberPaths,
 } from '../../../src/hub/apply/field-set.ts';
@@ -59,7 +59,7 @@ describe('a look at FieldsV1', () => {
     { json: { 'f:a': { '.': {}, 'f:b': 1 } }, holds: true },
     { json: { 'f:a': { 'f:b': { 'f:c': 0 }, 'f:d': {} } }, holds: true },
   ])('sees a member in $json: $holds, as decoding does', ({ json, holds }) => {
-    expect(holdsMember(json)).toBe(holds);
+    expect(hasMember(json)).toBe(holds);
     expect(isEmptySet(fieldSetFromJson(json))).toBe(!holds);
   });
 

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { atRest } from '../../fakes/at-rest.ts';
+import { whenIdle } from '../../fakes/when-idle.ts';
 import type { TestHub } from '../hub-harness.ts';
 import { startTestHub } from '../hub-harness.ts';
 
@@ -17,7 +17,7 @@ describe('a hub that is an API server alone', () => {
     const body = { metadata: { name: 'owned', ownerReferences: [owner] } };
     expect((await server.call('POST', CONFIG_MAPS, { body })).status).toBe(201);
     expect((await server.call('DELETE', NAMESPACE)).status).toBe(200);
-    await atRest(() => server?.hub.port ?? 0);
+    await whenIdle(() => server?.hub.port ?? 0);
     expect((await server.call('GET', `${NAMESPACE}/serviceaccounts/default`)).status).toBe(404);
     expect((await server.call('GET', NAMESPACE)).body.status.phase).toBe('Terminating');
     expect((await server.call('GET', `${CONFIG_MAPS}/owned`)).status).toBe(200);

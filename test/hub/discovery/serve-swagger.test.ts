@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { BodyAnswer } from '../../../src/hub/wire/answer.ts';
+import type { BodyResponse } from '../../../src/hub/wire/api-response.ts';
 import { Discovery } from '../../../src/hub/discovery/serve-discovery.ts';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
 
@@ -9,7 +9,7 @@ const JSON_TYPE = 'application/json';
 
 describe('/openapi/v2', () => {
   const discovery = new Discovery(createScheme());
-  const get = (accept?: string, ifNoneMatch?: string): BodyAnswer =>
+  const get = (accept?: string, ifNoneMatch?: string): BodyResponse =>
     discovery.serve({
       path: '/openapi/v2',
       query: new URLSearchParams(),
@@ -18,7 +18,7 @@ describe('/openapi/v2', () => {
       serverAddress: '',
       aggregated: [],
       pathPrefix: '',
-    }) as BodyAnswer;
+    }) as BodyResponse;
 
   it.each([
     ['client-go', ASKED, GNOSTIC],

@@ -3,7 +3,7 @@ import type { CountedConnection } from '../../../src/hub/flow/connection-limits.
 import { ConnectionLimits } from '../../../src/hub/flow/connection-limits.ts';
 
 /** Connections named by their order, and which of them were dropped. */
-function house(options = { inAll: 10_000, perAddress: 8_000 }) {
+function house(options = { total: 10_000, perAddress: 8_000 }) {
   const limits = new ConnectionLimits(options);
   const dropped: string[] = [];
   const open = (name: string, address = '10.0.0.1'): CountedConnection | undefined => {
@@ -12,7 +12,7 @@ function house(options = { inAll: 10_000, perAddress: 8_000 }) {
   };
   const known = (name: string, user: string | undefined, address?: string): CountedConnection | undefined => {
     const one = open(name, address);
-    if (one !== undefined && !limits.recognise(one, user)) return undefined;
+    if (one !== undefined && !limits.identify(one, user)) return undefined;
     return one;
   };
   return { limits, dropped, open, known };
@@ -24,18 +24,18 @@ describe('connections of nobody', () => {
     for (let index = 0; index < 2_003; index += 1) open(String(index));
     expect(dropped).toEqual(['0', '1', '2']);
     open('elsewhere', '10.0.0.2');
-    expect([dropped.length, limits.strangers]).toEqual([3, 2_001]);
+    expect([dropped.length, limits.unidentified]).toEqual([3, 2_001]);
   });
 
   it('drop the oldest of all when many addresses send them', () => {
     const { limits, dropped, open } = house();
     for (let index = 0; index < 4_500; index += 1) open(String(index), `10.0.0.${String(index % 50)}`);
-    expect(limits.strangers).toBe(4_000);
+    expect(limits.unidentified).toBe(4_000);
     expect(dropped.slice(0, 2)).toEqual(['0', '1']);
   });
 
   it('make place for a newcomer where the address is full', () => {
-    const { dropped, open, known } = house({ inAll: 100, perAddress: 3 });
+    const { dropped, open, known } = house({ total: 100, perAddress: 3 });
     known('a', 'alice');
     open('b');
     known('c', 'carol');
@@ -53,7 +53,7 @@ describe('connections of known users', () => {
   });
 
   it('make place, of the user who has the most, where everything is full', () => {
-    const { dropped, known } = house({ inAll: 5, perAddress: 5 });
+    const { dropped, known } = house({ total: 5, perAddress: 5 });
     for (const [name, user] of [
       ['a1', 'alice'],
       ['m1', 'mallory'],
@@ -67,7 +67,7 @@ describe('connections of known users', () => {
   });
 
   it('refuse a newcomer where nobody has more than one', () => {
-    const { dropped, known, open, limits } = house({ inAll: 2, perAddress: 2 });
+    const { dropped, known, open, limits } = house({ total: 2, perAddress: 2 });
     known('a', 'alice');
     known('b', 'bob');
     expect([open('c'), dropped, limits.refused]).toEqual([undefined, [], 1]);
@@ -85,9 +85,9 @@ describe('connections of known users', () => {
   it('count for the user who was recognised last', () => {
     const { limits, known } = house();
     const shared = known('shared', 'alice') as CountedConnection;
-    expect(limits.recognise(shared, 'bob')).toBe(true);
+    expect(limits.identify(shared, 'bob')).toBe(true);
     limits.close(shared);
     limits.close(shared);
-    expect([limits.count, limits.strangers]).toEqual([0, 0]);
+    expect([limits.count, limits.unidentified]).toEqual([0, 0]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NoRoomError, ReleaseFunction, ShareLimits } from '../../../src/hub/flow/fair-share.ts';
+import type { CapacityError, ReleaseFunction, ShareLimits } from '../../../src/hub/flow/fair-share.ts';
 import { FairShare } from '../../../src/hub/flow/fair-share.ts';
 import { FakeClock, settle } from '../../fakes/fake-clock.ts';
 
@@ -15,9 +15,9 @@ function ask(share: FairShare) {
     try {
       const taken = share.take(user, Number(amount));
       if (typeof taken === 'function') got(taken);
-      else taken.then(got, (error: NoRoomError) => refused.push(`${user} ${error.reason}`));
+      else taken.then(got, (error: CapacityError) => refused.push(`${user} ${error.reason}`));
     } catch (error) {
-      refused.push(`${user} ${(error as NoRoomError).reason}`);
+      refused.push(`${user} ${(error as CapacityError).reason}`);
     }
   };
   const release = async (user: string): Promise<void> => {

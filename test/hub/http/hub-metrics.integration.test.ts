@@ -31,7 +31,7 @@ describe('the text of the metrics', () => {
           rejected: new Map([['queue-full', 9]]),
         },
       ],
-      connections: () => ({ count: 6, strangers: 1, refused: 8 }),
+      connections: () => ({ count: 6, unidentified: 1, refused: 8 }),
     });
     for (const durationMs of [0.5, 4, 4]) metrics.observe(list, { code: 200, durationMs, allowed: true });
     await metrics.render();

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { checkCanonicalIp, checkLegacyIp } from '../../../src/hub/validation/values/ip-rules.ts';
-import { Place } from '../../../src/hub/validation/values/place.ts';
+import { FieldReporter } from '../../../src/hub/validation/values/field-reporter.ts';
 import type { FieldProblem } from '../../../src/hub/wire/status-errors.ts';
 
-const problemsOf = (check: (text: string, at: Place) => boolean, text: string): string[] => {
+const problemsOf = (check: (text: string, at: FieldReporter) => boolean, text: string): string[] => {
   const problems: FieldProblem[] = [];
-  expect(check(text, new Place(problems).at('ip'))).toBe(problems.length === 0);
+  expect(check(text, new FieldReporter(problems).at('ip'))).toBe(problems.length === 0);
   return problems.map(({ message }) => message.replace(/^.*?": /, ''));
 };
 

@@ -157,7 +157,7 @@ describe('conversion webhooks', () => {
     const { status, body } = await hub.call('GET', at('v2', '/ada'));
     expect([status, body.message]).toEqual([
       500,
-      expect.stringMatching(/the answer is larger than \d+ bytes$/),
+      expect.stringMatching(/the response is larger than \d+ bytes$/),
     ]);
   });
 

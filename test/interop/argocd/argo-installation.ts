@@ -57,7 +57,10 @@ export const PROJECT = inArgo('argoproj.io/v1alpha1', 'AppProject', 'default', {
   },
 });
 
-/** A cluster as Argo CD knows it. @param config JSON, or what is to be taken for it */
+/**
+ * A cluster as Argo CD knows it.
+ * @param config JSON, or what is to be taken for it
+ */
 export function clusterSecret(
   name: string,
   { secret = `cluster-${name}`, server = `https://${name}:6443`, config = '{}' } = {},

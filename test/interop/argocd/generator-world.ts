@@ -112,7 +112,10 @@ export class GeneratorWorld {
     rmSync(this.dir, { recursive: true, force: true });
   }
 
-  /** Berth, in this process, behind the relay. @param over `dataDir` is kept from one start to the next */
+  /**
+   * Berth, in this process, behind the relay.
+   * @param over `dataDir` is kept from one start to the next
+   */
   async serve(over: Partial<ServeOptions> = {}): Promise<RunningController> {
     const text = this.#kubeconfig.replace(PORT, `$1${this.#port}`);
     const api = new HttpKubeApi({ config: loadKubeConfig({ text }), clock: systemClock });

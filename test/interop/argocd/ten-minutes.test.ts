@@ -74,7 +74,10 @@ function addressOf(kubeconfig: string): { readonly server: string; readonly conf
   return { server: field(/server: "(.*)"/), config: JSON.stringify(config) };
 }
 
-/** A repository with one ConfigMap. @returns its path */
+/**
+ * A repository with one ConfigMap.
+ * @returns its path
+ */
 function repository(dir: string): string {
   const path = join(dir, 'app');
   mkdirSync(path);
@@ -87,7 +90,10 @@ function repository(dir: string): string {
   return path;
 }
 
-/** Runs the script as somebody who has `berth` on the path. What it leaves running is ended. @returns what it printed */
+/**
+ * Runs the script as somebody who has `berth` on the path. What it leaves running is ended.
+ * @returns what it printed
+ */
 async function runAsReader(script: string, cwd: string, kubeconfig: string): Promise<string> {
   const bin = join(cwd, 'bin');
   mkdirSync(bin, { recursive: true });

@@ -20,7 +20,10 @@ export interface ApiAddress {
   readonly caPem: string;
 }
 
-/** Raw requests to an API server: tests compare the answers as they are. @param user whom the requests impersonate */
+/**
+ * Raw requests to an API server: tests compare the answers as they are.
+ * @param user whom the requests impersonate
+ */
 export function apiClient({ url, token, caPem }: ApiAddress, user?: string): ApiClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 16, ca: caPem });
   return {

@@ -1,6 +1,9 @@
 import { parse } from 'yaml';
 
-/** The kubeconfig of an administrator who acts as a service account of Argo CD. @returns JSON, which is YAML as well */
+/**
+ * The kubeconfig of an administrator who acts as a service account of Argo CD.
+ * @returns JSON, which is YAML as well
+ */
 export function asServiceAccount(kubeconfig: string, account: string): string {
   const config = parse(kubeconfig) as { readonly users: readonly { readonly user: object }[] };
   const as = `system:serviceaccount:argocd:${account}`;

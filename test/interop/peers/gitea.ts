@@ -8,9 +8,15 @@ import { peerProgram } from './peer-programs.ts';
 
 export interface Gitea {
   readonly url: string;
-  /** One request to its API. @param as an account made by `user`; default: the administrator */
+  /**
+   * One request to its API.
+   * @param as an account made by `user`; default: the administrator
+   */
   call(method: string, path: string, body?: object, as?: string): Promise<unknown>;
-  /** Makes an account and a token for it. @returns the token */
+  /**
+   * Makes an account and a token for it.
+   * @returns the token
+   */
   user(name: string): string;
   stop(): Promise<void>;
 }
@@ -33,7 +39,10 @@ export function hasGiteaModule(): boolean {
   return isThere;
 }
 
-/** Starts a real Gitea on loopback; its webhooks may call loopback. @param dir a folder of the caller's */
+/**
+ * Starts a real Gitea on loopback; its webhooks may call loopback.
+ * @param dir a folder of the caller's
+ */
 export async function startGitea(dir: string): Promise<Gitea> {
   mkdirSync(dir, { recursive: true });
   const port = await freePort();

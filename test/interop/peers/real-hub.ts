@@ -68,7 +68,10 @@ export class RealHub {
     }
   }
 
-  /** One of OCM's controllers, e.g. `ocm/placement`. @param args after `controller` or `manager` */
+  /**
+   * One of OCM's controllers, e.g. `ocm/placement`.
+   * @param args after `controller` or `manager`
+   */
   async ocm(program: 'ocm/placement' | 'ocm/work', args: readonly string[] = []): Promise<PeerProcess> {
     const peer = startPeer(program, {
       args: [

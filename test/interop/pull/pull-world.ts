@@ -104,7 +104,10 @@ export class PullWorld {
     rmSync(this.#dir, { recursive: true, force: true });
   }
 
-  /** A commit of one ConfigMap. @returns its id */
+  /**
+   * A commit of one ConfigMap.
+   * @returns its id
+   */
   commit(greeting: string): string {
     const repository = this.#repository;
     mkdirSync(repository, { recursive: true });

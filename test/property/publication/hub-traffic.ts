@@ -29,14 +29,20 @@ export class HubTraffic {
     this.#parts = parts;
   }
 
-  /** One of the requests of the process is answered, or is not. @returns whether one was under way */
+  /**
+   * One of the requests of the process is answered, or is not.
+   * @returns whether one was under way
+   */
   answer(process: ModelProcess): boolean {
     const [open] = process.inFlight.splice(this.#pick(process.inFlight.length), 1);
     if (open !== undefined) this.#complete(process, open);
     return open !== undefined;
   }
 
-  /** A write that was given up arrives. @returns whether there was one */
+  /**
+   * A write that was given up arrives.
+   * @returns whether there was one
+   */
   arrive(): boolean {
     const [late] = this.#late.splice(this.#pick(this.#late.length), 1);
     if (late === undefined) return false;

@@ -47,7 +47,10 @@ export class ModelHub {
     return [...this.pages.values()].filter((page) => placementOfPage(page) === KEY).flatMap(clustersOf);
   }
 
-  /** Carries a write out. @throws Error when the object has another version, or none */
+  /**
+   * Carries a write out.
+   * @throws Error when the object has another version, or none
+   */
   write(request: Exclude<HubRequest, { kind: 'read-pages' }>): KubeObject | undefined {
     this.writes += 1;
     switch (request.kind) {

@@ -190,12 +190,18 @@ export class PublicationHistory {
     process.look();
   }
 
-  /** A request is answered, or is not. @returns whether one was under way */
+  /**
+   * A request is answered, or is not.
+   * @returns whether one was under way
+   */
   answer(process: ModelProcess): boolean {
     return this.#traffic.answer(process);
   }
 
-  /** A write that was given up arrives. @returns whether there was one */
+  /**
+   * A write that was given up arrives.
+   * @returns whether there was one
+   */
   arrive(): boolean {
     return this.#traffic.arrive();
   }

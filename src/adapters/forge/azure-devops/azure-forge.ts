@@ -5,7 +5,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../../../core/ports.ts';
-import { AnswerFields } from '../request/answer-fields.ts';
+import { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
@@ -146,11 +146,11 @@ export class AzureForge implements PullRequestForge {
     return `${this.#threadsPath(number)}/${thread}/comments/${comment}?${API_VERSION}`;
   }
 
-  #valuesOf(answer: AnswerFields): readonly AnswerFields[] {
-    return new AnswerFields(answer.at('value')).list(this.#api.subject);
+  #valuesOf(answer: ResponseFields): readonly ResponseFields[] {
+    return new ResponseFields(answer.at('value')).list(this.#api.subject);
   }
 
-  #pullRequest(pull: AnswerFields): PullRequest {
+  #pullRequest(pull: ResponseFields): PullRequest {
     const number = pull.number('pullRequestId');
     const headCommit = pull.text('lastMergeSourceCommit', 'commitId');
     const baseBranch = branchOfRef(pull.text('targetRefName'));

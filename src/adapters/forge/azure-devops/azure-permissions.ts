@@ -1,5 +1,5 @@
 import type { RepositoryPermission } from '../../../core/ports.ts';
-import { AnswerFields } from '../request/answer-fields.ts';
+import { ResponseFields } from '../request/response-fields.ts';
 import type { ForgeApi } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { API_VERSION, azureParts, azureRepositoryPath } from './azure-dialect.ts';
@@ -62,7 +62,10 @@ export class AzurePermissions {
     return found;
   }
 
-  /** Adds the identities that the query finds, and the groups that they belong to. @returns the groups that are new */
+  /**
+   * Adds the identities that the query finds, and the groups that they belong to.
+   * @returns the groups that are new
+   */
   async #read(query: string, signal: AbortSignal, found: Set<string>): Promise<readonly string[]> {
     const { fields } = await this.#api.answer(signal, {
       method: 'GET',
@@ -70,7 +73,7 @@ export class AzurePermissions {
       path: `/${this.#organisation}/_apis/identities?${query}&queryMembership=Direct&${API_VERSION}`,
     });
     const groups: string[] = [];
-    for (const identity of new AnswerFields(fields.at('value')).list(this.#api.subject)) {
+    for (const identity of new ResponseFields(fields.at('value')).list(this.#api.subject)) {
       const descriptor = identity.text('descriptor');
       if (descriptor === undefined || identity.at('isActive') === false) continue;
       found.add(descriptor);
@@ -88,7 +91,7 @@ export class AzurePermissions {
     const query = `token=${encodeURIComponent(token)}&recurse=false&${API_VERSION}`;
     const path = `/${this.#organisation}/_apis/accesscontrollists/${GIT_REPOSITORIES}?${query}`;
     const answer = await this.#api.ask(signal, 'GET', path);
-    const lists = new AnswerFields(answer.at('value')).list(this.#api.subject);
+    const lists = new ResponseFields(answer.at('value')).list(this.#api.subject);
     const list = lists.find((one) => one.text('token')?.replace(/\/+$/, '') === token);
     let [allow, deny] = [0, 0];
     for (const descriptor of list === undefined ? [] : descriptors) {

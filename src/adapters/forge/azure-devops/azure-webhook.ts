@@ -1,6 +1,6 @@
 import { branchOfRef, commitId, onlyRef } from '../event/event-fields.ts';
 import type { WebhookEvent } from '../event/webhook-event.ts';
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 
 const COMMENT = 'ms.vss-code.git-pullrequest-comment-event';
 
@@ -8,7 +8,7 @@ const COMMENT = 'ms.vss-code.git-pullrequest-comment-event';
  * Service hooks of Azure DevOps. Source: learn.microsoft.com/azure/devops/service-hooks/events.
  * @returns undefined if it is not an event
  */
-export function parseAzure(payload: AnswerFields): WebhookEvent | undefined {
+export function parseAzure(payload: ResponseFields): WebhookEvent | undefined {
   const event = payload.text('eventType');
   if (event === 'git.push')
     return {
@@ -38,7 +38,7 @@ export function parseAzure(payload: AnswerFields): WebhookEvent | undefined {
  * A new comment. Undefined for an edited one, for a system comment, and for version 1.0 of the event, which does not
  * name the pull request.
  */
-function parseComment(payload: AnswerFields): WebhookEvent | undefined {
+function parseComment(payload: ResponseFields): WebhookEvent | undefined {
   const comment = (...path: readonly string[]) => payload.text('resource', 'comment', ...path);
   const number = payload.number('resource', 'pullRequest', 'pullRequestId');
   const id = payload.number('resource', 'comment', 'id');
@@ -55,6 +55,6 @@ function parseComment(payload: AnswerFields): WebhookEvent | undefined {
   };
 }
 
-function urlsOf(payload: AnswerFields, repository: readonly string[]): string[] {
+function urlsOf(payload: ResponseFields, repository: readonly string[]): string[] {
   return payload.texts([...repository, 'remoteUrl'], [...repository, 'sshUrl'], [...repository, 'webUrl']);
 }

@@ -1,13 +1,13 @@
 import { commitId, onlyRef } from '../event/event-fields.ts';
 import type { WebhookEvent } from '../event/webhook-event.ts';
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 
 /**
  * Bitbucket Cloud and Data Center share the header but not the body.
  * Source: support.atlassian.com/bitbucket-cloud/docs/event-payloads; confluence.atlassian.com/bitbucketserver/event-payload.
  * @returns undefined if it is not a webhook event
  */
-export function parseBitbucket(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
+export function parseBitbucket(payload: ResponseFields, event: string | undefined): WebhookEvent | undefined {
   if (event === undefined) return undefined;
   const repository = { repositoryUrls: urlsOf(payload), repositoryName: nameOf(payload) };
   if (event === 'repo:push') return { kind: 'push', ...repository, ...cloudPush(payload) };
@@ -50,7 +50,7 @@ export function parseBitbucket(payload: AnswerFields, event: string | undefined)
   };
 }
 
-function cloudPush(payload: AnswerFields) {
+function cloudPush(payload: ResponseFields) {
   const name = onlyRef(payload, ['push', 'changes'], ['new', 'name']);
   const folder = payload.text('push', 'changes', 0, 'new', 'type') === 'tag' ? 'tags' : 'heads';
   return {
@@ -59,7 +59,7 @@ function cloudPush(payload: AnswerFields) {
   };
 }
 
-function cloudComment(payload: AnswerFields, event: string) {
+function cloudComment(payload: ResponseFields, event: string) {
   const id = payload.number('comment', 'id');
   // The uuid identifies the author: names are not unique, and nicknames change.
   const [author, text] = [payload.text('actor', 'uuid'), payload.text('comment', 'content', 'raw')];
@@ -68,7 +68,7 @@ function cloudComment(payload: AnswerFields, event: string) {
   return { id: String(id), author, authorName: payload.text('actor', 'display_name'), text };
 }
 
-function dataCenterComment(payload: AnswerFields, event: string) {
+function dataCenterComment(payload: ResponseFields, event: string) {
   const [id, author] = [payload.number('comment', 'id'), payload.text('actor', 'name')];
   const text = payload.text('comment', 'text');
   if (event !== 'pr:comment:added') return undefined;
@@ -78,7 +78,7 @@ function dataCenterComment(payload: AnswerFields, event: string) {
 
 const REPOSITORIES = [['repository'], ['pullRequest', 'toRef', 'repository']] as const;
 
-function urlsOf(payload: AnswerFields): string[] {
+function urlsOf(payload: ResponseFields): string[] {
   const urls = REPOSITORIES.flatMap((path) => [
     payload.text(...path, 'links', 'html', 'href'),
     ...[0, 1].map((index) => payload.text(...path, 'links', 'clone', index, 'href')),
@@ -87,7 +87,7 @@ function urlsOf(payload: AnswerFields): string[] {
 }
 
 /** Data Center sends addresses only if its administrator enabled them. */
-function nameOf(payload: AnswerFields): string | undefined {
+function nameOf(payload: ResponseFields): string | undefined {
   const [path] = REPOSITORIES.filter((one) => payload.text(...one, 'slug') !== undefined);
   if (path === undefined) return undefined;
   const [project, slug] = [payload.text(...path, 'project', 'key'), payload.text(...path, 'slug')];

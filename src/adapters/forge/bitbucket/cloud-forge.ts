@@ -6,7 +6,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../../../core/ports.ts';
-import { AnswerFields } from '../request/answer-fields.ts';
+import { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, type Page, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
@@ -116,7 +116,7 @@ export class CloudForge implements PullRequestForge {
     return `${this.#path}/pullrequests/${number}/comments/${encodeURIComponent(id)}`;
   }
 
-  #pages(path: string, signal: AbortSignal): Promise<readonly AnswerFields[]> {
+  #pages(path: string, signal: AbortSignal): Promise<readonly ResponseFields[]> {
     return this.#api.pages(signal, path, (answer) => ({
       items: valuesOf(answer, this.#api.subject),
       next: this.#nextPath(answer),
@@ -124,14 +124,14 @@ export class CloudForge implements PullRequestForge {
   }
 
   /** The address of the next page. The token is sent only to the API. */
-  #nextPath(answer: AnswerFields): Page['next'] {
+  #nextPath(answer: ResponseFields): Page['next'] {
     const [next, base] = [answer.text('next'), this.#repository.apiUrl.replace(/\/+$/, '')];
     if (next === undefined) return undefined;
     if (!next.startsWith(`${base}/`)) throw this.#api.strange('named a next page on another server');
     return next.slice(base.length);
   }
 
-  async #pullRequest(pull: AnswerFields, signal: AbortSignal): Promise<PullRequest> {
+  async #pullRequest(pull: ResponseFields, signal: AbortSignal): Promise<PullRequest> {
     const [number, head] = [pull.number('id'), pull.text('source', 'commit', 'hash')];
     const baseBranch = pull.text('destination', 'branch', 'name');
     if (number === undefined || head === undefined || baseBranch === undefined)
@@ -180,6 +180,6 @@ export class CloudForge implements PullRequestForge {
   }
 }
 
-function valuesOf(answer: AnswerFields, subject: string): readonly AnswerFields[] {
-  return new AnswerFields(answer.at('values')).list(subject);
+function valuesOf(answer: ResponseFields, subject: string): readonly ResponseFields[] {
+  return new ResponseFields(answer.at('values')).list(subject);
 }

@@ -6,7 +6,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../../../core/ports.ts';
-import { AnswerFields } from '../request/answer-fields.ts';
+import { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
@@ -39,7 +39,7 @@ export class DataCenterForge implements PullRequestForge {
     this.#api = new ForgeApi(repository, DATA_CENTER_DIALECT);
     this.#repository = repository.repository;
     this.#path = dataCenterPath(repository.repository);
-    // The name of the account is in a header of every answer, and in no body.
+    // The name of the account is in a header of every response, and in no body.
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) => {
       const path = '/application-properties';
       return unescaped((await this.#api.answer(signal, { method: 'GET', path })).headers.get('x-ausername'));
@@ -126,7 +126,10 @@ export class DataCenterForge implements PullRequestForge {
     return 'none';
   }
 
-  /** A change of a comment must name the version that it changes. @returns false if the comment does not exist */
+  /**
+   * A change of a comment must name the version that it changes.
+   * @returns false if the comment does not exist
+   */
   async #withVersion(
     number: number,
     id: string,
@@ -146,18 +149,18 @@ export class DataCenterForge implements PullRequestForge {
     }
   }
 
-  #pages(path: string, signal: AbortSignal): Promise<readonly AnswerFields[]> {
+  #pages(path: string, signal: AbortSignal): Promise<readonly ResponseFields[]> {
     const start = `${path}${path.includes('?') ? '&' : '?'}limit=100&start=`;
     return this.#api.pages(signal, `${start}0`, (answer) => {
       const next = answer.number('nextPageStart');
       return {
-        items: new AnswerFields(answer.at('values')).list(this.#api.subject),
+        items: new ResponseFields(answer.at('values')).list(this.#api.subject),
         next: answer.at('isLastPage') === false && next !== undefined ? `${start}${next}` : undefined,
       };
     });
   }
 
-  #pullRequest(pull: AnswerFields): PullRequest {
+  #pullRequest(pull: ResponseFields): PullRequest {
     const [number, headCommit] = [pull.number('id'), pull.text('fromRef', 'latestCommit')];
     const baseBranch = pull.text('toRef', 'displayId');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)

@@ -1,4 +1,4 @@
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 
 /** Accepts only full ids. A short one (Bitbucket sends 12 digits) would be a guess. */
 export function commitId(text: string | undefined): string | undefined {
@@ -9,7 +9,7 @@ export function commitId(text: string | undefined): string | undefined {
 
 /** For forges whose deliveries may report several refs: the ref, if it is the only one. */
 export function onlyRef(
-  payload: AnswerFields,
+  payload: ResponseFields,
   list: readonly string[],
   place: readonly string[],
 ): string | undefined {

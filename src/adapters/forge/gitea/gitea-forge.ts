@@ -10,7 +10,7 @@ export function giteaForge(repository: ForgeRepository, ownAccount?: NamedAccoun
 }
 
 /**
- * Title prefixes of drafts, for versions whose answers do not contain the state (before Gitea 1.20). These are its
+ * Title prefixes of drafts, for versions whose responses do not contain the state (before Gitea 1.20). These are its
  * defaults.
  */
 const DRAFT_TITLE = /^(?:wip:|\[wip\]|draft:)/i;

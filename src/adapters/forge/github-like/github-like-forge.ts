@@ -5,7 +5,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../../../core/ports.ts';
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import { escapedPath, type ForgeDialect } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
@@ -17,9 +17,9 @@ export interface GitHubLikeParts {
   readonly maxCommentLength: number;
   /** The name of the query parameter for the size of a page, and its largest value. */
   readonly pageSize: readonly [parameter: string, most: number];
-  isDraft(pull: AnswerFields): boolean;
+  isDraft(pull: ResponseFields): boolean;
   /** @param path of the comment */
-  retire(api: ForgeApi, comment: AnswerFields, path: string, signal: AbortSignal): Promise<unknown>;
+  retire(api: ForgeApi, comment: ResponseFields, path: string, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Pull requests of a repository at GitHub, Gitea or Forgejo. */
@@ -119,7 +119,7 @@ export class GitHubLikeForge implements PullRequestForge {
     return `${this.#path}/issues/comments/${encodeURIComponent(id)}`;
   }
 
-  #pullRequest(pull: AnswerFields): PullRequest {
+  #pullRequest(pull: ResponseFields): PullRequest {
     const [number, headCommit] = [pull.number('number'), pull.text('head', 'sha')];
     const baseBranch = pull.text('base', 'ref');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)

@@ -1,6 +1,6 @@
 import { branchOfRef, commitId } from '../event/event-fields.ts';
 import type { WebhookEvent } from '../event/webhook-event.ts';
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 
 const OPEN_ACTIONS = new Set([
   'opened',
@@ -15,7 +15,10 @@ const OPEN_ACTIONS = new Set([
  * Source: docs.github.com/webhooks/webhook-events-and-payloads; docs.gitea.com/usage/webhooks, with similar bodies.
  * @returns undefined if it is not a webhook event
  */
-export function parseGitHubLike(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
+export function parseGitHubLike(
+  payload: ResponseFields,
+  event: string | undefined,
+): WebhookEvent | undefined {
   const repositoryUrls = payload.texts(
     ['repository', 'clone_url'],
     ['repository', 'ssh_url'],
@@ -52,7 +55,7 @@ export function parseGitHubLike(payload: AnswerFields, event: string | undefined
 
 /** A new comment on a pull request. Undefined for one on an issue, and for an edited one. */
 function parseGitHubLikeComment(
-  payload: AnswerFields,
+  payload: ResponseFields,
   repositoryUrls: readonly string[],
 ): WebhookEvent | undefined {
   const [number, id] = [payload.number('issue', 'number'), payload.number('comment', 'id')];
@@ -66,7 +69,10 @@ function parseGitHubLikeComment(
 }
 
 /** Undefined for a group that was destroyed. */
-function parseMergeGroup(payload: AnswerFields, repositoryUrls: readonly string[]): WebhookEvent | undefined {
+function parseMergeGroup(
+  payload: ResponseFields,
+  repositoryUrls: readonly string[],
+): WebhookEvent | undefined {
   const [head, base] = [
     commitId(payload.text('merge_group', 'head_sha')),
     commitId(payload.text('merge_group', 'base_sha')),

@@ -1,5 +1,5 @@
 import type { CommitStatus, StatusAnnotation, StatusReport } from '../../../core/ports.ts';
-import { AnswerFields } from '../request/answer-fields.ts';
+import { ResponseFields } from '../request/response-fields.ts';
 import type { ForgeApi } from '../request/forge-api.ts';
 import { shortDescription } from '../request/forge-dialect.ts';
 
@@ -57,7 +57,7 @@ export class CheckRuns {
   async #openRun({ commit, context }: CommitStatus, signal: AbortSignal): Promise<number | undefined> {
     const query = `check_name=${encodeURIComponent(context)}&filter=latest`;
     const answer = await this.#api.ask(signal, 'GET', `${this.#path}/commits/${commit}/check-runs?${query}`);
-    const [run] = new AnswerFields(answer.at('check_runs')).list(this.#api.subject);
+    const [run] = new ResponseFields(answer.at('check_runs')).list(this.#api.subject);
     return run?.text('status') === 'in_progress' ? run.number('id') : undefined;
   }
 

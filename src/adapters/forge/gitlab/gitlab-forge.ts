@@ -6,7 +6,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../../../core/ports.ts';
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
@@ -136,7 +136,7 @@ export class GitLabForge implements PullRequestForge {
     return `${this.#path}/merge_requests/${number}/notes`;
   }
 
-  #mergeRequest(one: AnswerFields): PullRequest {
+  #mergeRequest(one: ResponseFields): PullRequest {
     const [number, headCommit] = [one.number('iid'), one.text('sha')];
     const baseBranch = one.text('target_branch');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)

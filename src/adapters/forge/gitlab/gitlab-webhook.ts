@@ -1,12 +1,12 @@
 import { commitId } from '../event/event-fields.ts';
 import type { WebhookEvent } from '../event/webhook-event.ts';
-import type { AnswerFields } from '../request/answer-fields.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
 
 /**
  * Source: docs.gitlab.com/user/project/integrations/webhook_events.
  * @returns undefined if it is not a webhook event
  */
-export function parseGitLab(payload: AnswerFields, event: string | undefined): WebhookEvent | undefined {
+export function parseGitLab(payload: ResponseFields, event: string | undefined): WebhookEvent | undefined {
   const repositoryUrls = payload.texts(
     ['project', 'git_http_url'],
     ['project', 'git_ssh_url'],
@@ -41,7 +41,7 @@ export function parseGitLab(payload: AnswerFields, event: string | undefined): W
 }
 
 /** A new comment on a merge request. Undefined for one elsewhere, for an edited one, and for a system note. */
-function parseNote(payload: AnswerFields, repositoryUrls: readonly string[]): WebhookEvent | undefined {
+function parseNote(payload: ResponseFields, repositoryUrls: readonly string[]): WebhookEvent | undefined {
   const [number, id] = [payload.number('merge_request', 'iid'), payload.number('object_attributes', 'id')];
   const [author, text] = [payload.text('user', 'username'), payload.text('object_attributes', 'note')];
   // Before 16.11 the payload has no action, and only new comments are delivered.

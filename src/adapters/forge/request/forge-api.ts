@@ -1,8 +1,8 @@
 import { InputError, TransientError } from '../../../core/errors.ts';
-import { AnswerFields } from './answer-fields.ts';
+import { ResponseFields } from './response-fields.ts';
 import type { ForgeDialect } from './forge-dialect.ts';
 import type { ForgeRepository } from './forge-repository.ts';
-import { type ForgeAnswer, forgeAnswer, type ForgeRequest } from './forge-request.ts';
+import { type ForgeResponse, forgeResponse, type ForgeRequest } from './forge-request.ts';
 
 /** One request to a forge. `path` starts with a slash. */
 export interface ApiRequest {
@@ -16,7 +16,7 @@ export interface ApiRequest {
 
 /** A page of a list, and the path of the next page. */
 export interface Page {
-  readonly items: readonly AnswerFields[];
+  readonly items: readonly ResponseFields[];
   readonly next: string | undefined;
 }
 
@@ -38,19 +38,22 @@ export class ForgeApi {
     return `Pull requests of ${this.#repository.repository}`;
   }
 
-  /** @throws the errors of forgeAnswer */
+  /** @throws the errors of forgeResponse */
   async ask(signal: AbortSignal, method: ApiRequest['method'], path: string, body?: unknown) {
     return (await this.answer(signal, { method, path, body })).fields;
   }
 
-  /** Returns the headers of the answer as well. @throws the errors of forgeAnswer */
+  /**
+   * Returns the headers of the response as well.
+   * @throws the errors of forgeResponse
+   */
   async answer(
     signal: AbortSignal,
     { method, path, body, contentType, apiUrl = this.#repository.apiUrl }: ApiRequest,
-  ): Promise<{ readonly fields: AnswerFields } & Pick<ForgeAnswer, 'headers'>> {
+  ): Promise<{ readonly fields: ResponseFields } & Pick<ForgeResponse, 'headers'>> {
     const { token } = this.#repository;
     const { value, headers } = await this.#renewing(async () =>
-      forgeAnswer({
+      forgeResponse({
         method,
         url: `${apiUrl.replace(/\/+$/, '')}${path}`,
         headers: {
@@ -63,16 +66,16 @@ export class ForgeApi {
         ...(body !== undefined && { body }),
       }),
     );
-    return { fields: new AnswerFields(value), headers };
+    return { fields: new ResponseFields(value), headers };
   }
 
   /** All items of a paginated list, without duplicates by `id`. */
   async pages(
     signal: AbortSignal,
     first: string,
-    read: (answer: AnswerFields, path: string) => Page,
-  ): Promise<readonly AnswerFields[]> {
-    const all = new Map<unknown, AnswerFields>();
+    read: (answer: ResponseFields, path: string) => Page,
+  ): Promise<readonly ResponseFields[]> {
+    const all = new Map<unknown, ResponseFields>();
     let path: string | undefined = first;
     for (let page = 1; page <= MAX_PAGES && path !== undefined; page++) {
       const { items, next }: Page = read(await this.ask(signal, 'GET', path), path);
@@ -86,14 +89,14 @@ export class ForgeApi {
   }
 
   /**
-   * Pages that are numbered from 1. @param size the name of the query parameter for the size of a page, and its largest
-   * value
+   * Pages that are numbered from 1.
+   * @param size the name of the query parameter for the size of a page, and its largest value
    */
   numberedPages(
     signal: AbortSignal,
     path: string,
     [parameter, most]: readonly [parameter: string, most: number],
-  ): Promise<readonly AnswerFields[]> {
+  ): Promise<readonly ResponseFields[]> {
     let page = 1;
     const start = `${path}${path.includes('?') ? '&' : '?'}${parameter}=${most}&page=`;
     return this.pages(signal, `${start}${page}`, (answer) => ({
@@ -102,7 +105,7 @@ export class ForgeApi {
     }));
   }
 
-  /** The error for an answer that makes no sense. */
+  /** The error for a response that makes no sense. */
   strange(problem: string): TransientError {
     return new TransientError(`the forge ${problem}`, { code: 'scm.answer', subject: this.subject });
   }

@@ -11,8 +11,8 @@ export interface ForgeRequest {
   readonly signal?: AbortSignal | undefined;
 }
 
-export interface ForgeAnswer {
-  /** JSON; `{}` for an empty answer. */
+export interface ForgeResponse {
+  /** JSON; `{}` for an empty response. */
   readonly value: unknown;
   readonly headers: Headers;
 }
@@ -26,7 +26,7 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
  * @throws TransientError for network errors, rate limits and 5xx; InputError for other refusals: `scm.auth` for 401 and
  *   403, `scm.not-found` for 404 and 410, `scm.conflict` for 409, otherwise `scm.refused`
  */
-export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
+export async function forgeResponse(request: ForgeRequest): Promise<ForgeResponse> {
   const { url, method, headers, body, subject, signal } = request;
   let response: Response;
   let text: string;
@@ -51,7 +51,7 @@ export async function forgeAnswer(request: ForgeRequest): Promise<ForgeAnswer> {
       cause,
     });
   }
-  // Azure DevOps answers 203 with a sign-in page, which is not what the status means in HTTP.
+  // Azure DevOps responds with 203 and a sign-in page, which is not what the status means in HTTP.
   if (response.status === 203) throw new InputError('the forge asks to sign in', authDetails(subject));
   if (response.ok) return { value: text === '' ? {} : parseAnswer(text, subject), headers: response.headers };
   throw refusal(response, text, subject);
@@ -62,14 +62,14 @@ function networkText(error: unknown): string {
   return errorText(error instanceof Error && error.cause instanceof Error ? error.cause : error);
 }
 
-/** The answer of forgeAnswer without its headers. */
+/** The response of forgeResponse without its headers. */
 export async function forgeRequest(request: ForgeRequest): Promise<unknown> {
-  return (await forgeAnswer(request)).value;
+  return (await forgeResponse(request)).value;
 }
 
 function refusal({ status, headers }: Response, text: string, subject: string): InputError | TransientError {
   const said = `the forge answered ${status}: ${text.slice(0, 200)}`;
-  // GitHub also answers 403 when the rate limit is exceeded.
+  // GitHub also responds with 403 when the rate limit is exceeded.
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers));
   if (isLimited || status >= 500)
     return new TransientError(said, { code: 'scm.unavailable', subject, retryAfterMs: waitMsOf(headers) });

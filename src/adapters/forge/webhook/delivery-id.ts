@@ -12,7 +12,10 @@ const HEADERS = [
   'webhook-id',
 ];
 
-/** The id that all attempts of a delivery share; undefined if the forge sends none. @param body authentic JSON */
+/**
+ * The id that all attempts of a delivery share; undefined if the forge sends none.
+ * @param body authentic JSON
+ */
 export function deliveryId(
   provider: WebhookProvider,
   headers: WebhookHeaders,

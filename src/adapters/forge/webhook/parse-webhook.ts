@@ -5,7 +5,7 @@ import { headerOf } from '../event/webhook-event.ts';
 import type { WebhookEvent, WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts';
 import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
 import { parseGitLab } from '../gitlab/gitlab-webhook.ts';
-import { AnswerFields } from '../request/answer-fields.ts';
+import { ResponseFields } from '../request/response-fields.ts';
 
 /** Parses the body of an authentic webhook. Undefined if it is not an event of the provider. */
 export function parseWebhook(
@@ -34,12 +34,12 @@ export function parseWebhook(
   }
 }
 
-function parseJson(body: Buffer): AnswerFields | undefined {
-  if (body.length === 0) return new AnswerFields({});
+function parseJson(body: Buffer): ResponseFields | undefined {
+  if (body.length === 0) return new ResponseFields({});
   try {
     const value: unknown = JSON.parse(body.toString('utf8'));
     return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? new AnswerFields(value)
+      ? new ResponseFields(value)
       : undefined;
   } catch {
     return undefined;
@@ -50,7 +50,7 @@ function parseJson(body: Buffer): AnswerFields | undefined {
  * `{"repository": URL, "ref": "refs/heads/main", "commit": id}`. All fields are optional: an empty body means "fetch
  * everything".
  */
-function parseGeneric(payload: AnswerFields): WebhookEvent {
+function parseGeneric(payload: ResponseFields): WebhookEvent {
   return {
     kind: 'push',
     repositoryUrls: payload.texts(['repository']),

@@ -85,7 +85,7 @@ function makeRoom(reading: Set<IncomingMessage>): void {
 }
 
 async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buffer | undefined> {
-  // The connection must stay open until the answer is sent, so the loop must not destroy the request.
+  // The connection must stay open until the response is sent, so the loop must not destroy the request.
   const declared = Number(request.headers['content-length'] ?? 0);
   if (declared > maxBytes) return undefined;
   const chunks: Buffer[] = [];
@@ -99,7 +99,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buf
 }
 
 function answer(response: ServerResponse, status: number, message: string): void {
-  // The rest of a refused body is not read, so the connection is closed after the answer.
+  // The rest of a refused body is not read, so the connection is closed after the response.
   if (status === 413) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(`${JSON.stringify({ message })}\n`);

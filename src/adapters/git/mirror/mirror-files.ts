@@ -18,8 +18,8 @@ export async function clearMirror(mirrorDir: string): Promise<void> {
 }
 
 /**
- * False when the mirror was removed. @param part the file to check in the directory; '': the
- * directory itself
+ * False when the mirror was removed.
+ * @param part the file to check in the directory; '': the directory itself
  */
 export async function mirrorExists(mirrorDir: string, part: 'HEAD' | '' = 'HEAD'): Promise<boolean> {
   return (await stat(path.join(mirrorDir, part)).catch(() => undefined)) !== undefined;

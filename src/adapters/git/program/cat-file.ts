@@ -46,7 +46,10 @@ export class CatFile {
     this.#environment = environment;
   }
 
-  /** Calls `onBlob` once for each id, in order. @throws TransientError `git.stopped` or `git.corrupt` when git ends before the last one */
+  /**
+   * Calls `onBlob` once for each id, in order.
+   * @throws TransientError `git.stopped` or `git.corrupt` when git ends before the last one
+   */
   async read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
     if (ids.length > 0) await this.#ask({ command: 'contents', ids, maxBytes, onBlob });
   }

@@ -38,7 +38,10 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     this.#unlock = unlock;
   }
 
-  /** Opens or creates the mirror without fetching. @throws InputError when the URL is invalid, or the mirror is in use */
+  /**
+   * Opens or creates the mirror without fetching.
+   * @throws InputError when the URL is invalid, or the mirror is in use
+   */
   static async open(options: MirrorOptions): Promise<GitProgramMirror> {
     const url = parseGitUrl(options.url);
     checkAuthMatchesUrl(url, options.auth ?? NO_AUTH);

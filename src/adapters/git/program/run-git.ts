@@ -140,7 +140,10 @@ function stopAtLimits(
   };
 }
 
-/** Runs one git command that is expected to succeed. @throws the error of the result when the command fails, or what `runGit` throws */
+/**
+ * Runs one git command that is expected to succeed.
+ * @throws the error of the result when the command fails, or what `runGit` throws
+ */
 export async function runGitOrThrow(run: GitRun): Promise<string> {
   const result = await runGit(run);
   if (!result.ok) throw result.error;

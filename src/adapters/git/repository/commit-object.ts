@@ -5,8 +5,8 @@ import type { CommitInfo, GitPerson } from './git-repository.ts';
 const MAX_SECONDS = 253_402_300_799;
 
 /**
- * Parses the bytes of a commit object (as text). @throws InputError `git.bad-commit`, because git accepts any bytes as
- * a commit
+ * Parses the bytes of a commit object (as text).
+ * @throws InputError `git.bad-commit`, because git accepts any bytes as a commit
  */
 export function parseCommitObject(id: string, text: string): CommitInfo {
   const end = text.indexOf('\n\n');

@@ -59,7 +59,10 @@ export function checkAuthMatchesUrl(url: GitUrl, auth: GitAuth | ProvidedAuth): 
     throw mismatch(`got a ${auth.type} for ${url.transport}, expected an https URL`);
 }
 
-/** Reads the credentials for one fetch. @throws InputError when they cannot be read, or the transport of the URL cannot use them */
+/**
+ * Reads the credentials for one fetch.
+ * @throws InputError when they cannot be read, or the transport of the URL cannot use them
+ */
 export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorization> {
   switch (auth.type) {
     case 'none':

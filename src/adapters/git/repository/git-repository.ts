@@ -70,7 +70,10 @@ export interface ReadBlobsOptions {
  * contract tests: the git program (git-program-repository.ts) and isomorphic-git (in-process-repository.ts).
  */
 export interface GitRepository {
-  /** Id of the commit that a ref points to, without asking the remote. @throws InputError `git.ref-not-found` */
+  /**
+   * Id of the commit that a ref points to, without asking the remote.
+   * @throws InputError `git.ref-not-found`
+   */
   resolve(ref: GitRef): Promise<string>;
   /**
    * Resolves any revision that a user may type (branch, tag, remote branch, id; with the git program also `main~2`).

@@ -19,8 +19,10 @@ const USER = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
 const SCP_LIKE = /^(?:([^@/:]+)@)?(\[[^\]@/]+\]|[^@/:]+):(?!\/\/)(.+)$/;
 
 /**
- * Accepts https, http, ssh, `user@host:path`, file URLs and absolute paths; refuses a text that git could read as an option
- * (a leading dash) or as a remote helper (`ext::…`), and a URL with credentials. @throws InputError `git.bad-url`
+ * Accepts https, http, ssh, `user@host:path`, file URLs and absolute paths; refuses a text that git
+ * could read as an option (a leading dash) or as a remote helper (`ext::…`), and a URL with
+ * credentials.
+ * @throws InputError `git.bad-url`
  */
 export function parseGitUrl(text: string): GitUrl {
   if (text === '' || /[\u0000-\u001f\u007f]/.test(text))

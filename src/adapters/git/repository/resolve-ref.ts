@@ -9,7 +9,10 @@ export interface RefReader {
   readonly tagNames: () => Promise<readonly string[]>;
 }
 
-/** Id of the commit that a ref points to. @throws InputError `git.ref-not-found` */
+/**
+ * Id of the commit that a ref points to.
+ * @throws InputError `git.ref-not-found`
+ */
 export async function resolveGitRef(ref: GitRef, reader: RefReader): Promise<string> {
   checkGitRef(ref);
   const required = async (name: string, shown = formatGitRef(ref)): Promise<string> =>
@@ -38,7 +41,10 @@ export async function tagOfRef(
   return ref.type === 'semver' ? selectSemverTag(await reader.tagNames(), ref.range) : undefined;
 }
 
-/** Refuses an empty revision, and one that git could read as an option or as several lines of input. @throws InputError `git.ref-not-found` */
+/**
+ * Refuses an empty revision, and one that git could read as an option or as several lines of input.
+ * @throws InputError `git.ref-not-found`
+ */
 export function checkRevision(revision: string): void {
   if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) refuseRef(revision);
 }

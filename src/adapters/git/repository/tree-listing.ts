@@ -19,7 +19,10 @@ export function refuseEndlessTree(commit: string): never {
   });
 }
 
-/** Parses `git ls-tree -r -z`: `mode type id\tpath\0`. @throws InputError `git.too-many-files` */
+/**
+ * Parses `git ls-tree -r -z`: `mode type id\tpath\0`.
+ * @throws InputError `git.too-many-files`
+ */
 export function parseTreeListing(output: string, commit: string): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < output.length; ) {

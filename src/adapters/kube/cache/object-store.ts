@@ -48,7 +48,7 @@ export class ObjectStore {
     const before = this.#objects.get(key);
     if (before === undefined) return;
     this.#objects.delete(key);
-    this.#tell({ key, before, after: undefined });
+    this.#notify({ key, before, after: undefined });
   }
 
   /**
@@ -73,10 +73,10 @@ export class ObjectStore {
   #set(key: string, object: KubeObject): void {
     const before = this.#objects.get(key);
     this.#objects.set(key, object);
-    this.#tell({ key, before, after: object });
+    this.#notify({ key, before, after: object });
   }
 
-  #tell(change: ObjectChange): void {
+  #notify(change: ObjectChange): void {
     this.#revision += 1;
     for (const listener of this.#listeners) listener(change);
   }

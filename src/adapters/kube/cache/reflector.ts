@@ -25,7 +25,7 @@ export interface ReflectorOptions extends ListOptions {
   readonly onError?: (error: unknown) => void;
   /** Awaited before each list and watch. When its number changes, the history is another one: lists again. */
   readonly historyOf?: (() => Promise<number>) | undefined;
-  /** Called when the server has another history although its answers did not show it. The kind is listed again. */
+  /** Called when the server has another history although its responses did not show it. The kind is listed again. */
   readonly onOtherHistory?: (() => Promise<void>) | undefined;
   /** Reduces each object to the parts that are kept. managedFields are always dropped. */
   readonly transform?: (object: KubeObject) => KubeObject;
@@ -102,7 +102,7 @@ export class Reflector {
     return this.#relists;
   }
 
-  /** A refusal that lasts until somebody acts: a missing right or kind. Undefined after an answer. */
+  /** A refusal that lasts until somebody acts: a missing right or kind. Undefined after a response. */
   get failure(): WatchFailure | undefined {
     return this.#failure;
   }
@@ -131,7 +131,7 @@ export class Reflector {
     await this.#waiting.until(() => this.#lists.read >= wanted || this.#failure?.verb === 'list', signal);
   }
 
-  /** Ends the watch, or the pause before the next one, and lists again. @returns the number of this list */
+  /** Ends the watch, or the pause before the next one, and lists again. Returns the number of this list. */
   restart(): number {
     this.#lists.wanted = this.#lists.begun + 1;
     this.#interrupt();

@@ -25,7 +25,7 @@ export interface CredentialsOptions {
   readonly clock: Clock;
   /** The credentials that the server answered with 401. */
   readonly refused?: KubeCredentials | undefined;
-  /** Aborts when nothing waits for the answer any more. */
+  /** Aborts when nothing waits for the response any more. */
   readonly signal?: AbortSignal | undefined;
 }
 

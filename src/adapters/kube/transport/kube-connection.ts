@@ -19,7 +19,7 @@ export interface KubeRequest extends RequestSubject {
   readonly accept?: string | undefined;
   /** Aborts the request and its response. */
   readonly signal?: AbortSignal | undefined;
-  /** Whether the answer has no end, like a watch. */
+  /** Whether the response has no end, like a watch. */
   readonly isStream?: boolean | undefined;
   /** For a write: called each time that it is sent. */
   readonly fence?: WriteFence | undefined;

@@ -64,7 +64,7 @@ const SCHEMA_HINT = 'correct the field; the hub rejects the complete object unti
 
 /**
  * Whether an applied object does not match the schema of its kind: it has an unknown field, a wrong type, or two items
- * with the same key. The server answers 500 without a reason, as it does for a temporary failure of its storage. Only
+ * with the same key. The server responds with 500 without a reason, as it does for a temporary failure of its storage. Only
  * the start of the message distinguishes the two. Any other message counts as a temporary failure.
  * Source: k8s.io/apimachinery `util/managedfields/internal/structuredmerge.go` (Apply), apiserver
  * `endpoints/handlers/responsewriters/status.go` (an error without a Status becomes a 500 without a reason).
@@ -74,7 +74,7 @@ function isSchemaMismatch(httpStatus: number, status: KubeStatus | undefined): b
   return status?.message?.startsWith('failed to create typed patch object (') === true;
 }
 
-/** The connection failed, or the answer is not one of a Kubernetes API. */
+/** The connection failed, or the response is not one of a Kubernetes API. */
 export function networkError(problem: string, request: RequestSubject, cause?: unknown): TransientError {
   return new TransientError(problem, {
     code: 'kube.network',
@@ -108,7 +108,7 @@ export function fieldConflicts(error: unknown): readonly FieldConflict[] {
     .map((cause) => ({ field: cause.field ?? '', message: cause.message ?? '' }));
 }
 
-/** Parses a Status without assumptions: proxies answer with HTML, and answers may be truncated. */
+/** Parses a Status without assumptions: proxies answer with HTML, and responses may be truncated. */
 export function parseKubeStatus(value: unknown): KubeStatus | undefined {
   return typeof value === 'object' && value !== null && (value as { kind?: unknown }).kind === 'Status'
     ? (value as KubeStatus)

@@ -29,7 +29,10 @@ export interface KubeResponse {
   readonly isWhole: () => boolean;
 }
 
-/** A transport to a server. `send` resolves when the headers of the response have arrived. @throws TransientError */
+/**
+ * A transport to a server. `send` resolves when the headers of the response have arrived.
+ * @throws TransientError
+ */
 export interface KubeTransport {
   send(request: WireRequest): Promise<KubeResponse>;
   /** Opens no new connections. Free ones end now, busy ones after their requests. */
@@ -52,8 +55,8 @@ export function noAnswerError(server: string, subject: RequestSubject, cause: un
 }
 
 /**
- * Ends a request with the reason of the signal if the signal aborts first. @returns a function to call when the request
- * is over
+ * Ends a request with the reason of the signal if the signal aborts first.
+ * @returns a function to call when the request is over
  */
 export function endOnAbort(signal: AbortSignal, end: (reason: Error) => void): () => void {
   const onAbort = (): void => end(signal.reason as Error);

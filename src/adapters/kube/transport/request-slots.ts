@@ -13,7 +13,7 @@ interface Waiting {
 
 /**
  * Limits the number of concurrent requests. Further requests wait in order. The wait has its own limit, because the
- * timeout of a request starts when it is sent. After an answer, the caller continues only when waiting requests have
+ * timeout of a request starts when it is sent. After a response, the caller continues only when waiting requests have
  * been sent, so that the server is busy meanwhile. With twice as many senders as slots, both sides always have work.
  */
 export class RequestSlots {
@@ -53,7 +53,10 @@ export class RequestSlots {
     });
   }
 
-  /** Gives the slot to the request that has waited longest. @returns whether any request waited */
+  /**
+   * Gives the slot to the request that has waited longest.
+   * @returns whether any request waited
+   */
   #next(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) {

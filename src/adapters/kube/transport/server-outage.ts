@@ -12,7 +12,7 @@ const STARTING_MS = 20_000;
 
 /**
  * Reports once that an API server does not answer, and once that it answers again. An outage starts with a request
- * without an answer while no other request is answered. It ends with an answer that proves that the server can read its
+ * without a response while no other request is answered. It ends with a response that proves that the server can read its
  * storage: opening a watch and a status of 500 or more do not prove that.
  */
 export class ServerOutage {

@@ -31,7 +31,7 @@ async function* readLines(
   let pending = '';
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
-      // Answers that arrived at the same time are processed first, because callers wait for them before they send the
+      // Responses that arrived at the same time are processed first, because callers wait for them before they send the
       // next request.
       await nextTurn();
       let searchFrom = pending.length;

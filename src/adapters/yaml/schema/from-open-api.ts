@@ -34,8 +34,8 @@ const INT32 = { minimum: -2147483648, maximum: 2147483647 };
 
 /**
  * Converts the OpenAPI schema of a hub to the schema for manifests. A required field with a default
- * may be omitted, as on a hub. @throws Error for a replacement whose path is not in the schema,
- * which is a bug
+ * may be omitted, as on a hub.
+ * @throws Error for a replacement whose path is not in the schema, which is a bug
  */
 export function schemaFromOpenApi(schema: JsonObject, replacements: Replacements): Schema {
   const unused = new Map(Object.entries(replacements));

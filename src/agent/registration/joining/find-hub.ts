@@ -7,7 +7,10 @@ import type { KubeApi } from '../../../core/ports.ts';
 import { chooseHub, type HubCandidate } from '../../../core/registration/agent/choose-hub.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-/** Reads a bootstrap kubeconfig again. @throws InputError when it is invalid */
+/**
+ * Reads a bootstrap kubeconfig again.
+ * @throws InputError when it is invalid
+ */
 export type ReadBootstrap = () => KubeConfig;
 
 interface Search {

@@ -21,7 +21,10 @@ export interface Joining {
 /** A clock that is wrong is no reason for one request after the other. */
 const WRONG_CLOCK_MS = 300_000;
 
-/** Registers a cluster with the bootstrap kubeconfig and waits for its credentials. @returns whether it has them */
+/**
+ * Registers a cluster with the bootstrap kubeconfig and waits for its credentials.
+ * @returns whether it has them
+ */
 export async function joinHub(joining: Joining, signal: AbortSignal): Promise<boolean> {
   const { hub, entry, identity, store, settings } = joining;
   const over = new AbortController();

@@ -15,7 +15,7 @@ import type { OwnRequest } from '../certificate/make-request.ts';
 import { readCertificate } from '../certificate/read-certificate.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
-import { newRequest, openRequest } from './open-request.ts';
+import { newRequest, findOrCreateRequest } from './find-or-create-request.ts';
 
 export interface CertificateOptions {
   /** The client of the hub. */
@@ -87,19 +87,19 @@ class Waiting {
     while (!signal.aborted) {
       let waitMs: number | undefined;
       try {
-        own ??= await openRequest(this.#place);
+        own ??= await findOrCreateRequest(this.#place);
         const step = this.#step(own);
         if (step.kind === 'issued') {
           const pair = this.#pairOf(own, step.certificate);
           if (pair !== undefined) return pair;
         }
         if (step.kind === 'create') await this.#create(own, signal);
-        if (step.kind === 'crowded') this.#tell(CROWDED, { count: step.count });
+        if (step.kind === 'crowded') this.#report(CROWDED, { count: step.count });
         if (step.kind === 'wait')
-          this.#tell('the certificate request waits for its approval', { request: step.name });
+          this.#report('the certificate request waits for its approval', { request: step.name });
         if (step.kind === 'refused' || step.kind === 'issued') {
           const why = step.kind === 'refused' ? step.why : 'its certificate is not the requested one';
-          this.#tell(`the certificate request was refused: ${why}`, { request: step.name });
+          this.#report(`the certificate request was refused: ${why}`, { request: step.name });
           await sleep(clock, this.#refusals.nextMs(), signal);
           if (!signal.aborted) own = await newRequest(this.#place);
           continue;
@@ -135,7 +135,7 @@ class Waiting {
 
   async #create({ requestPem }: OwnRequest, signal: AbortSignal): Promise<void> {
     const { api, identity, settings } = this.#options;
-    // Read again: a request may be there whose answer was lost. The watch may not have shown it yet.
+    // Read again: a request may be there whose response was lost. The watch may not have shown it yet.
     await this.#reflector.relist(signal);
     if (signal.aborted) return;
     if (nextRequestStep(this.#reflector.store.list(), base64(requestPem)).kind !== 'create') return;
@@ -160,7 +160,7 @@ class Waiting {
     settings.log.info('certificate requested', { cluster: identity.cluster, request: made.metadata.name });
   }
 
-  #tell(problem: string, fields: object): void {
+  #report(problem: string, fields: object): void {
     if (problem === this.#lastProblem) return;
     this.#lastProblem = problem;
     const { identity, settings, onProblem } = this.#options;

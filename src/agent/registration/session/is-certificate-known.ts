@@ -6,7 +6,7 @@ import type { AgentIdentity } from '../../../core/registration/agent-identity.ts
 /**
  * Whether the hub accepts the certificate of the client. Only a successful read of the cluster proves that it does; a
  * 401 proves that it does not.
- * @returns undefined if the answer proves neither: the hub does not answer, or does not allow the read
+ * @returns undefined if the response proves neither: the hub does not answer, or does not allow the read
  */
 export async function isCertificateKnown(
   hub: KubeApi,

@@ -15,7 +15,7 @@ import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
-import { CertificateKeeper } from './keep-certificate.ts';
+import { CertificateRenewer } from './certificate-renewer.ts';
 import { isCertificateKnown } from './is-certificate-known.ts';
 import { ClusterLease } from './keep-lease.ts';
 import { StatusReport } from './report-status.ts';
@@ -72,7 +72,7 @@ class Session {
   readonly #reflector: Reflector;
   readonly #lease: ClusterLease;
   readonly #status: StatusReport;
-  readonly #certificate: CertificateKeeper;
+  readonly #certificate: CertificateRenewer;
   readonly #loop: ReconcileLoop;
   #leaseSeconds: number | undefined;
   #wasAccepted = false;
@@ -105,7 +105,7 @@ class Session {
       log,
       reconcile: (key, passSignal) => this.#reconcile(key, passSignal),
     });
-    this.#certificate = new CertificateKeeper({
+    this.#certificate = new CertificateRenewer({
       ...options,
       api: hub.api,
       onNews: () => this.#loop.add('status'),

@@ -6,7 +6,7 @@ import {
   type PrometheusFlags,
   provideFromPrometheus,
 } from '../flags/prometheus-flags.ts';
-import { addScoreFlags, withScoreDuty } from '../flags/score-flags.ts';
+import { addScoreFlags, runScoreProvider } from '../flags/score-flags.ts';
 import { wrongOption } from '../flags/wrong-option.ts';
 import type { CliCommand } from './cli-command.ts';
 import { verbCommand } from './verb-command.ts';
@@ -64,7 +64,7 @@ async function provide(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   const { provideScores } = await import('../../../agent/scores/provide-scores.ts');
-  await withScoreDuty(io, flags, async ({ clientOf, ...duty }) => {
+  await runScoreProvider(io, flags, async ({ clientOf, ...duty }) => {
     const cluster = clientOf(kubeconfig);
     duty.log.info('score provider started', {
       cluster: clusterName,

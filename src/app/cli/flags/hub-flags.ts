@@ -52,7 +52,10 @@ export async function withHub<T>(
   return withServer(io, { file: flags.kubeconfig, context: flags.context }, use);
 }
 
-/** Does the same for any API server. @param source of its kubeconfig */
+/**
+ * Does the same for any API server.
+ * @param source of its kubeconfig
+ */
 export async function withServer<T>(
   io: CliIo,
   source: KubeConfigSource,

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { SeriesOwner } from '../../../core/scores/prometheus-answer.ts';
+import type { SeriesOwner } from '../../../core/scores/prometheus-response.ts';
 import type { ScoreQuery } from '../../../core/scores/resource-usage-queries.ts';
 import type { CliIo } from '../../terminal/cli-io.ts';
-import { type ScoreFlags, withScoreDuty } from './score-flags.ts';
+import { type ScoreFlags, runScoreProvider } from './score-flags.ts';
 import { wrongOption, wrongValue } from './wrong-option.ts';
 
 /** The Prometheus server, and the clusters to query. */
@@ -22,7 +22,10 @@ export function addPrometheusFlags(command: Command): Command {
     .option('--cluster-label <label>', 'for many clusters: label of the time series that names the cluster');
 }
 
-/** Keeps the scores of queries up to date until the process is stopped. @throws InputError for an invalid flag */
+/**
+ * Keeps the scores of queries up to date until the process is stopped.
+ * @throws InputError for an invalid flag
+ */
 export async function provideFromPrometheus(
   io: CliIo,
   flags: PrometheusFlags,
@@ -38,7 +41,7 @@ export async function provideFromPrometheus(
     tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();
   const ask = (query: string, signal: AbortSignal): Promise<unknown> =>
     queryPrometheus({ server, query, token: token(), signal });
-  await withScoreDuty(io, flags, async (duty) => {
+  await runScoreProvider(io, flags, async (duty) => {
     const { hub, log } = duty;
     log.info('score provider started', { hub: hub.server, prometheus: server, scores: [...queries.keys()] });
     await provideQueriedScores({ ...duty, owner, queries, ask }, io.signal);

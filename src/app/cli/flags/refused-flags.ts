@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import { wrongOption } from './wrong-option.ts';
 
 /**
- * Rejects flags of clusteradm that Berth does not support, with the reason. @param reasons by flag,
- * without `--`
+ * Rejects flags of clusteradm that Berth does not support, with the reason.
+ * @param reasons by flag, without `--`
  */
 export function refuseFlags(command: Command, reasons: Readonly<Record<string, string>>): Command {
   for (const [name, reason] of Object.entries(reasons)) {

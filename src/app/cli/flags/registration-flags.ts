@@ -64,7 +64,8 @@ export function addRegistrationFlags(command: Command): Command {
 }
 
 /**
- * The registration settings of the flags; undefined: none. @throws InputError for conflicting flags
+ * The registration settings of the flags; undefined: none.
+ * @throws InputError for conflicting flags
  */
 export function registeringPair(flags: RegistrationFlags): RegisteringPair | undefined {
   const { bootstrapKubeconfig, hubKubeconfigDir, hubKubeconfigSecret, hostingKubeconfig } = flags;

@@ -13,7 +13,7 @@ export interface ScoreFlags {
   readonly logLevel: string;
 }
 
-export interface ScoreDuty {
+export interface ScoreProviderContext {
   readonly hub: KubeApi;
   /** Creates the client of another kubeconfig. */
   readonly clientOf: (kubeconfig: string | undefined) => KubeApi;
@@ -39,10 +39,10 @@ export function addScoreFlags(command: Command, scoreName: string): Command {
  * Runs `duty` until the process is stopped, then closes the clients.
  * @throws InputError for an invalid flag
  */
-export async function withScoreDuty(
+export async function runScoreProvider(
   io: CliIo,
   flags: ScoreFlags,
-  provide: (duty: ScoreDuty) => Promise<void>,
+  provide: (duty: ScoreProviderContext) => Promise<void>,
 ): Promise<void> {
   const { hubKubeconfig, scoreName } = flags;
   if (!hubKubeconfig)

@@ -88,7 +88,7 @@ export class ControllerMetrics {
     });
     this.#answers = new Counter({
       name: 'berth_plugin_answers_total',
-      help: 'Answers to ApplicationSets',
+      help: 'Responses to ApplicationSets',
       labelNames: ['application_set', 'status', 'token'],
       registers,
     });
@@ -100,7 +100,7 @@ export class ControllerMetrics {
     });
     this.#clusters = new Gauge({
       name: 'berth_plugin_clusters',
-      help: 'Clusters in the last answer to an ApplicationSet, not counting refusals',
+      help: 'Clusters in the last response to an ApplicationSet, not counting refusals',
       labelNames: ['application_set'],
       registers,
     });
@@ -150,7 +150,7 @@ export class ControllerMetrics {
     });
   }
 
-  saw(event: ControllerEvent): void {
+  record(event: ControllerEvent): void {
     if (event.kind === 'published') {
       this.#published.inc();
       this.#writes.inc(event.writes);
@@ -169,7 +169,7 @@ export class ControllerMetrics {
     this.#schedule.observe(tookMs / 1000);
   }
 
-  /** Counts an answer of an admission webhook. */
+  /** Counts a response of an admission webhook. */
   reviewed(verdict: string): void {
     this.#reviews.inc({ verdict });
   }

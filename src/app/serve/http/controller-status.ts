@@ -9,7 +9,7 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import type { Readiness } from './readiness.ts';
 import type { ServeOptions } from '../../settings/serve-options.ts';
 
-/** The answer that `berth status` shows. Plain JSON. */
+/** The status that `berth status` shows. Plain JSON. */
 export interface ControllerStatus {
   readonly ready: boolean;
   readonly problem: string | undefined;

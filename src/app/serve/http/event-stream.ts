@@ -14,8 +14,8 @@ export class EventStream implements AsyncIterable<ControllerEvent> {
     this.#clock = clock;
   }
 
-  emit(happening: ControllerEventBody): void {
-    const event = { atMs: this.#clock.now(), ...happening };
+  emit(body: ControllerEventBody): void {
+    const event = { atMs: this.#clock.now(), ...body };
     for (const reader of this.#readers) reader.push(event);
   }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { raw, type RequestHandler } from 'express';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
-/** A forge waits ten seconds for an answer. */
+/** A forge waits ten seconds for a response. */
 const ANSWER_MS = 4_000;
 const RETRY_AFTER_SECONDS = '10';
 /** Header of a forwarded delivery, which is not forwarded again. */

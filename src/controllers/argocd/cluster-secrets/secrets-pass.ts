@@ -117,7 +117,7 @@ export class SecretsPass {
 
   async #create(secret: KubeObject, gitOpsCluster: string, cluster: string): Promise<void> {
     await this.#options.hub.create(SECRET, secret, { fieldManager: FIELD_MANAGER, metadataOnly: true });
-    this.#tell('created', { name: secret.metadata.name, cluster, gitOpsCluster });
+    this.#emit('created', { name: secret.metadata.name, cluster, gitOpsCluster });
   }
 
   async #update(
@@ -129,7 +129,7 @@ export class SecretsPass {
     const { namespace = '', name } = metadata;
     const options = { fieldManager: FIELD_MANAGER, metadataOnly: true };
     await this.#options.hub.mergePatch(SECRET, { namespace, name }, patch, options);
-    this.#tell('updated', { name, cluster, gitOpsCluster });
+    this.#emit('updated', { name, cluster, gitOpsCluster });
   }
 
   /** The Applications are read from the hub, not from the cache, because Secrets are deleted when no Application is found. */
@@ -157,7 +157,7 @@ export class SecretsPass {
       }
       try {
         await this.#options.hub.delete(SECRET, { namespace, name }, { uid, resourceVersion });
-        this.#tell('deleted', { name, cluster: secret.name, gitOpsCluster });
+        this.#emit('deleted', { name, cluster: secret.name, gitOpsCluster });
       } catch (error) {
         this.#mayWorkLater = true;
         if (!(error instanceof ConflictError)) keep(errorText(error));
@@ -174,7 +174,7 @@ export class SecretsPass {
     }
   }
 
-  #tell(
+  #emit(
     action: SecretWritten['action'],
     { name, cluster, gitOpsCluster }: { name: string; cluster: string; gitOpsCluster: string },
   ): void {

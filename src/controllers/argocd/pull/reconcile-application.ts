@@ -84,13 +84,13 @@ export class ApplicationReconciler {
     this.#waiting.delete(key);
     if (write.type !== 'update') return;
     await hub.update(MANIFEST_WORK, { ...write.work }, PULL_FIELD_MANAGER);
-    this.#tell('updated', key, write.work);
+    this.#emit('updated', key, write.work);
   }
 
   async #create(key: string, work: ManifestWork): Promise<void> {
     try {
       await this.#options.hub.create(MANIFEST_WORK, work as never, PULL_FIELD_MANAGER);
-      this.#tell('created', key, work);
+      this.#emit('created', key, work);
     } catch (error) {
       if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
       await this.#expectOurs(key, work, error);
@@ -155,7 +155,7 @@ export class ApplicationReconciler {
     return unconfirmedCopies(work, inventory.worksOfGroup(group), (cluster) => inventory.isAway(cluster));
   }
 
-  #tell(action: PulledWorkWritten['action'], application: string, { metadata }: ManifestWork): void {
+  #emit(action: PulledWorkWritten['action'], application: string, { metadata }: ManifestWork): void {
     const { namespace: cluster = '', name } = metadata;
     this.#options.onWrite?.({ action, application, cluster, work: name });
   }

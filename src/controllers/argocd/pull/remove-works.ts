@@ -82,7 +82,10 @@ async function confirmedLeaving(
   return (await Promise.all(confirmed)).flat();
 }
 
-/** One failure does not stop the others. @throws the first error, after all were tried */
+/**
+ * One failure does not stop the others.
+ * @throws the first error, after all were tried
+ */
 async function deleteAll(
   leaving: readonly WorkToRemove[],
   { hub, onWrite }: RemoveWorksOptions,

@@ -18,7 +18,7 @@ import { removeWorks } from './remove-works.ts';
 import { SetReports } from './write-set-report.ts';
 
 /** The figures of the pull model in `/metrics`. */
-export interface PullFigures {
+export interface PullMetrics {
   readonly works: number;
   /** Groups whose removals are held. */
   readonly held: number;
@@ -31,7 +31,7 @@ export interface PullController {
   whenIdle(): Promise<void>;
   /** What fails, is held or is not confirmed at the moment, as text for users. */
   warnings(): readonly string[];
-  figures(): PullFigures;
+  figures(): PullMetrics;
   close(): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ export function startPullController(options: PullOptions): PullController {
   };
 }
 
-function figuresOf(inventory: PullInventory, held: HeldRemovals): PullFigures {
+function figuresOf(inventory: PullInventory, held: HeldRemovals): PullMetrics {
   const works = inventory.works.store
     .list()
     .filter((work) => removalGroup(work as unknown as ManifestWork) !== undefined).length;

@@ -13,7 +13,7 @@ import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
 import { DONE, type ReconcileOutcome, runReconciler } from '../../../runtime/reconciler.ts';
 import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
-import { WritePace } from '../../../runtime/write-pace.ts';
+import { RateLimiter } from '../../../runtime/rate-limiter.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { RefreshView, type RefreshViewOptions } from './refresh-view.ts';
 
@@ -112,7 +112,7 @@ export function startRefresh(options: RefreshOptions): RunningRefresh {
 class Refresher {
   readonly #options: RefreshOptions;
   readonly #view: RefreshView;
-  readonly #pace: WritePace;
+  readonly #pace: RateLimiter;
   readonly #signal: AbortSignal;
   readonly #sent = new Map<string, SentRefresh>();
   readonly #problems = new Map<string, string>();
@@ -122,7 +122,7 @@ class Refresher {
     this.#view = view;
     this.#signal = signal;
     const { perSecond = DEFAULT_PER_SECOND } = options;
-    this.#pace = new WritePace(options.clock, { perSecond, burst: 2 * perSecond });
+    this.#pace = new RateLimiter(options.clock, { perSecond, burst: 2 * perSecond });
   }
 
   get pending(): number {

@@ -88,8 +88,8 @@ export class WaveView {
   }
 
   /**
-   * Names (`namespace/name`) of the ApplicationSets that have waves, or had them. @param placement only those that take
-   * this one
+   * Names (`namespace/name`) of the ApplicationSets that have waves, or had them.
+   * @param placement only those that take this one
    */
   takers(placement?: string): readonly string[] {
     return this.applicationSets.store

@@ -48,8 +48,9 @@ const MAX_TRIES = 10;
  * Applies an object from Git: fields without another owner, Berth's own fields that a person
  * changed, and with `force` all fields. Other fields of other managers stay unchanged. The taints
  * of a cluster have several writers, but are one field for the server: if another manager wrote it
- * last, the list is written again with that manager's taints. @throws ConflictError when an
- * annotation or label of Berth belongs to another manager, or the object keeps changing
+ * last, the list is written again with that manager's taints.
+ * @throws ConflictError when an annotation or label of Berth belongs to another manager, or the
+ * object keeps changing
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
   const { api, kind, desired, mayBeThere, force } = task;

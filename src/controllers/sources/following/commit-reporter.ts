@@ -73,14 +73,14 @@ export class CommitReporter {
       const [next] = this.#waiting.values();
       if (next === undefined) await this.#wakeUp.wait(signal);
       else {
-        await this.#tell(next, signal);
+        await this.#report(next, signal);
         if (this.#waiting.get(next.commit) === next) this.#waiting.delete(next.commit);
         await sleep(clock, MIN_INTERVAL_MS, signal);
       }
     }
   }
 
-  async #tell(status: CommitStatus, signal: AbortSignal): Promise<void> {
+  async #report(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const { post, told, source, leadership, clock, random, log, onError } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
     for (let attempt = 1; !signal.aborted; attempt++) {

@@ -27,7 +27,7 @@ export interface GitLoopOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
   readonly pollIntervalMs: number;
   /** Interval of full comparisons of the hub with the last commit, which correct manual changes. */
   readonly resyncIntervalMs: number;
@@ -35,7 +35,7 @@ export interface GitLoopOptions {
    * Receives the events of the source. A commit is applied after the promise of its `read` event
    * resolves.
    */
-  readonly tell: (event: SourceEvent) => Promise<void> | void;
+  readonly emitSource: (event: SourceEvent) => Promise<void> | void;
   /**
    * Awaited at the start by work that no decision needs: checks of the commit, and the full
    * comparison.
@@ -247,15 +247,15 @@ export class GitLoop {
 
   /** The commit with all its problems; undefined if the loop was stopped meanwhile. */
   async #take(read: SourceContent, signal: AbortSignal): Promise<SourceContent | undefined> {
-    const { name: source, emit, tell, check } = this.#options;
+    const { name: source, emit, emitSource, check } = this.#options;
     this.#unchecked = read;
-    const kept = tell({ kind: 'read', source, content: read });
+    const kept = emitSource({ kind: 'read', source, content: read });
     await this.#afterFirstPublication(signal);
     if (signal.aborted) return undefined;
     const content = { ...read, problems: (await check?.(read)) ?? read.problems };
     const { commit, objects, files, problems } = content;
     emit({ kind: 'commit-read', source, commit, objects: objects.length, files, problems });
-    void tell({ kind: 'checked', source, content });
+    void emitSource({ kind: 'checked', source, content });
     await kept;
     return content;
   }
@@ -267,14 +267,14 @@ export class GitLoop {
   async #follow(sync: HubSync, content: SourceContent, options: SyncOptions): Promise<void> {
     const hubChanges = this.#hubChanges;
     this.#outcome = await sync.sync(content, options);
-    this.#tell(this.#outcome);
+    this.#report(this.#outcome);
     // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
     if (!this.#isHalf) this.#happened('whole');
   }
 
   #happened(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
-    void this.#options.tell({ kind, source: this.#options.name });
+    void this.#options.emitSource({ kind, source: this.#options.name });
   }
 
   get #isHalf(): boolean {
@@ -294,7 +294,7 @@ export class GitLoop {
     return (this.#outcome?.problems ?? []).flatMap(({ missingNamespace }) => missingNamespace ?? []);
   }
 
-  #tell(outcome: SyncOutcome): void {
+  #report(outcome: SyncOutcome): void {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });

@@ -29,7 +29,7 @@ import { MemberOwners } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
 import { waitForNamespace } from './wait-for-namespace.ts';
-import { NeededNamespaces } from './needed-namespaces.ts';
+import { NamespaceCreator } from './namespace-creator.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
@@ -56,7 +56,7 @@ export class HubSync {
   readonly #options: HubSyncOptions;
   readonly #id: string;
   readonly #limit: ReturnType<typeof pLimit>;
-  readonly #namespaces: NeededNamespaces;
+  readonly #namespaces: NamespaceCreator;
   readonly #registry: ApplySetRegistry;
   readonly #owners: MemberOwners;
   readonly #deletedBefore: DeletedBeforeRestore;
@@ -71,7 +71,7 @@ export class HubSync {
     const parent = parentOfSource(source, namespace);
     this.#id = applySetId(digest, parent);
     this.#limit = pLimit(concurrency);
-    this.#namespaces = new NeededNamespaces(api);
+    this.#namespaces = new NamespaceCreator(api);
     this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
     this.#deletedBefore = new DeletedBeforeRestore(options.readDeleted);
     this.#owners = new MemberOwners({ ...options, id: this.#id, registry: this.#registry });
@@ -126,8 +126,8 @@ export class HubSync {
   }
 
   /**
-   * Publishes the current content of the source to the other sources of the controller. @returns its objects that
-   * belong on the hub
+   * Publishes the current content of the source to the other sources of the controller.
+   * @returns its objects that belong on the hub
    */
   claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source, isApplied = () => true } = this.#options;
@@ -165,7 +165,7 @@ export class HubSync {
     // If every object is on the hub already, no source can be late, so a restart does not wait.
     if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
       await claims.whenRead(signal);
-    await this.#namespaces.need(this.#options.namespace);
+    await this.#namespaces.ensure(this.#options.namespace);
     // Written before the first member, so that a crash leaves no member without a parent.
     const objects = wanted.map(({ object }) => object);
     await this.#registry.writeParent([...members.values(), ...objects], unlisted);
@@ -279,11 +279,11 @@ export class HubSync {
 
   async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {
     if (!this.#options.createNamespaces) return;
-    if (kind.namespaced) await this.#namespaces.need(object.metadata.namespace ?? 'default');
+    if (kind.namespaced) await this.#namespaces.ensure(object.metadata.namespace ?? 'default');
     if (object.kind !== MANAGED_CLUSTER.kind) return;
     // With the label of registration; a namespace without it may belong to someone else.
     const { name } = object.metadata;
-    await this.#namespaces.need(name, { [CLUSTER_NAME_LABEL]: name });
+    await this.#namespaces.ensure(name, { [CLUSTER_NAME_LABEL]: name });
   }
 
   /** @returns whether it wrote */

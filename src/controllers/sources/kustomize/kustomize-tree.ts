@@ -19,7 +19,10 @@ export interface KustomizeTree {
 /** Only a few at a time, because each may have the maximum size. */
 const READ_AT_ONCE = 8;
 
-/** Passes contents as they arrive, until `onFile` returns false. @returns whether it never returned false */
+/**
+ * Passes contents as they arrive, until `onFile` returns false.
+ * @returns whether it never returned false
+ */
 export async function readContents(
   tree: Pick<KustomizeTree, 'read'>,
   paths: readonly string[],

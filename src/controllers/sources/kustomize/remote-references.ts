@@ -19,9 +19,11 @@ export function missingReference(file: string, text: string, why?: Problem): Par
 }
 
 /**
- * Refuses every entry that would make kustomize open an address, in any kustomization that it might read. kustomize
- * fetches every file that it opens and whose name starts with http, also for patches and generators.
- * @param inputs the paths of the files that kustomize gets; @param files their contents
+ * Refuses every entry that would make kustomize open an address, in any kustomization that it might
+ * read. kustomize fetches every file that it opens and whose name starts with http, also for
+ * patches and generators.
+ * @param inputs the paths of the files that kustomize gets
+ * @param files their contents
  */
 export function findRemoteReferences(
   file: string,

@@ -33,7 +33,10 @@ export interface SelectionRules {
   readonly limits: ManifestLimits;
 }
 
-/** Lists everything in a commit. @throws InputError when it contains more manifests than allowed */
+/**
+ * Lists everything in a commit.
+ * @throws InputError when it contains more manifests than allowed
+ */
 export async function listCommit(
   repository: GitRepository,
   commit: string,

@@ -12,7 +12,7 @@ export interface MemberOwnersOptions {
   readonly id: string;
   /** Take over objects that belong to others. */
   readonly force: boolean;
-  readonly claims: Pick<SourceClaims, 'placeOf' | 'ownerOf' | 'hasReleased' | 'firstOf'>;
+  readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource'>;
   readonly registry: Pick<ApplySetRegistry, 'setOf' | 'sourceOf'>;
 }
 
@@ -79,7 +79,7 @@ export class MemberOwners {
     const owner = await this.#ownerOf(id);
     if (owner === undefined) return;
     const at = (name: string): string => {
-      const place = claims.placeOf(name, id);
+      const place = claims.locationOf(name, id);
       return place === undefined ? '' : ` (${place})`;
     };
     const named =
@@ -102,7 +102,7 @@ export class MemberOwners {
     if (set !== undefined && named === undefined) return { set };
     const owners = [named, force ? undefined : claims.ownerOf(id, source)];
     const owner = owners.find((name) => name !== undefined && !claims.hasReleased(name, id));
-    const rival = owner ?? claims.firstOf(id, source);
+    const rival = owner ?? claims.precedingSource(id, source);
     return rival === undefined ? undefined : { source: rival };
   }
 }

@@ -9,7 +9,10 @@ import type { KubeApi } from '../../../core/ports.ts';
 /** The error code for an object whose kind the hub does not serve. */
 export const NOT_SERVED = 'sync.kind';
 
-/** Resolves the resource of an object. @throws TransientError `NOT_SERVED` while the hub does not serve it */
+/**
+ * Resolves the resource of an object.
+ * @throws TransientError `NOT_SERVED` while the hub does not serve it
+ */
 export async function requiredKind(api: KubeApi, object: KubeObject): Promise<KindInfo> {
   const info = await api.resolve(object.apiVersion, object.kind);
   if (info !== undefined) return info;

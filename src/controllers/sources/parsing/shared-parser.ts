@@ -64,7 +64,7 @@ export class SharedParser {
     if (this.#waiting.length > MAX_WAITING) this.#parseHere();
   }
 
-  /** Resolves when every file has its answer. Rejects if the pool was closed meanwhile. */
+  /** Resolves when every file has its result. Rejects if the pool was closed meanwhile. */
   async finish(): Promise<void> {
     this.#close();
     while (this.#waiting.length > 0) {

@@ -92,7 +92,7 @@ export class CommitBarrier {
   }
 
   /** Follows the sources that write to the hub. Writes of other programs cannot be awaited. */
-  take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
+  handle({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (!this.#sources.includes(source)) return;
     if (kind === 'read') this.#read(source);
     else if (kind === 'whole') this.#followed(source);

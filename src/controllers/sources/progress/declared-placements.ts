@@ -23,7 +23,7 @@ export class DeclaredPlacements {
     this.#sources = new Set(sources);
   }
 
-  take(event: SourceEvent): void {
+  handle(event: SourceEvent): void {
     if (!this.#sources.has(event.source)) return;
     if (event.kind === 'read') this.#read(event.source, event.content);
     else if (event.kind === 'deleted' && event.object.kind === PLACEMENT.kind)
@@ -33,7 +33,7 @@ export class DeclaredPlacements {
   #lost(key: string): void {
     this.#deleted.add(key);
     for (const placements of this.#placements.values()) placements.delete(key);
-    void this.#changes.tell(key);
+    void this.#changes.emit(key);
   }
 
   #read(source: string, { objects, complete }: SourceContent): void {
@@ -46,8 +46,8 @@ export class DeclaredPlacements {
     for (const key of now) this.#deleted.delete(key);
     if (complete) this.#incomplete.delete(source);
     else this.#incomplete.add(source);
-    for (const key of now) if (!before.has(key)) void this.#changes.tell(key);
-    for (const key of before) if (!now.has(key)) void this.#changes.tell(key);
+    for (const key of now) if (!before.has(key)) void this.#changes.emit(key);
+    for (const key of before) if (!now.has(key)) void this.#changes.emit(key);
   }
 
   /** @param key `namespace/name` */

@@ -61,8 +61,8 @@ export class FreshFetches {
 
   /**
    * Whether all other sources have fetched since this source first asked about these deletions, or
-   * took too long. @param about identifies the deletions; '' for none, after which the next ones
-   * need new fetches
+   * took too long.
+   * @param about identifies the deletions; '' for none, after which the next ones need new fetches
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {

@@ -31,7 +31,7 @@ export class SharedCommits {
     }
   }
 
-  take(event: SourceEvent): void {
+  handle(event: SourceEvent): void {
     const { kind, source } = event;
     if (kind === 'read') this.#take(source, event.content.commit?.id);
     const expected = this.#expected.get(source);

@@ -46,7 +46,7 @@ export class SourceClaims {
   }
 
   /** Processes the events of sources. */
-  take({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
+  handle({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
   }
@@ -90,14 +90,14 @@ export class SourceClaims {
   }
 
   /** A source that declares the object and has precedence over this one. */
-  firstOf(identity: string, before: string): string | undefined {
+  precedingSource(identity: string, before: string): string | undefined {
     return this.#order
       .slice(0, this.#order.indexOf(before))
       .find((source) => this.#find(source, identity) !== undefined);
   }
 
   /** Where the source declares the object: `file:line:column`; undefined if it does not. */
-  placeOf(source: string, identity: string): string | undefined {
+  locationOf(source: string, identity: string): string | undefined {
     const found = this.#find(source, identity);
     return found === undefined ? undefined : formatLocation(found.location);
   }

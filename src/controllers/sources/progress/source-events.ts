@@ -18,7 +18,7 @@ export type SourceEvent = { readonly source: string } & (
         /** The source could not be fetched, read or followed this time. */
         | 'failed'
         /** The source must fetch now: deletions of another source wait for it, or its own deletions may continue. */
-        | 'look-wanted';
+        | 'fetch-wanted';
     }
   /** A commit was read. Nothing of it goes to the hub before the listeners have handled this event. */
   | { readonly kind: 'read'; readonly content: SourceContent }

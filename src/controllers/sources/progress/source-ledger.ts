@@ -56,7 +56,7 @@ export class SourceLedger {
   }
 
   /** @returns resolves when the commit is stored, so that the next process knows it */
-  async take(event: SourceEvent): Promise<void> {
+  async handle(event: SourceEvent): Promise<void> {
     if (event.kind === 'read') return this.#read(event.source, event.content);
     if (event.kind === 'failed') this.firstReads.attempted(event.source);
   }

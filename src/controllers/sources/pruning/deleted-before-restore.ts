@@ -22,8 +22,8 @@ export class DeletedBeforeRestore {
   }
 
   /**
-   * The members that a restore brought back and that the source does not declare. @param wanted
-   * identities of the objects of the source in Git; computed only if needed
+   * The members that a restore brought back and that the source does not declare.
+   * @param wanted identities of the objects of the source in Git; computed only if needed
    */
   async among(
     members: Iterable<KubeObject>,

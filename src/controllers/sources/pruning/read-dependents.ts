@@ -25,7 +25,8 @@ const MAX_LISTS = 20;
  * The dependents of objects that are about to be deleted; undefined if these can have none. Only
  * kinds that these objects can affect are listed. They are read from the hub and not from the cache
  * of the process, which may be behind: dependents that it does not show yet would be lost without
- * being counted. @throws BerthError when any of them cannot be read; unknown is not treated as none
+ * being counted.
+ * @throws BerthError when any of them cannot be read; unknown is not treated as none
  */
 export async function readDependents(
   api: KubeApi,

@@ -31,8 +31,8 @@ type OnFile = (path: string, reading: FileVersionReading) => void;
 const CACHE_FROM_FILES = 64;
 
 /**
- * Reads and parses files, and calls back for each of them in no particular order. @throws when the repository cannot be
- * read
+ * Reads and parses files, and calls back for each of them in no particular order.
+ * @throws when the repository cannot be read
  */
 export async function readFiles(
   repository: GitRepository,

@@ -9,7 +9,10 @@ export interface FoundRepository {
   readonly below: string;
 }
 
-/** Finds the repository that contains a folder. @throws InputError `git.not-a-repository` */
+/**
+ * Finds the repository that contains a folder.
+ * @throws InputError `git.not-a-repository`
+ */
 export async function findGitDir(folder: string): Promise<FoundRepository> {
   const found = await findEnclosingGitDir(folder);
   if (found === undefined)

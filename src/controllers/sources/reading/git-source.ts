@@ -11,7 +11,7 @@ import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedCache } from '../parsing/parsed-cache.ts';
 import { SourceReader } from './source-reader.ts';
 import type { LastCompleteStore } from './source-reader-options.ts';
-import { LastFollowed } from './last-followed.ts';
+import { LastFollowedCommit } from './last-followed-commit.ts';
 import { MirrorDamage } from './mirror-damage.ts';
 import { MirrorMaintenance } from './mirror-maintenance.ts';
 
@@ -70,7 +70,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
     lastComplete: lastCompleteIn(repository),
   });
   const { url, signatures, mirrorDir } = options;
-  const followed = new LastFollowed(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
+  const followed = new LastFollowedCommit(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
   let [accepted, lastRead]: (string | undefined)[] = [];
   const damage = new MirrorDamage(mirrorDir);
   const tidying = new MirrorMaintenance(() => repository.tidy());
@@ -83,7 +83,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
       const isNew = repository.timesRecreated !== madeAgain;
       // The state stored in the previous mirror no longer exists.
       if (isNew || damage.isFound) accepted = undefined;
-      if (isNew) for (const memory of [followed, reader]) memory.forgetNoted();
+      if (isNew) for (const memory of [followed, reader]) memory.fileRemoved();
       damage.fetched(commit);
       if (verifier !== undefined && commit !== accepted) {
         await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));

@@ -75,8 +75,8 @@ export function locatedAtCommit(manifest: ParsedManifest, commit: string): Parse
 /**
  * Visits the versions of each file, newest first, until `show` accepts one. One commit may break
  * many files, so the history is walked for all of them together, then for those whose versions were
- * hidden by others, and only then for each remaining one. @param show returns whether the version
- * is accepted
+ * hidden by others, and only then for each remaining one.
+ * @param show returns whether the version is accepted
  */
 async function walkBack(
   repository: GitRepository,

@@ -30,8 +30,9 @@ export class MirrorDamage {
   }
 
   /**
-   * Calls `read` for a commit. @param isFetched whether the commit was fetched; then missing
-   * objects are an error, after which it is fetched again
+   * Calls `read` for a commit.
+   * @param isFetched whether the commit was fetched; then missing objects are an error, after which
+   * it is fetched again
    */
   async watch(
     commit: string,

@@ -8,7 +8,10 @@ export class MirrorMaintenance {
     this.#tidy = tidy;
   }
 
-  /** Does nothing while it is running. @throws the error of the last run, once */
+  /**
+   * Does nothing while it is running.
+   * @throws the error of the last run, once
+   */
   begin(): void {
     const failed = this.#failed;
     this.#failed = undefined;

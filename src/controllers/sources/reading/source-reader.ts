@@ -119,7 +119,7 @@ export class SourceReader {
   }
 
   /** The mirror lost its pins, so the next `settle` must pin the last complete commit again. */
-  forgetNoted(): void {
+  fileRemoved(): void {
     this.#unsettled ??= this.#lastComplete?.commit?.id;
   }
 

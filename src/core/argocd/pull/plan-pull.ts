@@ -92,7 +92,10 @@ function planWrite(wanted: ManifestWork, current: ManifestWork | undefined): Pul
 
 type Texts = Readonly<Record<string, string>>;
 
-/** Keys of others stay. @param optional a key of Berth that is not always wanted */
+/**
+ * Keys of others stay.
+ * @param optional a key of Berth that is not always wanted
+ */
 function merged(current: Texts = {}, wanted: Texts = {}, optional: string): Texts {
   const { [optional]: _own, ...others } = current;
   return { ...others, ...wanted };

@@ -51,7 +51,10 @@ export function hostingSetOfWork({ metadata }: Pick<ManifestWork, 'metadata'>): 
   return metadata.annotations?.[HOSTING_SET_KEY];
 }
 
-/** The group of an ApplicationSet. @param set `namespace/name` */
+/**
+ * The group of an ApplicationSet.
+ * @param set `namespace/name`
+ */
 export function setGroup(set: string): string {
   return `ApplicationSet ${set}`;
 }

@@ -16,7 +16,10 @@ export type ClusterHealth =
       readonly why: string;
     };
 
-/** The worst health of all Applications of one cluster. @param applications at least one */
+/**
+ * The worst health of all Applications of one cluster.
+ * @param applications at least one
+ */
 export function clusterHealth(applications: readonly Application[]): ClusterHealth {
   const all = applications.map(applicationHealth);
   const bad = all.find(({ kind }) => kind === 'failing') ?? all.find(({ kind }) => kind === 'progressing');

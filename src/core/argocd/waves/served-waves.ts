@@ -27,8 +27,8 @@ export interface WaveCandidate {
 }
 
 /**
- * The waves in the answer to an ApplicationSet. They are read from its annotation and never computed here, so every
- * process gives the same answer, and a cluster that is not recorded is not served.
+ * The waves in the response to an ApplicationSet. They are read from its annotation and never computed here, so every
+ * process gives the same response, and a cluster that is not recorded is not served.
  * @param candidates ApplicationSets with this name, in any namespace
  */
 export function readServedWaves(
@@ -72,7 +72,7 @@ export function servedWaves(written: string): ReadonlyMap<string, ServedWaves> |
   return new Map([...record].map(([placement, waves]) => [placement, servedOf(waves)]));
 }
 
-/** The part of the record on which an answer depends; '' if there is none. */
+/** The part of the record on which a response depends; '' if there is none. */
 export function servedText(annotations: Readonly<Record<string, string>> | undefined): string {
   const written = annotations?.[WAVES_ANNOTATION];
   const waves = written === undefined ? undefined : servedWaves(written);

@@ -2,7 +2,7 @@ import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '..
 
 /**
  * On an ApplicationSet: the wave of each cluster, and whether it is served. The endpoint answers from it, so every
- * process gives the same answer, also after a restart or a change of the leader.
+ * process gives the same response, also after a restart or a change of the leader.
  */
 export const WAVES_ANNOTATION = 'berth.dev/waves';
 

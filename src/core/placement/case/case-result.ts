@@ -3,7 +3,7 @@ import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 
 /**
  * One decision in the form that `berth simulate` prints and that tests compare with recorded
- * answers. It is plain JSON. Lists of clusters are sorted by name, except `selected`, which is in
+ * results. It is plain JSON. Lists of clusters are sorted by name, except `selected`, which is in
  * rank order.
  */
 export interface CaseResult {

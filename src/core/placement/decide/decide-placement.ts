@@ -10,7 +10,7 @@ import { cacheScores } from '../prioritize/score-clusters.ts';
 import type { ScheduleStatus } from '../result/schedule-result.ts';
 import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
 import { type OrderedClusters, orderFeasible } from './order-feasible.ts';
-import { partsInCommon } from './parts-in-common.ts';
+import { reuseUnchangedParts } from './reuse-unchanged-parts.ts';
 import { ClusterRanking } from './cluster-ranking.ts';
 
 /** The earlier decisions that a decision starts from. */
@@ -73,7 +73,7 @@ export function decidePlacement(
   for (let at = 0; at < best.length; at++) scores[at] = ordered.totals[at] as number;
   // Compare before the old ranking is overwritten.
   const { old } = basis;
-  const known = old && partsInCommon(old, { compiled, order: best });
+  const known = old && reuseUnchangedParts(old, { compiled, order: best });
   const ranking = keepsRanking && expired.length === 0 ? keepRanking(ordered, basis) : undefined;
   const selected = ranking === undefined ? best.slice() : ranking.order.subarray(0, best.length);
   const status = expired.length === 0 ? SUCCESS : expiryWarning(expired);

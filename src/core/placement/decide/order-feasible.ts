@@ -5,7 +5,7 @@ import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import type { CachedScores, ScoredClusters } from '../prioritize/score-clusters.ts';
 import { scoreClusters } from '../prioritize/score-clusters.ts';
-import { wholeTotals } from '../prioritize/whole-totals.ts';
+import { integerTotals } from '../prioritize/integer-totals.ts';
 import type { ScheduleResult } from '../result/schedule-result.ts';
 import { type RankedClusters, rankByCounting } from '../select/rank-by-counting.ts';
 import { selectRankedClusters } from './select-ranked-clusters.ts';
@@ -31,7 +31,7 @@ export function orderFeasible(index: SchedulingIndex, given: Candidates, limit: 
   const into = { order: scratch.places, totals: scratch.placeTotals };
   const { bound } = compiled;
   if (bound === undefined) return orderByComparing(index, given, { limit, into });
-  const scored = wholeTotals(given, prioritizers, scratch);
+  const scored = integerTotals(given, prioritizers, scratch);
   const { order, totals } = rankByCounting(scored, { bound, limit }, { ...into, levels: scratch.levels });
   return { order, totals, spread: undefined, ranges: scored.ranges, expired: NO_SCORES };
 }

@@ -17,7 +17,7 @@ import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.
 import type { PolicyResult } from '../prioritize/registry.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { resolvePolicy } from '../prioritize/registry.ts';
-import { boundOfTotals } from '../prioritize/whole-totals.ts';
+import { totalsBound } from '../prioritize/integer-totals.ts';
 import { ScoreExpiry } from '../prioritize/score-expiry.ts';
 import { ScratchBuffers } from './scratch-buffers.ts';
 import { TolerationClass } from '../filter/toleration-class.ts';
@@ -135,7 +135,7 @@ export class SchedulingIndex {
       limit: limitOf(placement),
       spread,
       avoidPreferNoSelect,
-      bound: policy.ok && isByTotal ? boundOfTotals(policy.prioritizers) : undefined,
+      bound: policy.ok && isByTotal ? totalsBound(policy.prioritizers) : undefined,
     };
   }
 

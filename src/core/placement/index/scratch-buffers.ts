@@ -1,4 +1,4 @@
-import { MAX_TOTAL } from '../prioritize/whole-totals.ts';
+import { MAX_TOTAL } from '../prioritize/integer-totals.ts';
 
 /**
  * Buffers that every decision uses again. Without them, a fleet would spend more time on allocating

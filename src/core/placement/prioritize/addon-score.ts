@@ -8,13 +8,13 @@ import type { Prioritizer, ScoreOrigin } from './prioritizer.ts';
  * What counts if a cluster has no valid score. The weight matters because a negative weight makes
  * the highest score the worst.
  */
-export interface WithoutScore {
+export interface MissingScoreRule {
   readonly rule: MissingScores;
   readonly weight: number;
 }
 
 /** The behavior of OCM: the score is 0. */
-const NEUTRAL: WithoutScore = { rule: 'neutral', weight: 1 };
+const NEUTRAL: MissingScoreRule = { rule: 'neutral', weight: 1 };
 
 /**
  * The score that an add-on reported for the cluster. If there is no valid score, the rule decides.
@@ -22,7 +22,7 @@ const NEUTRAL: WithoutScore = { rule: 'neutral', weight: 1 };
 export function addOnScore(
   resourceName: string,
   scoreName: string,
-  { rule, weight }: WithoutScore = NEUTRAL,
+  { rule, weight }: MissingScoreRule = NEUTRAL,
 ): Prioritizer {
   const substitute = rule === 'worst' ? -100 * Math.sign(weight) : 0;
   return {

@@ -7,7 +7,7 @@ export class DecisionCountJournal {
   /** Entry `n` is at `n` modulo its length. */
   readonly #entries = new Uint32Array(KEPT);
   #length = 0;
-  /** The last answer. Consecutive placements ask for the same range. */
+  /** The last result. Consecutive placements ask for the same range. */
   #asked: { readonly from: number; readonly to: number; readonly clusters: Uint32Array } | undefined;
 
   /** Replaces the cluster numbers after a change of the fleet. */

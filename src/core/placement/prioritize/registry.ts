@@ -1,5 +1,5 @@
 import type { PrioritizerPolicy, ScoreCoordinate } from '../../model/kind/placement.ts';
-import { addOnScore, type WithoutScore } from './addon-score.ts';
+import { addOnScore, type MissingScoreRule } from './addon-score.ts';
 import { balance } from './balance.ts';
 import type { MissingScores } from './missing-scores.ts';
 import type { Prioritizer } from './prioritizer.ts';
@@ -60,7 +60,7 @@ export function resolvePolicy(
   return { ok: true, prioritizers };
 }
 
-function resolvePrioritizer(coordinate: ScoreCoordinate, without: WithoutScore): Prioritizer | string {
+function resolvePrioritizer(coordinate: ScoreCoordinate, without: MissingScoreRule): Prioritizer | string {
   if (coordinate.type === 'AddOn') {
     if (coordinate.addOn === undefined) return 'addOn should not be empty';
     return addOnScore(coordinate.addOn.resourceName ?? '', coordinate.addOn.scoreName ?? '', without);

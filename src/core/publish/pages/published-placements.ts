@@ -29,7 +29,7 @@ export class PublishedPlacements {
 
   markComplete(): void {
     this.#complete = true;
-    this.#tell(undefined);
+    this.#notify(undefined);
   }
 
   /** @param listener called with `namespace/name` after each publication, and with undefined when all are complete */
@@ -52,7 +52,7 @@ export class PublishedPlacements {
   set(placement: string, pages: readonly SettledPage[]): void {
     if (pages.length === 0) {
       this.#placements.delete(placement);
-      this.#tell(placement);
+      this.#notify(placement);
       return;
     }
     const seen = new Set<string>();
@@ -71,10 +71,10 @@ export class PublishedPlacements {
       placement,
       groups: [...groups.values()].sort((a, b) => a.index - b.index),
     });
-    this.#tell(placement);
+    this.#notify(placement);
   }
 
-  #tell(placement: string | undefined): void {
+  #notify(placement: string | undefined): void {
     for (const listener of this.#listeners) listener(placement);
   }
 }

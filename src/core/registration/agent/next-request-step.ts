@@ -29,7 +29,7 @@ interface SigningRequest {
 
 /**
  * Finds the request of an agent by its content and not by its name: an agent that was killed between the request and
- * its answer does not know the name.
+ * its response does not know the name.
  * Source of the order: open-cluster-management.io/ocm `pkg/registration/register/csr/csr.go` (processCSR). There an
  * agent loses its key at a restart, and makes another request.
  * @param requests of the cluster on the hub

@@ -18,7 +18,10 @@ export type CertificatePlan =
 /** The share of the lifetime of a certificate that is left when it is renewed. */
 const RENEWAL = { leastShare: 0.2, jitter: 0.05 };
 
-/** The share of its lifetime that a certificate has left when it is renewed. @param random uniform in [0, 1) */
+/**
+ * The share of its lifetime that a certificate has left when it is renewed.
+ * @param random uniform in [0, 1)
+ */
 export function renewalShare(random: () => number): number {
   return RENEWAL.leastShare + RENEWAL.jitter * random();
 }

@@ -90,7 +90,10 @@ export function judgeClock(
   return CLUSTER_CONDITIONS.clockOutOfSync;
 }
 
-/** @param wallMs when the lease arrived, milliseconds since the epoch @param monotonicMs the same by the monotonic clock */
+/**
+ * @param wallMs when the lease arrived, milliseconds since the epoch
+ * @param monotonicMs the same by the monotonic clock
+ */
 export function observeLease(
   before: ObservedLease | undefined,
   lease: KubeObject,

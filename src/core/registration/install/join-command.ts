@@ -10,7 +10,10 @@ export interface JoinTicket {
   readonly caHashes: readonly string[];
 }
 
-/** The command to run on a cluster; the user adds the name of the cluster. @param wait whether it has `--wait` */
+/**
+ * The command to run on a cluster; the user adds the name of the cluster.
+ * @param wait whether it has `--wait`
+ */
 export function joinCommand({ token, server, caHashes }: JoinTicket, wait: boolean): string {
   const pins = caHashes.map((hash) => ` --discovery-token-ca-cert-hash ${hash}`).join('');
   const waiting = wait ? ' --wait' : '';

@@ -15,7 +15,10 @@ export function isReviewed({ resource }: ReviewQuestion): boolean {
   return REVIEWS.has(resource);
 }
 
-/** The answer of a mutating webhook. @param now RFC 3339 */
+/**
+ * The response of a mutating webhook.
+ * @param now RFC 3339
+ */
 export function judgeMutation({ resource, write }: ReviewQuestion, now: string): ReviewVerdict {
   if (write === undefined || resource !== resourceOf(MANAGED_CLUSTER)) return { kind: 'allowed' };
   const completed = completeCluster(write, now);

@@ -78,7 +78,7 @@ export function readReview(review: unknown): ReviewQuestion | string {
   };
 }
 
-/** The AdmissionReview with the answer. */
+/** The AdmissionReview with the response. */
 export function reviewAnswer(
   { uid, write }: ReviewQuestion,
   verdict: ReviewVerdict,

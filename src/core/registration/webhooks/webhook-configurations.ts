@@ -17,7 +17,7 @@ export type WebhookAddress =
   /** `https://HOST[:PORT]`, without a path. */
   | { readonly kind: 'url'; readonly url: string };
 
-/** The time that a write waits for an answer before the API server gives up. */
+/** The time that a write waits for a response before the API server gives up. */
 const TIMEOUT_SECONDS = 5;
 
 /* CEL of match conditions, https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/ */

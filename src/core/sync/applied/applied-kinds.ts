@@ -33,8 +33,8 @@ export function appliedKinds(listed: readonly string[] = []): (object: Kinded) =
 }
 
 /**
- * The objects of a source that are applied. @param kinds the kinds that the source lists;
- * undefined: unknown, treated as none
+ * The objects of a source that are applied.
+ * @param kinds the kinds that the source lists; undefined: unknown, treated as none
  */
 export function appliedObjects<T extends { readonly object: Kinded }>(
   objects: readonly T[],

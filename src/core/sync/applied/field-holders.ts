@@ -6,8 +6,9 @@ import { type Fields, type ManagedFields, managedFieldsOf } from './manager-fiel
 export type FieldHolder = Required<Pick<ManagedFields, 'manager' | 'operation' | 'subresource'>>;
 
 /**
- * The other managers that own a field, by the managedFields of the live object. @param name the
- * field, as a conflict names it @param manager our manager, which is skipped
+ * The other managers that own a field, by the managedFields of the live object.
+ * @param name the field, as a conflict names it
+ * @param manager our manager, which is skipped
  */
 export function fieldHolders(live: KubeObject, name: string, manager: string): readonly FieldHolder[] {
   return managedFieldsOf(live)

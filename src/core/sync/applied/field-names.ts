@@ -30,7 +30,10 @@ export function restAfter(text: string, beginning: string): string | undefined {
   return rest === '' || rest.startsWith('.') || rest.startsWith('[') ? rest : undefined;
 }
 
-/** `[effect="NoSelect",key="a"]`: the fields that identify an item. @param key field to value */
+/**
+ * `[effect="NoSelect",key="a"]`: the fields that identify an item.
+ * @param key field to value
+ */
 export function keyName(key: Fields): string {
   const parts = Object.keys(key)
     .sort()

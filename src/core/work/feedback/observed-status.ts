@@ -170,7 +170,7 @@ function isRuleCondition(condition: Condition): boolean {
   return condition.reason.startsWith(RULE_REASON_PREFIX);
 }
 
-/** Has the agent spoken about this work at all? Nothing is said about availability before. */
+/** Whether the agent has reported the condition Applied. Availability is not reported before that. */
 export function wasApplied(status: ManifestWorkStatus | undefined): boolean {
   return findCondition(status?.conditions, 'Applied') !== undefined;
 }

@@ -37,8 +37,8 @@ export function isInFolder(file: string, folder: string): boolean {
 /**
  * Fills works with the objects of their folders. A folder that is empty, contains a broken file or
  * hub objects is reported and its work is left out, because a work with a missing manifest would
- * delete the object. @param root prefix of repository paths in `location.file`, with a trailing
- * slash
+ * delete the object.
+ * @param root prefix of repository paths in `location.file`, with a trailing slash
  */
 export function inlineManifests<S extends SourceObject>(
   sources: readonly S[],

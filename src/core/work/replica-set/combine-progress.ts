@@ -2,7 +2,7 @@ import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
 import { type WorkProgress, workProgress } from './work-rollout-status.ts';
 
-/** From the one that decides most to the one that decides least. */
+/** By precedence: the first of these that a work has is the status of the cluster. */
 const RANK: readonly RolloutStatus[] = ['ToApply', 'Failed', 'TimeOut', 'Progressing', 'Succeeded', 'Skip'];
 
 /** Progress of a cluster whose manifests are spread over several works: the worst of them, since the latest change. */

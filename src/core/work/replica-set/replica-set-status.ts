@@ -78,7 +78,7 @@ const EMPTY: WorkSummary = {
 /** Counts clusters. The status of a cluster with several works is combined from all of them. */
 function summarize(placement: PlacementOutcome): WorkSummary {
   const count = (type: string, every: boolean): number =>
-    placement.upToDate.filter((group) => says(group, type, every)).length;
+    placement.upToDate.filter((group) => hasCondition(group, type, every)).length;
   return {
     total: placement.existing.length,
     progressing: count('Progressing', false),
@@ -90,7 +90,8 @@ function summarize(placement: PlacementOutcome): WorkSummary {
   };
 }
 
-function says({ works }: ClusterWorks, type: string, every: boolean): boolean {
+/** Whether all works of the cluster, or one of them, report the condition as True. */
+function hasCondition({ works }: ClusterWorks, type: string, every: boolean): boolean {
   const isTrue = (work: ManifestWork): boolean =>
     work.metadata.deletionTimestamp === undefined &&
     findCondition(work.status?.conditions, type)?.status === 'True';
@@ -166,7 +167,7 @@ const HOLD_TEXTS: Readonly<Record<Exclude<RolloutHold, 'none'>, string>> = {
   paused: 'paused: nothing new starts',
   aborted: 'aborted: clusters go back to the last good template',
   'rolled-back':
-    'rolled back: too many clusters failed, the last good template counts until the template changes',
+    'rolled back: too many clusters failed, the last good template is used until the template changes',
 };
 
 function applied(placements: readonly PlacementOutcome[], summary: WorkSummary): Condition {

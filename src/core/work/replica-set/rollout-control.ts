@@ -68,7 +68,7 @@ export function controlProblems(replicaSet: ManifestWorkReplicaSet): readonly st
   ];
 }
 
-/** The template that clusters shall have now. */
+/** The template that clusters should have now. */
 export function effectiveTemplate(
   replicaSet: ManifestWorkReplicaSet,
   control: RolloutControl,

@@ -22,7 +22,10 @@ interface Written {
 export class StatusRivals {
   readonly #written = new Map<string, Written>();
 
-  /** Berth wrote this status. @param version resource version of the replica set after that */
+  /**
+   * Berth wrote this status.
+   * @param version resource version of the replica set after that
+   */
   recordWrite(
     replicaSet: ManifestWorkReplicaSet,
     status: ManifestWorkReplicaSetStatus,

@@ -11,7 +11,7 @@ export interface ManagedFields {
 
 /**
  * Whether a live object still has all fields that the agent wrote. Other fields are defaults of the
- * API server, or were added by others (`unnamedFieldsOfOthers`).
+ * API server, or were added by others (`othersFieldsOutsideManifest`).
  * @param live with managedFields, as read from the server
  */
 export function isUntouched(wanted: KubeObject, live: KubeObject): boolean {

@@ -137,8 +137,8 @@ function typedName({ commonName, organizations }: CertificateSubject): x509.Name
 }
 
 /**
- * Checks the issued certificate. @throws BugError when its names or key differ from the requested
- * ones
+ * Checks the issued certificate.
+ * @throws BugError when its names or key differ from the requested ones
  */
 function requireExact(der: Buffer, { subject, publicKeyDer }: IssueRequest): void {
   const fields = readCertificate(der);

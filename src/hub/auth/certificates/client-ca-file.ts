@@ -5,7 +5,10 @@ import { SecretFile } from '../../../runtime/files/secret-file.ts';
 
 const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
-/** Every certificate of a PEM file; other blocks are left out, as Go does. @throws InputError when there is none, or a broken one */
+/**
+ * Every certificate of a PEM file; other blocks are left out, as Go does.
+ * @throws InputError when there is none, or a broken one
+ */
 export function parseCertificates(file: string, text: string): readonly X509Certificate[] {
   const wrong = (problem: string, cause?: unknown): InputError =>
     new InputError(problem, { code: 'hub.certificate-file', subject: file, cause });

@@ -37,8 +37,8 @@ export function openMemberAuthorities(
 }
 
 /**
- * The entries of the file; none if it does not exist. @throws InputError when it is not ours or
- * broken
+ * The entries of the file; none if it does not exist.
+ * @throws InputError when it is not ours or broken
  */
 export function readMemberAuthorities(path: string): ReadonlyMap<string, ClusterPairs> {
   if (!existsSync(path)) return new Map();

@@ -12,8 +12,8 @@ const WAIT_MS = 10;
 
 /**
  * Runs a change that reads a credentials file and writes it back, one process at a time, so that
- * issuing a token cannot restore one that is revoked at the same moment. @throws InputError
- * `hub.data-in-use` when another process keeps the lock
+ * issuing a token cannot restore one that is revoked at the same moment.
+ * @throws InputError `hub.data-in-use` when another process keeps the lock
  */
 export function changeCredentials<T>(file: string, change: () => T): T {
   const lock = lockWhenFree(dirname(file));

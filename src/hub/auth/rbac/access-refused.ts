@@ -2,7 +2,10 @@ import { forbidden } from '../../wire/status-errors.ts';
 import type { StatusError } from '../../wire/status-error.ts';
 import type { AccessQuestion, UserInfo } from '../../wire/user-info.ts';
 
-/** A 403 with the text of kube-apiserver. @param name of the object as the path has it, '' for a collection */
+/**
+ * A 403 with the text of kube-apiserver.
+ * @param name of the object as the path has it, '' for a collection
+ */
 export function accessRefused(user: UserInfo, question: AccessQuestion, name: string): StatusError {
   const { verb, group, resource, subresource = '', namespace = '' } = question;
   const what = subresource === '' ? resource : `${resource}/${subresource}`;

@@ -18,15 +18,15 @@ export class Revocations {
   #revision = 0;
 
   /**
-   * A missing file means that nothing was revoked. @throws InputError when the file exists and is
-   * broken or not ours
+   * A missing file means that nothing was revoked.
+   * @throws InputError when the file exists and is broken or not ours
    */
   constructor(path: string, log: Logger = SILENT_LOG) {
     this.#path = path;
     this.#file = new SecretFile({
       file: path,
       what: 'revocations',
-      without: 'the list that was read last counts',
+      without: 'the list that was read last is used',
       parse: (text) => parse(path, text),
       log,
     });

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import type * as Jose from 'jose';
-import type { GivenTokenKey } from './given-token-keys.ts';
+import type { ExternalTokenKey } from './external-token-keys.ts';
 
 const ALGORITHM = 'ES256';
 /** Maximum lifetime of a requested token; tokens of legacy Secrets live longer. */
@@ -25,7 +25,7 @@ export interface TokenOptions {
   /** Also accepts tokens that are valid for longer than a year. */
   readonly longLived?: boolean;
   /** Keys of other issuers whose tokens are accepted. */
-  readonly keys?: readonly GivenTokenKey[];
+  readonly keys?: readonly ExternalTokenKey[];
   /** Issuers that tokens may name besides the cluster's own. */
   readonly issuers?: readonly string[];
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { UserInfo } from '../../wire/user-info.ts';
-import { readGivenFile, wrongFile } from '../given/given-file.ts';
+import { readFlagFile, wrongFile } from '../files/flag-file.ts';
 
 const CODE = 'hub.token-auth-file';
 
@@ -14,7 +14,7 @@ export class TokenAuthFile {
 
   /** @throws InputError when the file cannot be read, or a line has fewer than three columns */
   constructor(file: string) {
-    this.#users = parse(file, readGivenFile(CODE, file));
+    this.#users = parse(file, readFlagFile(CODE, file));
   }
 
   find(token: string): UserInfo | undefined {

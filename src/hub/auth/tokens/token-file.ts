@@ -50,12 +50,18 @@ export class TokenFile {
     return token;
   }
 
-  /** Revokes all tokens of a user. @returns their number */
+  /**
+   * Revokes all tokens of a user.
+   * @returns their number
+   */
   revoke(userName: string): number {
     return this.#change((entries) => entries.filter(({ name }) => name !== userName)).length;
   }
 
-  /** Revokes one token. @returns its user; undefined if the token is unknown */
+  /**
+   * Revokes one token.
+   * @returns its user; undefined if the token is unknown
+   */
   revokeToken(token: string): UserInfo | undefined {
     const found = this.find(token);
     const sha256 = hash('sha256', token, 'hex');
@@ -87,8 +93,8 @@ export class TokenFile {
   }
 
   /**
-   * @returns the removed entries; @throws InputError if the file cannot be read, which is then not
-   * overwritten
+   * @returns the removed entries
+   * @throws InputError if the file cannot be read, which is then not overwritten
    */
   #change(change: (entries: readonly TokenEntry[]) => readonly TokenEntry[]): readonly TokenEntry[] {
     return changeCredentials(this.#path, () => {

@@ -9,8 +9,11 @@ const SHORTEST_SECONDS = 600;
 const USUAL_SECONDS = 3600;
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
-/** `POST serviceaccounts/NAME/token`: a fresh JWT in the status. @throws StatusError 404 or 422 */
-export async function answerTokenRequest(
+/**
+ * `POST serviceaccounts/NAME/token`: a fresh JWT in the status.
+ * @throws StatusError 404 or 422
+ */
+export async function issueToken(
   request: JsonObject,
   account: { readonly namespace: string; readonly name: string },
   issuer: { readonly tokens: ServiceAccountTokens; readonly store: ObjectStore; readonly nowMs: number },

@@ -20,8 +20,8 @@ interface Operation {
   readonly action: string;
   readonly kind: GroupVersionKind;
   readonly body?: string;
-  /** Of the answer 200. */
-  readonly answer: string;
+  /** Definition of the response with code 200. */
+  readonly response: string;
   readonly query?: readonly JsonObject[];
   readonly consumes?: readonly string[];
 }
@@ -59,9 +59,15 @@ export function swaggerPaths(prefix: string, ref: ResourceRef, names: PathDefini
   const kind = { group: definition.group, version: version.name, kind: definition.kind };
   const space = definition.namespaced ? [inPath('namespace')] : [];
   const base = `${prefix}${definition.namespaced ? '/namespaces/{namespace}' : ''}/${definition.plural}`;
-  const create = operation({ action: 'post', kind, body: names.object, answer: names.object, query: WRITE });
+  const create = operation({
+    action: 'post',
+    kind,
+    body: names.object,
+    response: names.object,
+    query: WRITE,
+  });
   if (!definition.verbs.includes('get')) return { [base]: { post: create, ...shared(space) } };
-  const list = operation({ action: 'list', kind, answer: names.list, query: LIST });
+  const list = operation({ action: 'list', kind, response: names.list, query: LIST });
   const paths: JsonObject = {
     [base]: { get: list, post: create, delete: deletion('deletecollection', kind), ...shared(space) },
     [`${base}/{name}`]: {
@@ -90,8 +96,8 @@ function subresources(
       : [['scale', readAndWrite(SCALE_KIND, names.other(SCALE_KIND), types)] as const]),
     ...others.map((other) => {
       const all = { ...readAndWrite(other.kind, names.other(other.kind), types) };
-      const answer = names.other(other.kind);
-      all['post'] = operation({ action: 'post', kind: other.kind, body: answer, answer, query: WRITE });
+      const response = names.other(other.kind);
+      all['post'] = operation({ action: 'post', kind: other.kind, body: response, response, query: WRITE });
       const methods = other.verbs.map((verb) => METHODS[verb] ?? verb);
       return [
         other.name,
@@ -105,13 +111,13 @@ const METHODS: Readonly<Record<string, string>> = { create: 'post', update: 'put
 
 function readAndWrite(kind: GroupVersionKind, name: string, consumes: readonly string[]): JsonObject {
   return {
-    get: operation({ action: 'get', kind, answer: name }),
-    put: operation({ action: 'put', kind, body: name, answer: name, query: WRITE }),
+    get: operation({ action: 'get', kind, response: name }),
+    put: operation({ action: 'put', kind, body: name, response: name, query: WRITE }),
     patch: operation({
       action: 'patch',
       kind,
       body: `${META}Patch`,
-      answer: name,
+      response: name,
       query: [...WRITE, query('force', 'boolean')],
       consumes,
     }),
@@ -123,7 +129,7 @@ function deletion(action: string, kind: GroupVersionKind): JsonObject {
   const { parameters: inQuery, ...rest } = operation({
     action,
     kind,
-    answer: `${META}Status`,
+    response: `${META}Status`,
     query: parameters,
   });
   const body = { in: 'body', name: 'body', schema: { $ref: `#/definitions/${META}DeleteOptions` } };
@@ -134,7 +140,7 @@ function operation({
   action,
   kind,
   body,
-  answer,
+  response,
   query: inQuery = [],
   consumes = ['*/*'],
 }: Operation): JsonObject {
@@ -146,7 +152,7 @@ function operation({
     schemes: ['https'],
     ...(parameters.length > 0 && { parameters }),
     responses: {
-      '200': { description: 'OK', schema: { $ref: `#/definitions/${answer}` } },
+      '200': { description: 'OK', schema: { $ref: `#/definitions/${response}` } },
       '401': { description: 'Unauthorized' },
     },
     'x-kubernetes-action': action,

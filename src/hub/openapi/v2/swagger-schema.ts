@@ -42,11 +42,11 @@ const ownDefinition = (schema: Schema): Schema =>
 
 function swaggerBody(schema: Schema, definitions: SwaggerDefinitions): JsonObject {
   const json: JsonObject = {
-    ...typeWords(schema),
+    ...typeKeywords(schema),
     ...(schema.description === undefined ? {} : { description: schema.description }),
     ...patchExtensions(schema),
     ...listExtensions(schema),
-    ...limitWords(schema),
+    ...limitKeywords(schema),
   };
   const isOpen = schema.nullable === true || keepsUnknown(schema);
   if (!isOpen && schema.properties !== undefined && schema.properties.size > 0)
@@ -74,7 +74,7 @@ function propertiesOf(declared: ReadonlyMap<string, Schema>, definitions: Swagge
 const keepsUnknown = (schema: Schema): boolean =>
   schema.preserveUnknown === true && schema.name === undefined;
 
-function typeWords(schema: Schema): JsonObject {
+function typeKeywords(schema: Schema): JsonObject {
   // kube-openapi gives these two a type of their own in v2 (`ExtensionV2Schema`).
   if (schema.name !== undefined && schema.format === 'quantity') return { type: 'string' };
   if (schema.name !== undefined && schema.format === 'int-or-string')
@@ -95,7 +95,7 @@ function isTyped(schema: Schema): boolean {
   return schema.type !== 'array' || (schema.items !== undefined && !keepsUnknown(schema));
 }
 
-function limitWords({ limits }: Schema): JsonObject {
+function limitKeywords({ limits }: Schema): JsonObject {
   if (limits === undefined) return {};
   const { allOf: _allOf, anyOf: _anyOf, oneOf: _oneOf, not: _not, ...plain } = limits;
   return plain as Readonly<Record<string, JsonValue>>;

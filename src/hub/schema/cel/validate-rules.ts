@@ -47,7 +47,7 @@ export function hasRules(schema: Schema): boolean {
   return found;
 }
 
-interface Place {
+interface FieldReporter {
   readonly schema: Schema;
   readonly value: JsonValue;
   /** The old value, matched by field name or item key; undefined on create and for a new value. */
@@ -71,7 +71,7 @@ export function validateRules(
   return run.problems;
 }
 
-function visit(place: Place, run: Run): void {
+function visit(place: FieldReporter, run: Run): void {
   const { schema, value, old, path } = place;
   // An identical value (by reference) was checked before, and is no transition.
   if (value === null || (value === old && typeof value === 'object') || !hasRules(schema)) return;
@@ -107,7 +107,7 @@ function itemsByElement(schema: Schema, old: JsonValue | undefined): ReadonlyMap
   return items;
 }
 
-function checkRule(rule: ValidationRule, place: Place, { problems, budget }: Run): void {
+function checkRule(rule: ValidationRule, place: FieldReporter, { problems, budget }: Run): void {
   const compiled = compiledOnce(rule.rule);
   const where = reportPath(rule, place.path);
   if (!compiled.ok) {
@@ -140,7 +140,7 @@ function evaluated(...[budget, program, variables]: Parameters<typeof evaluateWi
   return outcome;
 }
 
-function variablesOf(rule: ValidationRule, { schema, value, old }: Place): Record<string, unknown> {
+function variablesOf(rule: ValidationRule, { schema, value, old }: FieldReporter): Record<string, unknown> {
   const before = old === undefined ? undefined : celInput(schema, old);
   const oldSelf =
     rule.optionalOldSelf === true ? new CelOptional(before === undefined ? undefined : lift(before)) : before;
@@ -157,7 +157,7 @@ function reportPath(rule: ValidationRule, path: FieldPath | undefined): string {
 function failure(
   rule: ValidationRule,
   where: string,
-  { place, budget }: { readonly place: Place; readonly budget: CelBudget },
+  { place, budget }: { readonly place: FieldReporter; readonly budget: CelBudget },
 ): FieldProblem {
   const message = messageOf(rule, place, budget);
   switch (rule.reason) {
@@ -190,7 +190,7 @@ function isMessage(text: string): boolean {
   return text.trim() !== '' && text.length <= MESSAGE_LIMIT && !/[\n\r]/.test(text);
 }
 
-function messageOf(rule: ValidationRule, place: Place, budget: CelBudget): string {
+function messageOf(rule: ValidationRule, place: FieldReporter, budget: CelBudget): string {
   const fallback = (rule.message ?? '').trim() || `failed rule: ${rule.rule.trim()}`;
   if (rule.messageExpression === undefined) return fallback;
   const compiled = compiledOnce(rule.messageExpression);

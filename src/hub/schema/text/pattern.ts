@@ -16,8 +16,8 @@ const MATCHES_PER_STEP = 2_000;
 
 /**
  * Compiles a pattern of a schema with RE2's syntax, as the API server does; undefined if it is
- * invalid. Matching takes linear time, so that no pattern can stall the server. @throws
- * WorkExceededError when compiling, or later matching, exceeds the limit of one request
+ * invalid. Matching takes linear time, so that no pattern can stall the server.
+ * @throws WorkExceededError when compiling, or later matching, exceeds the limit of one request
  */
 export function compilePattern(pattern: string): Pattern | undefined {
   if (compiled.has(pattern)) return compiled.get(pattern);

@@ -9,7 +9,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkCanonicalIp, checkEndpointIp, checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, PROTOCOLS } from '../values/port-rules.ts';
 
 /** Source: pkg/apis/core/validation (ValidateEndpoints). */
@@ -32,7 +32,7 @@ export const ENDPOINTS_RULES: KindRules = {
     }),
 };
 
-function checkAddress(address: JsonObject, at: Place): void {
+function checkAddress(address: JsonObject, at: FieldReporter): void {
   const ip = textAt(address, 'ip');
   checkLegacyIp(ip, at.at('ip'));
   const host = textAt(address, 'hostname');
@@ -42,7 +42,7 @@ function checkAddress(address: JsonObject, at: Place): void {
   checkEndpointIp(ip, at.at('ip'));
 }
 
-function checkProtocols(port: JsonObject, at: Place): void {
+function checkProtocols(port: JsonObject, at: FieldReporter): void {
   at.at('protocol').oneOfIfSet(textAt(port, 'protocol'), PROTOCOLS);
   const protocol = getOwn(port, 'appProtocol');
   if (typeof protocol === 'string') at.at('appProtocol').named(protocol, qualifiedName);
@@ -66,7 +66,7 @@ export const ENDPOINT_SLICE_RULES: KindRules = {
   },
 };
 
-function checkSlicePorts(slice: JsonObject, at: Place): void {
+function checkSlicePorts(slice: JsonObject, at: FieldReporter): void {
   const count = listAt(slice, 'ports').length;
   if (count > MAX_PORTS) {
     at.at('ports').tooMany(count, MAX_PORTS);
@@ -84,7 +84,7 @@ function checkSlicePorts(slice: JsonObject, at: Place): void {
   });
 }
 
-function checkEndpoints(slice: JsonObject, type: string, at: Place): void {
+function checkEndpoints(slice: JsonObject, type: string, at: FieldReporter): void {
   const count = listAt(slice, 'endpoints').length;
   if (count > MAX_ENDPOINTS) {
     at.at('endpoints').tooMany(count, MAX_ENDPOINTS);
@@ -100,7 +100,7 @@ function checkEndpoints(slice: JsonObject, type: string, at: Place): void {
   });
 }
 
-function checkAddresses(endpoint: JsonObject, type: string, at: Place): void {
+function checkAddresses(endpoint: JsonObject, type: string, at: FieldReporter): void {
   const addresses = textsAt(endpoint, 'addresses');
   if (addresses.length === 0) at.required('must contain at least 1 address');
   else if (addresses.length > MAX_ADDRESSES) at.tooMany(addresses.length, MAX_ADDRESSES);
@@ -118,7 +118,7 @@ function checkAddresses(endpoint: JsonObject, type: string, at: Place): void {
 }
 
 /** Source: apimachinery, pkg/util/validation (IsFullyQualifiedDomainName). */
-function checkDomainName(text: string, at: Place): void {
+function checkDomainName(text: string, at: FieldReporter): void {
   const name = text.replace(/\.$/, '');
   if (text === '') {
     at.required();
@@ -134,7 +134,7 @@ function checkDomainName(text: string, at: Place): void {
   }
 }
 
-function checkHints(hints: JsonObject | undefined, at: Place): void {
+function checkHints(hints: JsonObject | undefined, at: FieldReporter): void {
   for (const [key, rule] of [
     ['forZones', labelValue],
     ['forNodes', dnsSubdomain],

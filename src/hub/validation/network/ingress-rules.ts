@@ -9,7 +9,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { parseLegacyIp } from '../values/ip-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, portName } from '../values/port-rules.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
@@ -44,7 +44,7 @@ export const INGRESS_RULES: KindRules = {
   },
 };
 
-function checkSpec(spec: JsonObject, at: Place): void {
+function checkSpec(spec: JsonObject, at: FieldReporter): void {
   const backend = objectAt(spec, 'defaultBackend');
   if (listAt(spec, 'rules').length === 0 && backend === undefined)
     at.invalid(getOwn(spec, 'rules'), 'either `defaultBackend` or `rules` must be specified');
@@ -60,7 +60,7 @@ function checkSpec(spec: JsonObject, at: Place): void {
   if (typeof name === 'string') at.at('ingressClassName').named(name, dnsSubdomain);
 }
 
-function checkRule(rule: JsonObject, at: Place): void {
+function checkRule(rule: JsonObject, at: FieldReporter): void {
   const host = textAt(rule, 'host');
   if (host !== '') {
     if (parseLegacyIp(host) !== undefined)
@@ -73,7 +73,7 @@ function checkRule(rule: JsonObject, at: Place): void {
   at.at('http').each(http, 'paths', checkPath);
 }
 
-function checkPath(path: JsonObject, at: Place): void {
+function checkPath(path: JsonObject, at: FieldReporter): void {
   const type = getOwn(path, 'pathType');
   if (typeof type !== 'string') {
     at.at('pathType').required('pathType must be specified');
@@ -91,7 +91,7 @@ function checkPath(path: JsonObject, at: Place): void {
   checkBackend(objectAt(path, 'backend') ?? {}, at.at('backend'));
 }
 
-function checkBackend(backend: JsonObject, at: Place): void {
+function checkBackend(backend: JsonObject, at: FieldReporter): void {
   const [resource, service] = [objectAt(backend, 'resource'), objectAt(backend, 'service')];
   if (resource !== undefined && service !== undefined)
     at.invalid('', 'cannot set both resource and service backends');
@@ -100,7 +100,7 @@ function checkBackend(backend: JsonObject, at: Place): void {
   else at.invalid('', 'resource or service backend is required');
 }
 
-function checkService(service: JsonObject, at: Place): void {
+function checkService(service: JsonObject, at: FieldReporter): void {
   const name = textAt(service, 'name');
   const place = at.at('service');
   if (name === '') place.at('name').required();
@@ -113,7 +113,7 @@ function checkService(service: JsonObject, at: Place): void {
   else at.required('port name or number is required');
 }
 
-function checkObjectReference(reference: JsonObject, at: Place): void {
+function checkObjectReference(reference: JsonObject, at: FieldReporter): void {
   const group = getOwn(reference, 'apiGroup');
   if (typeof group === 'string') at.at('apiGroup').named(group, dnsSubdomain);
   for (const key of ['kind', 'name']) {
@@ -144,7 +144,7 @@ export const INGRESS_CLASS_RULES: KindRules = {
 };
 
 /** `example.com/path`. Source: apimachinery, pkg/util/validation (IsDomainPrefixedPath). */
-export function checkDomainPath(text: string, at: Place): void {
+export function checkDomainPath(text: string, at: FieldReporter): void {
   const slash = text.indexOf('/');
   if (text === '') at.required();
   else if (slash <= 0 || slash === text.length - 1)
@@ -157,7 +157,7 @@ export function checkDomainPath(text: string, at: Place): void {
   }
 }
 
-function checkParameters(parameters: JsonObject, at: Place): void {
+function checkParameters(parameters: JsonObject, at: FieldReporter): void {
   checkObjectReference(parameters, at);
   const scope = getOwn(parameters, 'scope') ?? 'Cluster';
   const namespace = getOwn(parameters, 'namespace');

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLegacyCidr, isWithin, parseLegacyCidr } from '../values/ip-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, portName } from '../values/port-rules.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 
@@ -20,7 +20,7 @@ export const NETWORK_POLICY_RULES: KindRules = {
   },
 };
 
-function checkSpec(spec: JsonObject, at: Place): void {
+function checkSpec(spec: JsonObject, at: FieldReporter): void {
   checkSelector(objectAt(spec, 'podSelector'), at.at('podSelector'));
   for (const [rules, peers] of [
     ['ingress', 'from'],
@@ -38,7 +38,7 @@ function checkSpec(spec: JsonObject, at: Place): void {
       if (!TYPES.includes(type)) at.at('policyTypes').at(index).unsupported(type, TYPES);
 }
 
-function checkPolicyPort(port: JsonObject, at: Place): void {
+function checkPolicyPort(port: JsonObject, at: FieldReporter): void {
   const protocol = getOwn(port, 'protocol');
   if (typeof protocol === 'string' && !PROTOCOLS.includes(protocol))
     at.at('protocol').unsupported(protocol, PROTOCOLS);
@@ -54,7 +54,7 @@ function checkPolicyPort(port: JsonObject, at: Place): void {
   } else if (end !== undefined) place.invalid(end, 'may not be specified when `port` is not specified');
 }
 
-function checkPeer(peer: JsonObject, at: Place): void {
+function checkPeer(peer: JsonObject, at: FieldReporter): void {
   const block = objectAt(peer, 'ipBlock');
   const selectors = ['podSelector', 'namespaceSelector'].filter((key) => objectAt(peer, key) !== undefined);
   for (const key of selectors) checkSelector(objectAt(peer, key), at.at(key));
@@ -64,7 +64,7 @@ function checkPeer(peer: JsonObject, at: Place): void {
     at.forbidden('may not specify both ipBlock and another peer');
 }
 
-function checkBlock(block: JsonObject, at: Place): void {
+function checkBlock(block: JsonObject, at: FieldReporter): void {
   const text = textAt(block, 'cidr');
   if (text === '') {
     at.at('cidr').required();

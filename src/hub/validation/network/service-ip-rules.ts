@@ -2,7 +2,7 @@ import { parseIp } from '../../../core/cel/library/ip-address.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 
 const NONE = 'None';
 const FAMILIES = ['IPv4', 'IPv6'];
@@ -20,7 +20,7 @@ export function isHeadless(spec: JsonObject): boolean {
 const isExternalName = (spec: JsonObject): boolean => textAt(spec, 'type') === 'ExternalName';
 
 /** Source: pkg/apis/core/validation (ValidateServiceClusterIPsRelatedFields). */
-export function checkClusterIps(spec: JsonObject, at: Place): void {
+export function checkClusterIps(spec: JsonObject, at: FieldReporter): void {
   if (isExternalName(spec)) return;
   const [single, ips] = [textAt(spec, 'clusterIP'), clusterIpsOf(spec)];
   const place = at.at('clusterIPs');
@@ -44,7 +44,11 @@ export function checkClusterIps(spec: JsonObject, at: Place): void {
   }
 }
 
-function isAddress(ips: readonly string[], ip: string, [index, at]: readonly [number, Place]): boolean {
+function isAddress(
+  ips: readonly string[],
+  ip: string,
+  [index, at]: readonly [number, FieldReporter],
+): boolean {
   if (index === 0 && ip === NONE) {
     if (ips.length > 1) at.invalid([...ips], "'None' must be the first and only value");
     return ips.length === 1;
@@ -52,7 +56,7 @@ function isAddress(ips: readonly string[], ip: string, [index, at]: readonly [nu
   return checkLegacyIp(ip, at.at(index));
 }
 
-function checkFamilies(spec: JsonObject, at: Place): void {
+function checkFamilies(spec: JsonObject, at: FieldReporter): void {
   const seen = new Set<string>();
   for (const [index, family] of textsAt(spec, 'ipFamilies').entries()) {
     const place = at.at('ipFamilies').at(index);
@@ -69,7 +73,7 @@ function checkFamilies(spec: JsonObject, at: Place): void {
  * An assigned address cannot change. Source: pkg/apis/core/validation
  * (validateUpgradeDowngradeClusterIPs).
  */
-export function checkClusterIpChange(spec: JsonObject, old: JsonObject, at: Place): void {
+export function checkClusterIpChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   if (isExternalName(spec) || isExternalName(old) || (isHeadless(spec) && isHeadless(old))) return;
   const [before, now] = [clusterIpsOf(old), clusterIpsOf(spec)];
   if (before.length > 0 && now.length === 0) {

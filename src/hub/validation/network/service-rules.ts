@@ -9,7 +9,7 @@ import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json
 import { checkEndpointIp, checkLegacyCidr, checkLegacyIp } from '../values/ip-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
 import { checkLabelMap } from '../values/metadata-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, checkPortOrName, PROTOCOLS } from '../values/port-rules.ts';
 import { checkClusterIps, checkClusterIpChange, clusterIpsOf, isHeadless } from './service-ip-rules.ts';
 
@@ -54,7 +54,7 @@ const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
  * The API server allocates addresses and node ports before it validates. A failed allocation is the
  * only problem that it reports.
  */
-function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: Place): boolean {
+function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): boolean {
   const known = at.problems.length;
   const type = typeOf(spec);
   const ips = type === 'ExternalName' ? [] : clusterIpsOf(spec);
@@ -77,7 +77,7 @@ function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: Place): 
   return at.problems.length === known;
 }
 
-function checkChange(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   checkClusterIpChange(spec, old, at);
   const [before, now] = [getOwn(old, 'loadBalancerClass'), getOwn(spec, 'loadBalancerClass')];
   const balances = typeOf(spec) === 'LoadBalancer';
@@ -89,7 +89,7 @@ function checkChange(spec: JsonObject, old: JsonObject, at: Place): void {
     at.at('healthCheckNodePort').forbidden('field is immutable');
 }
 
-function checkType(spec: JsonObject, at: Place): void {
+function checkType(spec: JsonObject, at: FieldReporter): void {
   const type = typeOf(spec);
   if (listAt(spec, 'ports').length === 0 && !isHeadless(spec) && type !== 'ExternalName')
     at.at('ports').required();
@@ -105,7 +105,7 @@ function checkType(spec: JsonObject, at: Place): void {
   else at.at('externalName').named(name, dnsSubdomain);
 }
 
-function checkPorts(spec: JsonObject, at: Place): void {
+function checkPorts(spec: JsonObject, at: FieldReporter): void {
   const names = new Set<string>();
   const several = listAt(spec, 'ports').length > 1;
   at.each(spec, 'ports', (port, place) => {
@@ -131,7 +131,7 @@ function targetOf(port: JsonObject): string | number | undefined {
   return isSet ? target : numberAt(port, 'port');
 }
 
-function checkAffinity(spec: JsonObject, at: Place): void {
+function checkAffinity(spec: JsonObject, at: FieldReporter): void {
   const affinity = textAt(spec, 'sessionAffinity');
   at.at('sessionAffinity').oneOfIfSet(affinity, AFFINITIES);
   const timeout = numberAt(objectAt(objectAt(spec, 'sessionAffinityConfig'), 'clientIP'), 'timeoutSeconds');
@@ -140,7 +140,7 @@ function checkAffinity(spec: JsonObject, at: Place): void {
   place.invalid(timeout, `must be greater than 0 and less than ${String(DAY_SECONDS)}`);
 }
 
-function checkNodePorts(spec: JsonObject, at: Place): void {
+function checkNodePorts(spec: JsonObject, at: FieldReporter): void {
   const type = typeOf(spec);
   if (type === 'ClusterIP')
     at.each(spec, 'ports', (port, place) => {
@@ -159,7 +159,7 @@ function checkNodePorts(spec: JsonObject, at: Place): void {
 
 const protocolOf = (port: JsonObject): string => textAt(port, 'protocol') || 'TCP';
 
-function checkEqualPorts(spec: JsonObject, at: Place): void {
+function checkEqualPorts(spec: JsonObject, at: FieldReporter): void {
   const seen = new Set<string>();
   at.each(spec, 'ports', (port, place) => {
     const key = `${protocolOf(port)}/${String(numberAt(port, 'port') ?? 0)}`;
@@ -170,7 +170,7 @@ function checkEqualPorts(spec: JsonObject, at: Place): void {
 
 const ONLY_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
-function checkBalancer(spec: JsonObject, at: Place): void {
+function checkBalancer(spec: JsonObject, at: FieldReporter): void {
   const balances = typeOf(spec) === 'LoadBalancer';
   const ranges = listAt(spec, 'loadBalancerSourceRanges');
   if (ranges.length > 0) {
@@ -184,7 +184,7 @@ function checkBalancer(spec: JsonObject, at: Place): void {
   checkBalancerClass(spec, at);
 }
 
-function checkBalancerClass(spec: JsonObject, at: Place): void {
+function checkBalancerClass(spec: JsonObject, at: FieldReporter): void {
   const name = getOwn(spec, 'loadBalancerClass');
   if (typeof name !== 'string') return;
   if (typeOf(spec) === 'LoadBalancer') at.at('loadBalancerClass').named(name, qualifiedName);
@@ -195,7 +195,7 @@ function needsHealthCheck(spec: JsonObject): boolean {
   return typeOf(spec) === 'LoadBalancer' && textAt(spec, 'externalTrafficPolicy') === 'Local';
 }
 
-function checkTraffic(spec: JsonObject, at: Place): void {
+function checkTraffic(spec: JsonObject, at: FieldReporter): void {
   const type = typeOf(spec);
   const external = textAt(spec, 'externalTrafficPolicy');
   const reachable =

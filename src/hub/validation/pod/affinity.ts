@@ -1,7 +1,7 @@
 import { dnsLabel, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 import { checkNodeSelector, checkNodeTerm } from './node-selector.ts';
 
@@ -9,7 +9,7 @@ const REQUIRED = 'requiredDuringSchedulingIgnoredDuringExecution';
 const PREFERRED = 'preferredDuringSchedulingIgnoredDuringExecution';
 
 /** Source: pkg/apis/core/validation (validateAffinity). */
-export function checkAffinity(affinity: JsonObject | undefined, at: Place): void {
+export function checkAffinity(affinity: JsonObject | undefined, at: FieldReporter): void {
   if (affinity === undefined) return;
   const node = objectAt(affinity, 'nodeAffinity');
   const place = at.at('nodeAffinity');
@@ -29,12 +29,12 @@ export function checkAffinity(affinity: JsonObject | undefined, at: Place): void
   }
 }
 
-function checkWeight(term: JsonObject, at: Place): void {
+function checkWeight(term: JsonObject, at: FieldReporter): void {
   const weight = numberAt(term, 'weight') ?? 0;
   if (weight <= 0 || weight > 100) at.at('weight').invalid(weight, 'must be in the range 1-100');
 }
 
-function checkPodTerm(term: JsonObject, at: Place): void {
+function checkPodTerm(term: JsonObject, at: FieldReporter): void {
   checkSelector(objectAt(term, 'labelSelector'), at.at('labelSelector'));
   checkSelector(objectAt(term, 'namespaceSelector'), at.at('namespaceSelector'));
   for (const name of textsAt(term, 'namespaces')) at.at('namespace').named(name, dnsLabel);
@@ -45,7 +45,7 @@ function checkPodTerm(term: JsonObject, at: Place): void {
 }
 
 /** Source: pkg/apis/core/validation (ValidateMatchLabelKeysAndMismatchLabelKeys). */
-export function checkLabelKeys(term: JsonObject, at: Place): void {
+export function checkLabelKeys(term: JsonObject, at: FieldReporter): void {
   const selector = objectAt(term, 'labelSelector');
   for (const list of ['matchLabelKeys', 'mismatchLabelKeys']) {
     const keys = textsAt(term, list);
@@ -66,7 +66,7 @@ export function checkLabelKeys(term: JsonObject, at: Place): void {
  * A key may occur once in the expressions of the selector, where the API server adds it, but not
  * twice.
  */
-function checkRepeatedKeys(term: JsonObject, selector: JsonObject | undefined, at: Place): void {
+function checkRepeatedKeys(term: JsonObject, selector: JsonObject | undefined, at: FieldReporter): void {
   const matched = textsAt(term, 'matchLabelKeys');
   const seen = new Set(Object.keys(objectAt(selector, 'matchLabels') ?? {}));
   for (const expression of listAt(selector, 'matchExpressions').filter(isObject)) {

@@ -1,7 +1,7 @@
 import { dnsLabel, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import { deepEqual, getOwn, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPositiveQuantity, quantityAt } from '../values/quantity-rules.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 
@@ -10,7 +10,7 @@ export const VOLUME_MODES = ['Block', 'Filesystem'];
 const CLAIM = 'PersistentVolumeClaim';
 
 /** Access modes of a claim or a volume. */
-export function checkAccessModes(spec: JsonObject, at: Place): void {
+export function checkAccessModes(spec: JsonObject, at: FieldReporter): void {
   const modes = textsAt(spec, 'accessModes');
   for (const mode of modes) if (!ACCESS_MODES.includes(mode)) at.unsupported(mode, ACCESS_MODES);
   const known = new Set(modes.filter((mode) => ACCESS_MODES.includes(mode)));
@@ -18,13 +18,13 @@ export function checkAccessModes(spec: JsonObject, at: Place): void {
     at.forbidden('may not use ReadWriteOncePod with other access modes');
 }
 
-export function checkVolumeMode(spec: JsonObject, at: Place): void {
+export function checkVolumeMode(spec: JsonObject, at: FieldReporter): void {
   const mode = getOwn(spec, 'volumeMode');
   if (typeof mode === 'string' && !VOLUME_MODES.includes(mode)) at.unsupported(mode, VOLUME_MODES);
 }
 
 /** Source: pkg/apis/core/validation (ValidatePersistentVolumeClaimSpec). */
-export function checkClaimSpec(spec: JsonObject, at: Place): void {
+export function checkClaimSpec(spec: JsonObject, at: FieldReporter): void {
   if (textsAt(spec, 'accessModes').length === 0)
     at.at('accessModes').required('at least 1 access mode is required');
   checkSelector(objectAt(spec, 'selector'), at.at('selector'));
@@ -41,7 +41,7 @@ export function checkClaimSpec(spec: JsonObject, at: Place): void {
   if (attributes !== '') at.at('volumeAttributesClassName').named(attributes, dnsSubdomain);
 }
 
-function checkDataSources(spec: JsonObject, at: Place): void {
+function checkDataSources(spec: JsonObject, at: FieldReporter): void {
   const [source, reference] = [objectAt(spec, 'dataSource'), objectAt(spec, 'dataSourceRef')];
   if (source !== undefined) checkDataSource(source, at.at('dataSource'));
   if (reference !== undefined) checkDataSource(reference, at.at('dataSourceRef'));
@@ -55,7 +55,7 @@ function checkDataSources(spec: JsonObject, at: Place): void {
     at.invalid(shown, 'must match dataSourceRef');
 }
 
-function checkDataSource(source: JsonObject, at: Place): void {
+function checkDataSource(source: JsonObject, at: FieldReporter): void {
   for (const key of ['name', 'kind']) if (textAt(source, key) === '') at.at(key).required();
   const [group, kind] = [textAt(source, 'apiGroup'), textAt(source, 'kind')];
   if (group === '' && kind !== CLAIM)

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import { objectAt, textAt } from '../../json/json-value.ts';
 import { configKey } from '../values/config-key.ts';
 import { checkNoBacksteps } from '../values/path-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkFieldReference, checkResourceReference } from './volume-files.ts';
 
 const NAME_TEXT =
@@ -24,7 +24,7 @@ const POD_FIELDS = [
 /** Source: apimachinery, pkg/util/validation (IsRelaxedEnvVarName). */
 const variableName: NameRule = (name) => (/^[ -<>-~]*$/.test(name) ? [] : [NAME_TEXT]);
 
-type SourceCheck = (source: JsonObject, at: Place) => void;
+type SourceCheck = (source: JsonObject, at: FieldReporter) => void;
 
 const SOURCES: Readonly<Record<string, SourceCheck>> = {
   fieldRef: (source, at) => checkFieldReference(source, POD_FIELDS, at),
@@ -35,7 +35,7 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
 };
 
 /** Source: pkg/apis/core/validation (ValidateEnv). */
-export function checkEnv(container: JsonObject, at: Place): void {
+export function checkEnv(container: JsonObject, at: FieldReporter): void {
   at.each(container, 'env', (variable, place) => {
     const name = textAt(variable, 'name');
     if (name === '') place.at('name').required();
@@ -45,7 +45,7 @@ export function checkEnv(container: JsonObject, at: Place): void {
   });
 }
 
-function checkValueFrom(from: JsonObject, value: string, at: Place): void {
+function checkValueFrom(from: JsonObject, value: string, at: FieldReporter): void {
   let count = 0;
   for (const [key, check] of Object.entries(SOURCES)) {
     const source = objectAt(from, key);
@@ -61,14 +61,14 @@ function checkValueFrom(from: JsonObject, value: string, at: Place): void {
   else if (count > 1) at.invalid('', 'may not have more than one field specified at a time');
 }
 
-function checkKeyReference(source: JsonObject, at: Place): void {
+function checkKeyReference(source: JsonObject, at: FieldReporter): void {
   at.at('name').named(textAt(source, 'name'), dnsSubdomain);
   const key = textAt(source, 'key');
   if (key === '') at.at('key').required();
   else at.at('key').named(key, configKey);
 }
 
-function checkFileReference(source: JsonObject, at: Place): void {
+function checkFileReference(source: JsonObject, at: FieldReporter): void {
   const [key, volume, path] = [textAt(source, 'key'), textAt(source, 'volumeName'), textAt(source, 'path')];
   if (key === '') at.at('key').required();
   else at.at('key').named(key, variableName);
@@ -81,7 +81,7 @@ function checkFileReference(source: JsonObject, at: Place): void {
 const sourceName = asPrefix(dnsSubdomain);
 
 /** Source: pkg/apis/core/validation (ValidateEnvFrom). */
-export function checkEnvFrom(container: JsonObject, at: Place): void {
+export function checkEnvFrom(container: JsonObject, at: FieldReporter): void {
   at.each(container, 'envFrom', (source, place) => {
     const prefix = textAt(source, 'prefix');
     if (prefix !== '') place.at('prefix').named(prefix, variableName);

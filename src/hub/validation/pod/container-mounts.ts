@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkDescendingPath } from '../values/path-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 
 type Volumes = ReadonlyMap<string, JsonObject>;
 
@@ -12,7 +12,7 @@ const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
  * Source: pkg/apis/core/validation (ValidateVolumeMounts). A problem of one mount is reported at
  * the list, as the API server does.
  */
-export function checkMounts(container: JsonObject, volumes: Volumes, at: Place): void {
+export function checkMounts(container: JsonObject, volumes: Volumes, at: FieldReporter): void {
   const [names, paths] = namesAndPaths(container, 'volumeDevices', 'devicePath');
   const taken = new Set<string>();
   at.each(container, 'volumeMounts', (mount, place) => {
@@ -42,7 +42,7 @@ function namesAndPaths(
   ];
 }
 
-function checkSubPaths(mount: JsonObject, [at, list]: readonly [Place, Place]): void {
+function checkSubPaths(mount: JsonObject, [at, list]: readonly [FieldReporter, FieldReporter]): void {
   const [path, expression] = [textAt(mount, 'subPath'), textAt(mount, 'subPathExpr')];
   if (path !== '') checkDescendingPath(path, list.at('subPath'));
   if (expression === '') return;
@@ -50,7 +50,7 @@ function checkSubPaths(mount: JsonObject, [at, list]: readonly [Place, Place]): 
   checkDescendingPath(expression, list.at('subPathExpr'));
 }
 
-function checkOptions(mount: JsonObject, container: JsonObject, list: Place): void {
+function checkOptions(mount: JsonObject, container: JsonObject, list: FieldReporter): void {
   const propagation = getOwn(mount, 'mountPropagation');
   const place = list.at('mountPropagation');
   if (typeof propagation === 'string' && !PROPAGATIONS.includes(propagation))
@@ -70,7 +70,7 @@ function checkOptions(mount: JsonObject, container: JsonObject, list: Place): vo
 }
 
 /** Source: pkg/apis/core/validation (ValidateVolumeDevices). */
-export function checkDevices(container: JsonObject, volumes: Volumes, at: Place): void {
+export function checkDevices(container: JsonObject, volumes: Volumes, at: FieldReporter): void {
   const [names, paths] = namesAndPaths(container, 'volumeMounts', 'mountPath');
   const [takenNames, takenPaths] = [new Set<string>(), new Set<string>()];
   at.each(container, 'volumeDevices', (device, place) => {

@@ -1,7 +1,7 @@
 import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { PROTOCOLS, checkPort, portName } from '../values/port-rules.ts';
 import { checkEnv, checkEnvFrom } from './container-env.ts';
 import { checkDevices, checkMounts } from './container-mounts.ts';
@@ -25,7 +25,7 @@ const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
 const MAX_RESTART_RULES = 20;
 
 /** Source: pkg/apis/core/validation (validateContainers). */
-export function checkContainers(spec: JsonObject, pod: PodContext, at: Place): void {
+export function checkContainers(spec: JsonObject, pod: PodContext, at: FieldReporter): void {
   if (listAt(spec, 'containers').length === 0) {
     at.at('containers').required();
     return;
@@ -44,7 +44,7 @@ export function checkContainers(spec: JsonObject, pod: PodContext, at: Place): v
 }
 
 /** Source: pkg/apis/core/validation (validateInitContainers). */
-export function checkInitContainers(spec: JsonObject, pod: PodContext, at: Place): void {
+export function checkInitContainers(spec: JsonObject, pod: PodContext, at: FieldReporter): void {
   const names = new Set(
     listAt(spec, 'containers')
       .filter(isObject)
@@ -69,7 +69,7 @@ export function checkInitContainers(spec: JsonObject, pod: PodContext, at: Place
 }
 
 /** Source: pkg/apis/core/validation (validateContainerCommon). */
-function checkContainer(container: JsonObject, pod: PodContext, at: Place): void {
+function checkContainer(container: JsonObject, pod: PodContext, at: FieldReporter): void {
   const name = textAt(container, 'name');
   if (name === '') at.at('name').required();
   else at.at('name').named(name, dnsLabel);
@@ -87,7 +87,7 @@ function checkContainer(container: JsonObject, pod: PodContext, at: Place): void
   checkContainerSecurity(container, pod.hostUsers, at);
 }
 
-function checkPorts(container: JsonObject, at: Place): void {
+function checkPorts(container: JsonObject, at: FieldReporter): void {
   const names = new Set<string>();
   at.each(container, 'ports', (port, place) => {
     const name = textAt(port, 'name');
@@ -106,7 +106,7 @@ function checkPorts(container: JsonObject, at: Place): void {
   });
 }
 
-function checkHostPorts(containers: readonly unknown[], at: Place): void {
+function checkHostPorts(containers: readonly unknown[], at: FieldReporter): void {
   const taken = new Set<string>();
   for (const [index, container] of containers.entries()) {
     if (!isObject(container)) continue;
@@ -120,7 +120,7 @@ function checkHostPorts(containers: readonly unknown[], at: Place): void {
   }
 }
 
-function checkRestart(container: JsonObject, at: Place): void {
+function checkRestart(container: JsonObject, at: FieldReporter): void {
   const policy = getOwn(container, 'restartPolicy');
   const rules = listAt(container, 'restartPolicyRules');
   if (policy === undefined) {
@@ -145,7 +145,7 @@ function checkRestart(container: JsonObject, at: Place): void {
 
 const RESIZE_POLICIES = ['NotRequired', 'RestartContainer'];
 
-function checkResizePolicy(container: JsonObject, podRestart: string, at: Place): void {
+function checkResizePolicy(container: JsonObject, podRestart: string, at: FieldReporter): void {
   const seen = new Set<string>();
   const list = at.at('resizePolicy');
   at.each(container, 'resizePolicy', (policy, place) => {

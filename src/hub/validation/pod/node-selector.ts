@@ -1,12 +1,12 @@
 import { dnsSubdomain, labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 
 const NOT_VALID = 'not a valid selector operator';
 
 /** Source: pkg/apis/core/validation (ValidateNodeSelector). */
-export function checkNodeSelector(selector: JsonObject, at: Place): void {
+export function checkNodeSelector(selector: JsonObject, at: FieldReporter): void {
   if (listAt(selector, 'nodeSelectorTerms').length === 0)
     at.at('nodeSelectorTerms').required('must have at least one node selector term');
   at.each(selector, 'nodeSelectorTerms', (term, place) => checkNodeTerm(term, true, place));
@@ -15,7 +15,7 @@ export function checkNodeSelector(selector: JsonObject, at: Place): void {
 /**
  * @param checksValues false for preferences, which may name values that are not valid label values
  */
-export function checkNodeTerm(term: JsonObject, checksValues: boolean, at: Place): void {
+export function checkNodeTerm(term: JsonObject, checksValues: boolean, at: FieldReporter): void {
   at.each(term, 'matchExpressions', (requirement, place) => {
     checkOperator(requirement, place);
     place.at('key').named(textAt(requirement, 'key'), qualifiedName);
@@ -26,7 +26,7 @@ export function checkNodeTerm(term: JsonObject, checksValues: boolean, at: Place
   at.each(term, 'matchFields', checkField);
 }
 
-function checkOperator(requirement: JsonObject, at: Place): void {
+function checkOperator(requirement: JsonObject, at: FieldReporter): void {
   const [operator, count] = [textAt(requirement, 'operator'), listAt(requirement, 'values').length];
   const values = at.at('values');
   if (operator === 'In' || operator === 'NotIn') {
@@ -38,7 +38,7 @@ function checkOperator(requirement: JsonObject, at: Place): void {
   } else at.at('operator').invalid(operator, NOT_VALID);
 }
 
-function checkField(requirement: JsonObject, at: Place): void {
+function checkField(requirement: JsonObject, at: FieldReporter): void {
   const [operator, key] = [textAt(requirement, 'operator'), textAt(requirement, 'key')];
   if (operator !== 'In' && operator !== 'NotIn') at.at('operator').invalid(operator, NOT_VALID);
   else if (listAt(requirement, 'values').length !== 1) {

@@ -3,7 +3,7 @@ import { dnsLabel, dnsSubdomain } from '../../../core/model/selector/name-rules.
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLegacyIp } from '../values/ip-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 
 const MAX_NAMESERVERS = 3;
 const MAX_SEARCHES = 32;
@@ -23,7 +23,7 @@ const searchDomain: NameRule = (name) => {
 };
 
 /** Source: pkg/apis/core/validation (validatePodDNSConfig). */
-export function checkDnsConfig(spec: JsonObject, at: Place): void {
+export function checkDnsConfig(spec: JsonObject, at: FieldReporter): void {
   const config = objectAt(spec, 'dnsConfig');
   const place = at.at('dnsConfig');
   const servers = textsAt(config, 'nameservers');
@@ -44,7 +44,7 @@ export function checkDnsConfig(spec: JsonObject, at: Place): void {
       place.at('options').at(index).required('must not be empty');
 }
 
-function checkSearches(searches: readonly string[], at: Place): void {
+function checkSearches(searches: readonly string[], at: FieldReporter): void {
   if (searches.length > MAX_SEARCHES)
     at.invalid([...searches], `must not have more than ${String(MAX_SEARCHES)} search paths`);
   if (searches.join(' ').length > MAX_SEARCH_LENGTH) {
@@ -57,10 +57,10 @@ function checkSearches(searches: readonly string[], at: Place): void {
 }
 
 /**
- * With `hostNetwork` a container port must equal the host port. @param isPod false for a pod
- * template
+ * With `hostNetwork` a container port must equal the host port.
+ * @param isPod false for a pod template
  */
-export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, at: Place): void {
+export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, at: FieldReporter): void {
   if (spec['hostNetwork'] !== true) return;
   at.each(spec, 'containers', (container, place) =>
     place.each(container, 'ports', (port, at) => {
@@ -74,14 +74,14 @@ export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, at: Plac
 }
 
 /** Host name, subdomain and aliases of a pod. */
-export function checkHostNames(spec: JsonObject, at: Place): void {
+export function checkHostNames(spec: JsonObject, at: FieldReporter): void {
   for (const key of ['hostname', 'subdomain']) {
     const name = textAt(spec, key);
     if (name !== '') at.at(key).named(name, dnsLabel);
   }
 }
 
-export function checkHostAliases(spec: JsonObject, at: Place): void {
+export function checkHostAliases(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'hostAliases', (alias, place) => {
     checkLegacyIp(textAt(alias, 'ip'), place.at('ip'));
     for (const [index, name] of textsAt(alias, 'hostnames').entries())
@@ -90,7 +90,7 @@ export function checkHostAliases(spec: JsonObject, at: Place): void {
 }
 
 /** Source: pkg/apis/core/validation (validatePodHostName). */
-export function checkHostnameOverride(spec: JsonObject, at: Place): void {
+export function checkHostnameOverride(spec: JsonObject, at: FieldReporter): void {
   const name = getOwn(spec, 'hostnameOverride');
   if (typeof name !== 'string') return;
   const place = at.at('hostnameOverride');

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { KindRules } from '../values/kind-rules.ts';
 import { checkTemplateMetadata } from '../values/metadata-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPodSpec } from './pod-spec.ts';
 import { checkImageText, checkPodChange } from './pod-update.ts';
 
@@ -21,7 +21,7 @@ export const POD_RULES: KindRules = {
   },
 };
 
-function checkNewPod(spec: JsonObject, at: Place): void {
+function checkNewPod(spec: JsonObject, at: FieldReporter): void {
   if (listAt(spec, 'ephemeralContainers').length > 0)
     at.at('ephemeralContainers').forbidden('cannot be set on create');
   if (textAt(spec, 'nodeName') !== '' && listAt(spec, 'schedulingGates').length > 0)
@@ -30,7 +30,7 @@ function checkNewPod(spec: JsonObject, at: Place): void {
 
 const DELETION_COST = 'controller.kubernetes.io/pod-deletion-cost';
 
-function checkPodAnnotations(owner: JsonObject, at: Place): void {
+function checkPodAnnotations(owner: JsonObject, at: FieldReporter): void {
   const cost = getOwn(objectAt(objectAt(owner, 'metadata'), 'annotations') ?? {}, DELETION_COST);
   if (typeof cost !== 'string') return;
   const isInt32 = /^-?(0|[1-9]\d*)$/.test(cost) && Math.abs(Number(cost)) < 2 ** 31;
@@ -38,7 +38,7 @@ function checkPodAnnotations(owner: JsonObject, at: Place): void {
 }
 
 /** A pod template. Source: pkg/apis/core/validation (ValidatePodTemplateSpec). */
-export function checkPodTemplate(template: JsonObject, at: Place): void {
+export function checkPodTemplate(template: JsonObject, at: FieldReporter): void {
   checkTemplateMetadata(template, at);
   checkPodAnnotations(template, at.at('annotations'));
   const spec = objectAt(template, 'spec') ?? {};

@@ -2,7 +2,7 @@ import { dnsSubdomain, qualifiedName } from '../../../core/model/selector/name-r
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkLabelMap } from '../values/metadata-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkAffinity } from './affinity.ts';
 import type { PodContext } from './containers.ts';
 import { checkContainers, checkInitContainers } from './containers.ts';
@@ -25,9 +25,10 @@ const MAX_INT32 = 2 ** 31 - 1;
 const DEFAULT_GRACE_SECONDS = 30;
 
 /**
- * Source: pkg/apis/core/validation (ValidatePodSpec). @param podName undefined for a pod template
+ * Source: pkg/apis/core/validation (ValidatePodSpec).
+ * @param podName undefined for a pod template
  */
-export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: Place): void {
+export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: FieldReporter): void {
   const pod: PodContext = {
     volumes: checkVolumes(spec, podName, at),
     claims: checkResourceClaims(spec, at),
@@ -53,7 +54,7 @@ export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: 
 }
 
 /** The last checks: names of other objects, deadlines, tolerations. */
-function checkNames(spec: JsonObject, at: Place): void {
+function checkNames(spec: JsonObject, at: FieldReporter): void {
   const named = (key: string): void => {
     const name = textAt(spec, key);
     if (name !== '') at.at(key).named(name, dnsSubdomain);
@@ -77,7 +78,7 @@ function checkNames(spec: JsonObject, at: Place): void {
   else at.at('os').oneOfIfSet(textAt(os, 'name'), ['linux', 'windows']);
 }
 
-function checkResourceClaims(spec: JsonObject, at: Place): ReadonlySet<string> {
+function checkResourceClaims(spec: JsonObject, at: FieldReporter): ReadonlySet<string> {
   const names = new Set<string>();
   at.each(spec, 'resourceClaims', (claim, place) => {
     const name = textAt(claim, 'name');
@@ -101,7 +102,7 @@ function checkResourceClaims(spec: JsonObject, at: Place): ReadonlySet<string> {
 
 const POD_RESOURCES = ['cpu', 'memory'];
 
-function checkPodResources(spec: JsonObject, pod: PodContext, at: Place): void {
+function checkPodResources(spec: JsonObject, pod: PodContext, at: FieldReporter): void {
   const resources = objectAt(spec, 'resources');
   if (resources === undefined) return;
   const place = at.at('resources');
@@ -113,7 +114,7 @@ function checkPodResources(spec: JsonObject, pod: PodContext, at: Place): void {
   });
 }
 
-function checkGates(spec: JsonObject, at: Place): void {
+function checkGates(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'readinessGates', (gate, place) =>
     place.at('conditionType').named(textAt(gate, 'conditionType'), qualifiedName),
   );
@@ -126,7 +127,7 @@ function checkGates(spec: JsonObject, at: Place): void {
   });
 }
 
-function checkHostUsers(spec: JsonObject, at: Place): void {
+function checkHostUsers(spec: JsonObject, at: FieldReporter): void {
   if (spec['hostUsers'] !== false) return;
   for (const [field, shown] of [
     ['hostNetwork', 'hostNetwork'],

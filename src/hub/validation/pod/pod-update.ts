@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 
 const UPDATABLE =
@@ -9,7 +9,7 @@ const UPDATABLE =
 /**
  * Which fields of an existing pod may change. Source: pkg/apis/core/validation (ValidatePodUpdate).
  */
-export function checkPodChange(spec: JsonObject, old: JsonObject, at: Place): void {
+export function checkPodChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   for (const list of ['containers', 'initContainers']) {
     if (listAt(spec, list).length !== listAt(old, list).length) {
       at.at(list).forbidden('pod updates may not add or remove containers');
@@ -29,13 +29,13 @@ export function checkPodChange(spec: JsonObject, old: JsonObject, at: Place): vo
     at.forbidden(`pod updates may not change fields other than ${UPDATABLE}`);
 }
 
-export function checkImageText(container: JsonObject, at: Place): void {
+export function checkImageText(container: JsonObject, at: FieldReporter): void {
   const image = textAt(container, 'image');
   if (image.trim() !== image) at.invalid(image, 'must not have leading or trailing whitespace');
 }
 
 /** @returns false if the remaining fields are not checked */
-function checkDeadline(spec: JsonObject, old: JsonObject, at: Place): boolean {
+function checkDeadline(spec: JsonObject, old: JsonObject, at: FieldReporter): boolean {
   const [now, before] = [numberAt(spec, 'activeDeadlineSeconds'), numberAt(old, 'activeDeadlineSeconds')];
   if (now === undefined) {
     if (before !== undefined) at.invalid(null, 'must not update from a positive integer to nil value');
@@ -49,7 +49,7 @@ function checkDeadline(spec: JsonObject, old: JsonObject, at: Place): boolean {
   return false;
 }
 
-function checkTolerations(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkTolerations(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const plain = (toleration: JsonValue): JsonValue => {
     if (!isObject(toleration)) return toleration;
     const { tolerationSeconds: _seconds, ...rest } = toleration;
@@ -60,7 +60,7 @@ function checkTolerations(spec: JsonObject, old: JsonObject, at: Place): void {
   if (!kept) at.forbidden('existing toleration can not be modified except its tolerationSeconds');
 }
 
-function checkNewGates(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkNewGates(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const known = new Set(listAt(old, 'schedulingGates').map((gate) => (isObject(gate) ? gate['name'] : '')));
   for (const [index, gate] of listAt(spec, 'schedulingGates').entries()) {
     const name = isObject(gate) ? textAt(gate, 'name') : '';
@@ -71,7 +71,7 @@ function checkNewGates(spec: JsonObject, old: JsonObject, at: Place): void {
 }
 
 /** Node affinity of a gated pod may only become narrower. */
-function checkNarrowed(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkNarrowed(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const selector = objectAt(spec, 'nodeSelector') ?? {};
   const kept = Object.entries(objectAt(old, 'nodeSelector') ?? {}).every(
     ([key, value]) => getOwn(selector, key) === value,
@@ -87,7 +87,7 @@ function checkNarrowed(spec: JsonObject, old: JsonObject, at: Place): void {
   checkTerms(termsOf(spec), listAt(termsOf(old), 'nodeSelectorTerms'), place);
 }
 
-function checkTerms(now: JsonObject | undefined, old: readonly JsonValue[], at: Place): void {
+function checkTerms(now: JsonObject | undefined, old: readonly JsonValue[], at: FieldReporter): void {
   const terms = listAt(now, 'nodeSelectorTerms');
   if (old.length === 0) return;
   if (old.length !== terms.length) {

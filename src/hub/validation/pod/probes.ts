@@ -1,7 +1,7 @@
 import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, checkPortOrName } from '../values/port-rules.ts';
 
 const SCHEMES = ['HTTP', 'HTTPS'];
@@ -19,7 +19,7 @@ const NUMBERS = [
 /** Termination grace period in seconds. */
 type GracePeriod = number;
 
-type HandlerCheck = (handler: JsonObject, at: Place, grace: GracePeriod) => void;
+type HandlerCheck = (handler: JsonObject, at: FieldReporter, grace: GracePeriod) => void;
 
 const HANDLERS: readonly (readonly [kind: string, check: HandlerCheck])[] = [
   [
@@ -41,15 +41,23 @@ const HANDLERS: readonly (readonly [kind: string, check: HandlerCheck])[] = [
   ],
 ];
 
-function checkHttpGet(get: JsonObject, at: Place): void {
+function checkHttpGet(get: JsonObject, at: FieldReporter): void {
   checkPortOrName(getOwn(get, 'port'), at.at('port'));
   at.at('scheme').oneOfIfSet(textAt(get, 'scheme'), SCHEMES);
   for (const header of listAt(get, 'httpHeaders'))
     at.at('httpHeaders').named(textAt(header as JsonObject, 'name'), headerName);
 }
 
-/** A handler must have exactly one action. @param kinds the actions that are allowed here */
-function checkHandler(owner: JsonObject, kinds: ReadonlySet<string>, grace: GracePeriod, at: Place): void {
+/**
+ * A handler must have exactly one action.
+ * @param kinds the actions that are allowed here
+ */
+function checkHandler(
+  owner: JsonObject,
+  kinds: ReadonlySet<string>,
+  grace: GracePeriod,
+  at: FieldReporter,
+): void {
   let count = 0;
   for (const [kind, check] of HANDLERS) {
     const handler = kinds.has(kind) ? objectAt(owner, kind) : undefined;
@@ -65,7 +73,7 @@ const PROBE_KINDS = new Set(['exec', 'httpGet', 'tcpSocket', 'grpc']);
 const LIFECYCLE_KINDS = new Set(['exec', 'httpGet', 'tcpSocket', 'sleep']);
 
 /** Source: pkg/apis/core/validation (validateLivenessProbe and others). */
-export function checkProbes(container: JsonObject, grace: GracePeriod, at: Place): void {
+export function checkProbes(container: JsonObject, grace: GracePeriod, at: FieldReporter): void {
   for (const kind of ['livenessProbe', 'readinessProbe', 'startupProbe']) {
     const probe = objectAt(container, kind);
     if (probe === undefined) continue;
@@ -80,14 +88,14 @@ export function checkProbes(container: JsonObject, grace: GracePeriod, at: Place
   }
 }
 
-function checkProbe(probe: JsonObject, grace: GracePeriod, at: Place): void {
+function checkProbe(probe: JsonObject, grace: GracePeriod, at: FieldReporter): void {
   checkHandler(probe, PROBE_KINDS, grace, at);
   for (const key of NUMBERS) at.at(key).nonNegative(numberAt(probe, key));
   at.at('terminationGracePeriodSeconds').positive(numberAt(probe, 'terminationGracePeriodSeconds'));
 }
 
 /** Source: pkg/apis/core/validation (validateLifecycle). */
-export function checkLifecycle(container: JsonObject, grace: GracePeriod, at: Place): void {
+export function checkLifecycle(container: JsonObject, grace: GracePeriod, at: FieldReporter): void {
   const lifecycle = objectAt(container, 'lifecycle');
   for (const hook of ['postStart', 'preStop']) {
     const handler = objectAt(lifecycle, hook);

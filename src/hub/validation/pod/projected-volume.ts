@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkVolumePath } from '../values/path-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 
@@ -21,7 +21,7 @@ class Paths {
   readonly #seen = new Set<string>();
 
   /** @param value shown by the message when the path is already used */
-  add(path: string, value: string, at: Place): void {
+  add(path: string, value: string, at: FieldReporter): void {
     if (path === '') return;
     if (this.#seen.has(path)) at.invalid(value, 'conflicting duplicate paths');
     this.#seen.add(path);
@@ -29,7 +29,7 @@ class Paths {
 }
 
 /** Source: pkg/apis/core/validation (validateProjectedVolumeSource). */
-export function checkProjectedVolume(volume: JsonObject, at: Place): void {
+export function checkProjectedVolume(volume: JsonObject, at: FieldReporter): void {
   checkMode(volume, 'defaultMode', at);
   const paths = new Paths();
   at.each(volume, 'sources', (source, place) => {
@@ -42,7 +42,7 @@ export function checkProjectedVolume(volume: JsonObject, at: Place): void {
   });
 }
 
-type Places = readonly [source: Place, volume: Place];
+type Places = readonly [source: FieldReporter, volume: FieldReporter];
 
 function checkKeys(source: JsonObject, kind: string, [at, volume]: Places, paths: Paths): void {
   const found = objectAt(source, kind);

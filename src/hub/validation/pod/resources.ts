@@ -8,17 +8,17 @@ import {
 import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkResourceQuantity, eachQuantity, quantityAt } from '../values/quantity-rules.ts';
 import { checkContainerResourceName, isHugePage, isOvercommitAllowed } from '../values/resource-names.ts';
 
-type ResourceName = (name: string, at: Place) => void;
+type ResourceName = (name: string, at: FieldReporter) => void;
 
 /** Source: pkg/apis/core/validation (ValidateContainerResourceRequirements). */
 export function checkResources(
   resources: JsonObject | undefined,
   claims: ReadonlySet<string>,
-  at: Place,
+  at: FieldReporter,
   checkName: ResourceName = checkContainerResourceName,
 ): void {
   if (resources === undefined) return;
@@ -43,7 +43,7 @@ export function checkResources(
 function checkRequest(
   name: string,
   [quantity, limit]: readonly [Quantity, Quantity | undefined],
-  at: Place,
+  at: FieldReporter,
 ): void {
   const mayDiffer = isOvercommitAllowed(name);
   if (limit === undefined) {
@@ -58,7 +58,7 @@ function checkRequest(
     at.at('requests').invalid(shown, `must be less than or equal to ${name} limit of ${limitText}`);
 }
 
-function checkHugePage(name: string, quantity: Quantity, at: Place): void {
+function checkHugePage(name: string, quantity: Quantity, at: FieldReporter): void {
   if (!isHugePage(name)) return;
   const size = parseQuantity(name.slice('hugepages-'.length));
   const bytes = size === undefined ? undefined : quantityToInteger(size);
@@ -69,7 +69,7 @@ function checkHugePage(name: string, quantity: Quantity, at: Place): void {
   at.invalid(shown, `${shown} is not positive integer multiple of ${name}`);
 }
 
-function checkClaims(resources: JsonObject, known: ReadonlySet<string>, at: Place): void {
+function checkClaims(resources: JsonObject, known: ReadonlySet<string>, at: FieldReporter): void {
   const seen = new Set<string>();
   for (const [index, claim] of listAt(resources, 'claims').entries()) {
     const place = at.at(index);

@@ -1,14 +1,14 @@
 import { labelValue, qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 import { checkLabelKeys } from './affinity.ts';
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** Source: pkg/apis/core/validation (ValidateTolerations). */
-export function checkTolerations(spec: JsonObject, at: Place): void {
+export function checkTolerations(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'tolerations', (toleration, place) => {
     const [key, operator] = [textAt(toleration, 'key'), textAt(toleration, 'operator')];
     if (key !== '') place.at('key').named(key, qualifiedName);
@@ -25,7 +25,7 @@ export function checkTolerations(spec: JsonObject, at: Place): void {
   });
 }
 
-function checkOperator(operator: string, value: string, at: Place): void {
+function checkOperator(operator: string, value: string, at: FieldReporter): void {
   if (operator === 'Equal' || operator === '') {
     const faults = labelValue(value);
     if (faults.length > 0) at.invalid(value, faults.join(';'));
@@ -40,7 +40,7 @@ const ACTIONS = ['DoNotSchedule', 'ScheduleAnyway'];
 const NODE_POLICIES = ['Honor', 'Ignore'];
 
 /** Source: pkg/apis/core/validation (validateTopologySpreadConstraints). */
-export function checkSpreadConstraints(spec: JsonObject, at: Place): void {
+export function checkSpreadConstraints(spec: JsonObject, at: FieldReporter): void {
   const constraints = listAt(spec, 'topologySpreadConstraints');
   at.each(spec, 'topologySpreadConstraints', (constraint, place, index) => {
     checkAboveZero(numberAt(constraint, 'maxSkew') ?? 0, place.at('maxSkew'));
@@ -65,11 +65,11 @@ export function checkSpreadConstraints(spec: JsonObject, at: Place): void {
   });
 }
 
-function checkAboveZero(value: number, at: Place): void {
+function checkAboveZero(value: number, at: FieldReporter): void {
   if (value <= 0) at.invalid(value, 'must be greater than zero');
 }
 
-function checkMinDomains(constraint: JsonObject, action: string, at: Place): void {
+function checkMinDomains(constraint: JsonObject, action: string, at: FieldReporter): void {
   const count = numberAt(constraint, 'minDomains');
   if (count === undefined) return;
   checkAboveZero(count, at);

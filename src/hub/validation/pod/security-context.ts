@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkDescendingPath } from '../values/path-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 
 const MAX_ID = 2 ** 31 - 1;
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined'];
@@ -14,8 +14,11 @@ const SYSCTL_LIMIT = 253;
 const SYSCTL_PATTERN = '^([a-z0-9]([-_a-z0-9]*[a-z0-9])?[\\./])*[a-z0-9]([-_a-z0-9]*[a-z0-9])?$';
 const SYSCTL = new RegExp(SYSCTL_PATTERN);
 
-/** Source: pkg/apis/core/validation (validatePodSpecSecurityContext). @param spec of the pod */
-export function checkPodSecurity(spec: JsonObject, at: Place): void {
+/**
+ * Source: pkg/apis/core/validation (validatePodSpecSecurityContext).
+ * @param spec of the pod
+ */
+export function checkPodSecurity(spec: JsonObject, at: FieldReporter): void {
   const context = objectAt(spec, 'securityContext') ?? {};
   const place = at.at('securityContext');
   checkId(context, 'fsGroup', place);
@@ -37,18 +40,18 @@ export function checkPodSecurity(spec: JsonObject, at: Place): void {
 function checkPolicy(
   context: JsonObject,
   key: string,
-  [supported, at]: readonly [readonly string[], Place],
+  [supported, at]: readonly [readonly string[], FieldReporter],
 ): void {
   const value = getOwn(context, key);
   if (typeof value === 'string' && !supported.includes(value)) at.at(key).unsupported(value, supported);
 }
 
-function checkId(context: JsonObject, key: string, at: Place): void {
+function checkId(context: JsonObject, key: string, at: FieldReporter): void {
   const id = numberAt(context, key);
   if (id !== undefined) at.at(key).inRange(id, 0, MAX_ID);
 }
 
-function checkSysctls(spec: JsonObject, context: JsonObject, at: Place): void {
+function checkSysctls(spec: JsonObject, context: JsonObject, at: FieldReporter): void {
   const names = new Set<string>();
   at.each(context, 'sysctls', (sysctl, item) => {
     const name = textAt(sysctl, 'name');
@@ -65,8 +68,11 @@ function checkSysctls(spec: JsonObject, context: JsonObject, at: Place): void {
   });
 }
 
-/** Source: pkg/apis/core/validation (ValidateSecurityContext). @param hostUsers whether the pod has the users of its node */
-export function checkContainerSecurity(container: JsonObject, hostUsers: boolean, at: Place): void {
+/**
+ * Source: pkg/apis/core/validation (ValidateSecurityContext).
+ * @param hostUsers whether the pod has the users of its node
+ */
+export function checkContainerSecurity(container: JsonObject, hostUsers: boolean, at: FieldReporter): void {
   const context = objectAt(container, 'securityContext');
   if (context === undefined) return;
   const place = at.at('securityContext');
@@ -87,12 +93,12 @@ export function checkContainerSecurity(container: JsonObject, hostUsers: boolean
   checkAppArmor(context, place);
 }
 
-function checkProfiles(context: JsonObject, at: Place): void {
+function checkProfiles(context: JsonObject, at: FieldReporter): void {
   checkSeccomp(context, at);
   checkAppArmor(context, at);
 }
 
-function checkSeccomp(context: JsonObject, at: Place): void {
+function checkSeccomp(context: JsonObject, at: FieldReporter): void {
   const profile = objectAt(context, 'seccompProfile');
   if (profile === undefined) return;
   const place = at.at('seccompProfile');
@@ -106,7 +112,7 @@ function checkSeccomp(context: JsonObject, at: Place): void {
   else file.required('must be set when seccomp type is Localhost');
 }
 
-function checkAppArmor(context: JsonObject, at: Place): void {
+function checkAppArmor(context: JsonObject, at: FieldReporter): void {
   const profile = objectAt(context, 'appArmorProfile');
   if (profile === undefined) return;
   const place = at.at('appArmorProfile');

@@ -3,19 +3,19 @@ import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkVolumePath } from '../values/path-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
 
 const MAX_MODE = 0o777;
 const MODE_TEXT = 'must be a number between 0 and 0777 (octal), both inclusive';
 
-export function checkMode(owner: JsonObject, key: string, at: Place): void {
+export function checkMode(owner: JsonObject, key: string, at: FieldReporter): void {
   const mode = numberAt(owner, key);
   if (mode !== undefined && (mode > MAX_MODE || mode < 0)) at.at(key).invalid(mode, MODE_TEXT);
 }
 
 /** A key of a ConfigMap or a Secret as a file. */
-export function checkKeyToPath(item: JsonObject, at: Place): void {
+export function checkKeyToPath(item: JsonObject, at: FieldReporter): void {
   if (textAt(item, 'key') === '') at.at('key').required();
   const path = textAt(item, 'path');
   if (path === '') at.at('path').required();
@@ -32,7 +32,7 @@ const VOLUME_FIELDS = [
 ];
 
 /** A pod field as a file. A problem is reported at the list of files, as the API server does. */
-export function checkDownwardFile(file: JsonObject, at: Place): void {
+export function checkDownwardFile(file: JsonObject, at: FieldReporter): void {
   const path = textAt(file, 'path');
   if (path === '') at.at('path').required();
   checkVolumePath(path, at.at('path'));
@@ -61,10 +61,14 @@ const KNOWN_FIELDS = new Set([
 ]);
 
 /**
- * Source: pkg/apis/core/validation (validateObjectFieldSelector). @param allowed in the order in
- * which the message lists them
+ * Source: pkg/apis/core/validation (validateObjectFieldSelector).
+ * @param allowed in the order in which the message lists them
  */
-export function checkFieldReference(reference: JsonObject, allowed: readonly string[], at: Place): void {
+export function checkFieldReference(
+  reference: JsonObject,
+  allowed: readonly string[],
+  at: FieldReporter,
+): void {
   const version = textAt(reference, 'apiVersion') || 'v1';
   const path = textAt(reference, 'fieldPath');
   const place = at.at('fieldPath');
@@ -117,7 +121,7 @@ const DIVISORS: readonly (readonly [resource: RegExp, allowed: readonly string[]
 ];
 
 /** Source: pkg/apis/core/validation (validateContainerResourceFieldSelector). */
-export function checkResourceReference(reference: JsonObject, inVolume: boolean, at: Place): void {
+export function checkResourceReference(reference: JsonObject, inVolume: boolean, at: FieldReporter): void {
   const resource = textAt(reference, 'resource');
   if (inVolume && textAt(reference, 'containerName') === '') at.at('containerName').required();
   else if (resource === '') at.at('resource').required();

@@ -4,11 +4,11 @@ import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkClaimSpec } from './claim-spec.ts';
 import { checkTemplateMetadata } from '../values/metadata-rules.ts';
 import { checkNoBacksteps } from '../values/path-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkProjectedVolume } from './projected-volume.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode, isNegative } from './volume-files.ts';
 
-type SourceCheck = (source: JsonObject, at: Place) => void;
+type SourceCheck = (source: JsonObject, at: FieldReporter) => void;
 
 const HOST_PATH_TYPES = [
   '',
@@ -91,7 +91,7 @@ export const VOLUME_CHECKS: ReadonlyMap<string, SourceCheck> = new Map(SOURCES);
 export function checkVolumes(
   spec: JsonObject,
   podName: string | undefined,
-  at: Place,
+  at: FieldReporter,
 ): ReadonlyMap<string, JsonObject> {
   const volumes = new Map<string, JsonObject>();
   at.each(spec, 'volumes', (volume, place) => {
@@ -108,14 +108,14 @@ export function checkVolumes(
 }
 
 /** The claim of an ephemeral volume is named POD-VOLUME, which must be a valid name. */
-function checkOwnClaim(volume: JsonObject, podName: string, at: Place): void {
+function checkOwnClaim(volume: JsonObject, podName: string, at: FieldReporter): void {
   const name = textAt(volume, 'name');
   if (podName === '' || name === '' || objectAt(volume, 'ephemeral') === undefined) return;
   const claim = `${podName}-${name}`;
   for (const detail of dnsSubdomain(claim)) at.invalid(name, `PVC name "${claim}": ${detail}`);
 }
 
-function checkSource(volume: JsonObject, at: Place): void {
+function checkSource(volume: JsonObject, at: FieldReporter): void {
   let count = 0;
   for (const [field, check] of SOURCES) {
     const source = objectAt(volume, field);
@@ -127,7 +127,7 @@ function checkSource(volume: JsonObject, at: Place): void {
   if (count === 0) at.required('must specify a volume type');
 }
 
-function checkHostPath(source: JsonObject, at: Place): void {
+function checkHostPath(source: JsonObject, at: FieldReporter): void {
   const path = textAt(source, 'path');
   if (path === '') {
     at.at('path').required();
@@ -139,13 +139,13 @@ function checkHostPath(source: JsonObject, at: Place): void {
     at.at('type').unsupported(type, HOST_PATH_TYPES);
 }
 
-function checkKeys(source: JsonObject, nameField: string, at: Place): void {
+function checkKeys(source: JsonObject, nameField: string, at: FieldReporter): void {
   if (textAt(source, nameField) === '') at.at(nameField).required();
   checkMode(source, 'defaultMode', at);
   at.each(source, 'items', checkKeyToPath);
 }
 
-function checkNfs(source: JsonObject, at: Place): void {
+function checkNfs(source: JsonObject, at: FieldReporter): void {
   const path = textAt(source, 'path');
   if (textAt(source, 'server') === '') at.at('server').required();
   if (path === '') at.at('path').required();
@@ -153,7 +153,7 @@ function checkNfs(source: JsonObject, at: Place): void {
 }
 
 /** Source: pkg/apis/core/validation (ValidateCSIDriverName). */
-export function checkDriverName(name: string, at: Place): void {
+export function checkDriverName(name: string, at: FieldReporter): void {
   if (name === '') {
     at.required();
     return;
@@ -162,7 +162,7 @@ export function checkDriverName(name: string, at: Place): void {
   for (const detail of dnsSubdomain(name.toLowerCase())) at.invalid(name, detail);
 }
 
-function checkCsi(source: JsonObject, at: Place): void {
+function checkCsi(source: JsonObject, at: FieldReporter): void {
   checkDriverName(textAt(source, 'driver'), at.at('driver'));
   const secret = objectAt(source, 'nodePublishSecretRef');
   if (secret === undefined) return;
@@ -171,7 +171,7 @@ function checkCsi(source: JsonObject, at: Place): void {
   else at.at('name').named(name, dnsSubdomain);
 }
 
-function checkEphemeral(source: JsonObject, at: Place): void {
+function checkEphemeral(source: JsonObject, at: FieldReporter): void {
   const template = objectAt(source, 'volumeClaimTemplate');
   const place = at.at('volumeClaimTemplate');
   if (template === undefined) {

@@ -5,7 +5,7 @@ import type { Quantity } from '../../../core/model/quantity.ts';
 import { compareQuantities } from '../../../core/model/quantity.ts';
 import { checkAccessModes, checkClaimSpec, checkVolumeMode } from '../pod/claim-spec.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkNodeSelector } from '../pod/node-selector.ts';
 import { PREEMPTION_POLICIES } from '../pod/pod-spec.ts';
 import { checkDriverName, VOLUME_CHECKS } from '../pod/volumes.ts';
@@ -25,7 +25,7 @@ export const CLAIM_RULES: KindRules = {
   },
 };
 
-function checkClaimChange(claim: JsonObject, old: JsonObject, at: Place): void {
+function checkClaimChange(claim: JsonObject, old: JsonObject, at: FieldReporter): void {
   const [spec, before] = [objectAt(claim, 'spec') ?? {}, objectAt(old, 'spec') ?? {}];
   const annotation = (one: JsonObject): string =>
     textAt(objectAt(objectAt(one, 'metadata'), 'annotations'), CLASS_ANNOTATION);
@@ -100,7 +100,7 @@ export const VOLUME_RULES: KindRules = {
   },
 };
 
-function checkVolume(spec: JsonObject, place: Place): void {
+function checkVolume(spec: JsonObject, place: FieldReporter): void {
   if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
   checkAccessModes(spec, place.at('accessModes'));
   checkCapacity(spec, place.at('capacity'));
@@ -114,7 +114,7 @@ function checkVolume(spec: JsonObject, place: Place): void {
   checkVolumeMode(spec, place.at('volumeMode'));
 }
 
-function checkCapacity(spec: JsonObject, at: Place): void {
+function checkCapacity(spec: JsonObject, at: FieldReporter): void {
   const capacity = objectAt(spec, 'capacity') ?? {};
   const names = Object.keys(capacity);
   if (names.length === 0) at.required();
@@ -126,7 +126,7 @@ function checkCapacity(spec: JsonObject, at: Place): void {
   });
 }
 
-function checkAffinity(spec: JsonObject, at: Place): void {
+function checkAffinity(spec: JsonObject, at: FieldReporter): void {
   const affinity = objectAt(spec, 'nodeAffinity');
   if (affinity === undefined) return;
   const required = objectAt(affinity, 'required');
@@ -134,7 +134,7 @@ function checkAffinity(spec: JsonObject, at: Place): void {
   else checkNodeSelector(required, at.at('required'));
 }
 
-function checkSource(spec: JsonObject, at: Place): void {
+function checkSource(spec: JsonObject, at: FieldReporter): void {
   let count = 0;
   for (const field of VOLUME_SOURCES) {
     const source = objectAt(spec, field);
@@ -151,18 +151,18 @@ function checkSource(spec: JsonObject, at: Place): void {
     at.at('persistentVolumeReclaimPolicy').forbidden("may not be 'recycle' for a hostPath mount of '/'");
 }
 
-function checkCsi(source: JsonObject, at: Place): void {
+function checkCsi(source: JsonObject, at: FieldReporter): void {
   checkDriverName(textAt(source, 'driver'), at.at('driver'));
   if (textAt(source, 'volumeHandle') === '') at.at('volumeHandle').required();
 }
 
-function checkLocal(spec: JsonObject, source: JsonObject, at: Place): void {
+function checkLocal(spec: JsonObject, source: JsonObject, at: FieldReporter): void {
   if (textAt(source, 'path') === '') at.at('local').at('path').required();
   if (objectAt(spec, 'nodeAffinity') === undefined)
     at.at('nodeAffinity').required('Local volume requires node affinity');
 }
 
-function checkVolumeChange(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkVolumeChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const sources = (one: JsonObject): JsonObject =>
     Object.fromEntries(VOLUME_SOURCES.map((key) => [key, getOwn(one, key) ?? null]));
   if (!semanticEqual(sources(spec), sources(old)))
@@ -206,7 +206,7 @@ export const STORAGE_CLASS_RULES: KindRules = {
   },
 };
 
-function checkTopologies(storageClass: JsonObject, at: Place): void {
+function checkTopologies(storageClass: JsonObject, at: FieldReporter): void {
   const seen: JsonObject[] = [];
   at.each(storageClass, 'allowedTopologies', (term, place) => {
     checkTopology(term, place);
@@ -220,7 +220,7 @@ function checkTopologies(storageClass: JsonObject, at: Place): void {
   });
 }
 
-function checkTopology(term: JsonObject, at: Place): void {
+function checkTopology(term: JsonObject, at: FieldReporter): void {
   const keys = new Set<string>();
   at.each(term, 'matchLabelExpressions', (requirement, place) => {
     const values = textsAt(requirement, 'values');

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { listAt, textAt, textsAt } from '../../json/json-value.ts';
 import { chargeWork } from '../../json/work-budget.ts';
 import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 const OPERATIONS = ['*', 'CONNECT', 'CREATE', 'DELETE', 'UPDATE'];
 const SCOPES = ['*', 'Cluster', 'Namespaced'];
@@ -13,7 +13,7 @@ const STEPS_PER_EXPRESSION = 200;
 const STEPS_PER_CHARACTER = 8;
 
 /** A rule of a webhook or a policy. Source: kubernetes `pkg/apis/admissionregistration/validation`, validateRuleWithOperations. */
-export function checkAdmissionRule(rule: JsonObject, at: Place): void {
+export function checkAdmissionRule(rule: JsonObject, at: FieldReporter): void {
   checkWords(rule, 'operations', [at, 'operations']);
   for (const [index, operation] of textsAt(rule, 'operations').entries())
     if (!OPERATIONS.includes(operation)) at.at('operations').at(index).unsupported(operation, OPERATIONS);
@@ -26,14 +26,14 @@ export function checkAdmissionRule(rule: JsonObject, at: Place): void {
   if (scope !== '' && !SCOPES.includes(scope)) at.at('scope').unsupported(scope, SCOPES);
 }
 
-function checkWords(rule: JsonObject, key: string, [at, what]: readonly [Place, string]): void {
+function checkWords(rule: JsonObject, key: string, [at, what]: readonly [FieldReporter, string]): void {
   const words = listAt(rule, key);
   if (words.length === 0) at.at(key).required();
   if (words.length > 1 && words.includes('*'))
     at.at(key).invalid(words as JsonValue, `if '*' is present, must not specify other ${what}`);
 }
 
-function checkResources(resources: readonly string[], at: Place): void {
+function checkResources(resources: readonly string[], at: FieldReporter): void {
   if (resources.length === 0) at.required();
   const wholeOf = new Set<string>();
   const everywhere = new Set<string>();
@@ -56,8 +56,11 @@ function checkResources(resources: readonly string[], at: Place): void {
     at.invalid([...resources], "if '*' is present, must not specify other resources without subresources");
 }
 
-/** `matchConditions` of a webhook or a policy. @param params whether they may read `params` */
-export function checkMatchConditions(owner: JsonObject, at: Place, params: boolean): void {
+/**
+ * `matchConditions` of a webhook or a policy.
+ * @param params whether they may read `params`
+ */
+export function checkMatchConditions(owner: JsonObject, at: FieldReporter, params: boolean): void {
   const conditions = listAt(owner, 'matchConditions');
   if (conditions.length > MAX_CONDITIONS) at.at('matchConditions').tooMany(conditions.length, MAX_CONDITIONS);
   const names = new Set<string>();
@@ -71,7 +74,7 @@ export function checkMatchConditions(owner: JsonObject, at: Place, params: boole
   });
 }
 
-function checkCondition(expression: string, at: Place, params: boolean): void {
+function checkCondition(expression: string, at: FieldReporter, params: boolean): void {
   if (expression === '') at.required();
   else
     checkAdmissionExpression(expression, at, () =>
@@ -85,7 +88,7 @@ function checkCondition(expression: string, at: Place, params: boolean): void {
  */
 export function checkAdmissionExpression(
   expression: string,
-  at: Place,
+  at: FieldReporter,
   compile: () => AdmissionCompilation,
 ): AdmissionCompilation {
   chargeWork(STEPS_PER_EXPRESSION + STEPS_PER_CHARACTER * expression.length);

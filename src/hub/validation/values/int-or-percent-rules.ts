@@ -1,5 +1,5 @@
 import type { JsonValue } from '../../json/json-value.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 const PERCENT = /^[0-9]+%$/;
 const PERCENT_TEXT =
@@ -9,12 +9,12 @@ const PERCENT_TEXT =
  * A non-negative integer or a percentage. Source: pkg/apis/apps/validation
  * (ValidatePositiveIntOrPercent).
  */
-export function checkCountOrPercent(value: JsonValue | undefined, at: Place): void {
+export function checkCountOrPercent(value: JsonValue | undefined, at: FieldReporter): void {
   if (typeof value === 'string' && !PERCENT.test(value)) at.invalid(value, PERCENT_TEXT);
   else if (typeof value === 'number') at.nonNegative(value);
 }
 
-export function checkAtMostHundredPercent(value: JsonValue | undefined, at: Place): void {
+export function checkAtMostHundredPercent(value: JsonValue | undefined, at: FieldReporter): void {
   if (isPercent(value) && Number(value.slice(0, -1)) > 100)
     at.invalid(value, 'must not be greater than 100%');
 }

@@ -1,6 +1,6 @@
 import type { IpAddress } from '../../../core/cel/library/ip-address.ts';
 import { formatIp, maskIp, parseIp, parseMappedIp, widthOf } from '../../../core/cel/library/ip-address.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 /**
  * Reads an address as the API server reads the fields that are older than its strict validation: it ignores leading zeros of
@@ -45,14 +45,14 @@ export function isWithin(inner: Cidr, outer: Cidr): boolean {
 const NO_IP = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
 /** Whether the text is an IP address that `parseLegacyIp` reads; reports a problem at the place when it is not. */
-export function checkLegacyIp(text: string, at: Place): boolean {
+export function checkLegacyIp(text: string, at: FieldReporter): boolean {
   if (parseLegacyIp(text) !== undefined) return true;
   at.invalid(text, NO_IP);
   return false;
 }
 
 /** Whether the text is a CIDR that `parseLegacyCidr` reads; reports a problem at the place when it is not. */
-export function checkLegacyCidr(text: string, at: Place): boolean {
+export function checkLegacyCidr(text: string, at: FieldReporter): boolean {
   if (parseLegacyCidr(text) !== undefined) return true;
   at.invalid(text, 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)');
   return false;
@@ -62,7 +62,7 @@ export function checkLegacyCidr(text: string, at: Place): boolean {
  * Whether the text is an IP address in canonical form, without leading zeros, and not IPv4-mapped; reports a problem at the
  * place when it is not. Source: k8s.io/apimachinery, pkg/util/validation/ip.go (IsValidIP).
  */
-export function checkCanonicalIp(text: string, at: Place): boolean {
+export function checkCanonicalIp(text: string, at: FieldReporter): boolean {
   const problem = canonicalIpProblem(text);
   if (problem !== undefined) at.invalid(text, problem);
   return problem === undefined;
@@ -87,7 +87,7 @@ const REFUSED_RANGES: readonly (readonly [cidrs: readonly string[], problem: str
 ];
 
 /** Reports an address that no endpoint may have. Source: kubernetes, pkg/apis/core/validation (ValidateEndpointIP). */
-export function checkEndpointIp(text: string, at: Place): void {
+export function checkEndpointIp(text: string, at: FieldReporter): void {
   const ip = parseLegacyIp(text);
   if (ip === undefined) {
     at.invalid(text, 'must be a valid IP address');

@@ -1,6 +1,6 @@
 import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 /** Validation of one built-in kind, in addition to the metadata checks of all kinds. */
 export interface KindRules {
@@ -14,12 +14,12 @@ export interface KindRules {
    */
   readonly metadataChecks?: 2 | 'new' | 'new twice' | 4;
   /** Checks the whole object, on create and on update; `old` is undefined on create. */
-  readonly validate: (object: JsonObject, at: Place, old: JsonObject | undefined) => void;
+  readonly validate: (object: JsonObject, at: FieldReporter, old: JsonObject | undefined) => void;
   /** Checks a write through a subresource. Default: only metadata is checked. */
   readonly validateSubresource?: (
     subresource: string,
     object: JsonObject,
-    at: Place,
+    at: FieldReporter,
     old: JsonObject,
   ) => void;
 }

@@ -10,7 +10,7 @@ import {
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, objectAt } from '../../json/json-value.ts';
 import type { KindRules } from './kind-rules.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
@@ -21,7 +21,7 @@ const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion
 export function checkMetadata(
   rules: KindRules | undefined,
   object: JsonObject,
-  at: Place,
+  at: FieldReporter,
   old: JsonObject | undefined,
 ): void {
   if (old === undefined) {
@@ -32,7 +32,7 @@ export function checkMetadata(
   checkChanged(rules, object, at);
 }
 
-function checkChanged(rules: KindRules | undefined, object: JsonObject, at: Place): void {
+function checkChanged(rules: KindRules | undefined, object: JsonObject, at: FieldReporter): void {
   const { problems } = at;
   const known = problems.length;
   validateNewMetadata(object, pathSegment, problems);
@@ -54,7 +54,7 @@ function checkChanged(rules: KindRules | undefined, object: JsonObject, at: Plac
 }
 
 /** Source: pkg/apis/core/validation (validateKubeFinalizerName). */
-function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, at: Place): void {
+function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, at: FieldReporter): void {
   if (rules?.anyFinalizer === true) return;
   const finalizers = listAt(objectAt(object, 'metadata'), 'finalizers');
   for (const [index, finalizer] of finalizers.entries()) {
@@ -66,10 +66,10 @@ function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, a
 }
 
 /**
- * Labels and annotations in the metadata of a template. @param at the field that problems are
- * reported at
+ * Labels and annotations in the metadata of a template.
+ * @param at the field that problems are reported at
  */
-export function checkTemplateMetadata(template: JsonObject, at: Place): void {
+export function checkTemplateMetadata(template: JsonObject, at: FieldReporter): void {
   const metadata = objectAt(template, 'metadata');
   checkLabelMap(metadata, 'labels', at);
   const annotations = objectAt(metadata, 'annotations');
@@ -77,7 +77,7 @@ export function checkTemplateMetadata(template: JsonObject, at: Place): void {
 }
 
 /** The labels in a field of an object. */
-export function checkLabelMap(owner: JsonObject | undefined, key: string, at: Place): void {
+export function checkLabelMap(owner: JsonObject | undefined, key: string, at: FieldReporter): void {
   const labels = objectAt(owner, key);
   if (labels !== undefined) checkLabels(labels, child(at.path, key), at.problems);
 }

@@ -1,6 +1,6 @@
 import type { NameRule } from '../../../core/model/selector/name-rules.ts';
 import type { JsonValue } from '../../json/json-value.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'] as const;
 
@@ -20,13 +20,13 @@ export const portName: NameRule = (name) => {
 };
 
 /** Checks a port number; an absent one is treated as 0. */
-export function checkPort(port: number | undefined, at: Place): void {
+export function checkPort(port: number | undefined, at: FieldReporter): void {
   const number = port ?? 0;
   if (number < 1 || number > 65535) at.invalid(number, 'must be between 1 and 65535, inclusive');
 }
 
 /** Checks a port number or the name of a container port. */
-export function checkPortOrName(port: JsonValue | undefined, at: Place): void {
+export function checkPortOrName(port: JsonValue | undefined, at: FieldReporter): void {
   if (typeof port === 'string') at.named(port, portName);
   else checkPort(typeof port === 'number' ? port : undefined, at);
 }

@@ -7,7 +7,7 @@ import {
 } from '../../../core/model/quantity.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn } from '../../json/json-value.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 import { isIntegerResource } from './resource-names.ts';
 
 export const ZERO: Quantity = { mantissa: 0n, exponent: 0, format: 'DecimalSI' };
@@ -21,8 +21,8 @@ export function quantityAt(object: JsonObject | undefined, key: string): Quantit
 /** Visits each quantity of a resource list. */
 export function eachQuantity(
   list: JsonObject | undefined,
-  at: Place,
-  check: (name: string, quantity: Quantity, place: Place) => void,
+  at: FieldReporter,
+  check: (name: string, quantity: Quantity, place: FieldReporter) => void,
 ): void {
   for (const name of Object.keys(list ?? {})) {
     const quantity = quantityAt(list, name);
@@ -30,18 +30,18 @@ export function eachQuantity(
   }
 }
 
-export function checkPositiveQuantity(quantity: Quantity, at: Place): void {
+export function checkPositiveQuantity(quantity: Quantity, at: FieldReporter): void {
   if (compareQuantities(quantity, ZERO) <= 0)
     at.invalid(formatQuantity(quantity), 'must be greater than zero');
 }
 
-export function checkNonNegativeQuantity(quantity: Quantity, at: Place): void {
+export function checkNonNegativeQuantity(quantity: Quantity, at: FieldReporter): void {
   if (compareQuantities(quantity, ZERO) < 0)
     at.invalid(formatQuantity(quantity), 'must be greater than or equal to 0');
 }
 
 /** Source: pkg/apis/core/validation (ValidateResourceQuantityValue). */
-export function checkResourceQuantity(name: string, quantity: Quantity, at: Place): void {
+export function checkResourceQuantity(name: string, quantity: Quantity, at: FieldReporter): void {
   checkNonNegativeQuantity(quantity, at);
   if (isIntegerResource(name) && quantityToInteger(quantity) === undefined)
     at.invalid(formatQuantity(quantity), 'must be an integer');

@@ -1,5 +1,5 @@
 import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 /** Resource names of quotas and limits. Source: pkg/apis/core/helper. */
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
@@ -46,7 +46,7 @@ export const isIntegerResource = (name: string): boolean => INTEGERS.has(name) |
 export const isStandardQuota = (name: string): boolean => QUOTA.has(name) || isQuotaHugePage(name);
 
 /** @returns whether a problem was reported */
-export function checkResourceName(name: string, at: Place): boolean {
+export function checkResourceName(name: string, at: FieldReporter): boolean {
   const known = at.problems.length;
   at.named(name, qualifiedName);
   if (at.problems.length > known) return true;
@@ -55,7 +55,7 @@ export function checkResourceName(name: string, at: Place): boolean {
   return true;
 }
 
-export function checkContainerResourceName(name: string, at: Place): void {
+export function checkContainerResourceName(name: string, at: FieldReporter): void {
   checkResourceName(name, at);
   if (!name.includes('/')) {
     if (!CONTAINER.has(name) && !isHugePage(name))
@@ -64,7 +64,7 @@ export function checkContainerResourceName(name: string, at: Place): void {
     at.invalid(name, "doesn't follow extended resource name standard");
 }
 
-export function checkQuotaResourceName(name: string, at: Place): void {
+export function checkQuotaResourceName(name: string, at: FieldReporter): void {
   checkResourceName(name, at);
   if (!name.includes('/') && !isStandardQuota(name))
     at.invalid(name, 'must be a standard resource for quota');

@@ -8,16 +8,16 @@ import { labelValue, qualifiedName } from '../../../core/model/selector/name-rul
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkLabelMap } from './metadata-rules.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 /** A label selector. Source: apimachinery, pkg/apis/meta/v1/validation (ValidateLabelSelector). */
-export function checkSelector(selector: JsonObject | undefined, at: Place): void {
+export function checkSelector(selector: JsonObject | undefined, at: FieldReporter): void {
   if (selector === undefined) return;
   checkLabelMap(selector, 'matchLabels', at);
   at.each(selector, 'matchExpressions', checkRequirement);
 }
 
-function checkRequirement(requirement: JsonObject, at: Place): void {
+function checkRequirement(requirement: JsonObject, at: FieldReporter): void {
   const [operator, count] = [textAt(requirement, 'operator'), listAt(requirement, 'values').length];
   if (operator === 'In' || operator === 'NotIn') {
     if (count === 0) at.at('values').required("must be specified when `operator` is 'In' or 'NotIn'");

@@ -1,7 +1,7 @@
 import { dns1035Label, dnsSubdomain } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { Place } from './place.ts';
+import type { FieldReporter } from './field-reporter.ts';
 
 const FORM = '; desired format: https://host[/path]';
 const MAX_PORT = 65_535;
@@ -9,7 +9,7 @@ const MAX_PORT = 65_535;
 /**
  * A `clientConfig`, except for its `caBundle`. Source: apiserver `pkg/util/webhook/validation.go`.
  */
-export function checkWebhookClient(config: JsonObject, at: Place): void {
+export function checkWebhookClient(config: JsonObject, at: FieldReporter): void {
   const url = typeof getOwn(config, 'url') === 'string' ? textAt(config, 'url') : undefined;
   const service = objectAt(config, 'service');
   if ((url === undefined) === (service === undefined)) {
@@ -38,7 +38,7 @@ function splitUrl(url: string): GoUrl | undefined {
   return { scheme: scheme.toLowerCase(), host, user, query, fragment };
 }
 
-function checkUrl(url: string, at: Place): void {
+function checkUrl(url: string, at: FieldReporter): void {
   const parts = splitUrl(url);
   if (parts === undefined) {
     at.required(`url must be a valid URL: parse ${JSON.stringify(url)}: missing protocol scheme${FORM}`);
@@ -54,7 +54,7 @@ function checkUrl(url: string, at: Place): void {
   if (query !== '') at.invalid(query, 'query parameters are not permitted in the URL');
 }
 
-function checkService(service: JsonObject, at: Place): void {
+function checkService(service: JsonObject, at: FieldReporter): void {
   for (const key of ['name', 'namespace']) if (textAt(service, key) === '') at.at(key).required();
   const port = numberAt(service, 'port');
   if (port !== undefined && (port < 1 || port > MAX_PORT))
@@ -62,7 +62,7 @@ function checkService(service: JsonObject, at: Place): void {
   checkPath(textAt(service, 'path'), at.at('path'));
 }
 
-function checkPath(path: string, at: Place): void {
+function checkPath(path: string, at: FieldReporter): void {
   if (path === '' || path === '/') return;
   if (path === '//') {
     at.invalid(path, 'segment[0] may not be empty');
@@ -78,13 +78,14 @@ function checkPath(path: string, at: Place): void {
 }
 
 /**
- * The review versions that a webhook accepts. @param known the versions that the hub can send; the
- * list must contain one of them @param missing the message for an empty list
+ * The review versions that a webhook accepts.
+ * @param known the versions that the hub can send; the list must contain one of them
+ * @param missing the message for an empty list
  */
 export function checkReviewVersions(
   owner: JsonObject,
   key: string,
-  [at, known]: readonly [Place, readonly string[]],
+  [at, known]: readonly [FieldReporter, readonly string[]],
   missing = '',
 ): void {
   const versions = textsAt(owner, key);

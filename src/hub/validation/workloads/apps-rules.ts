@@ -8,7 +8,7 @@ import {
   countOrPercent,
 } from '../values/int-or-percent-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkTemplateMetadata } from '../values/metadata-rules.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { checkSelector, isCompilable, isEmptySelector } from '../values/selector-rules.ts';
@@ -18,10 +18,10 @@ import { checkOwnedTemplate, matchesTemplate } from './template-rules.ts';
 const ROLLING = 'RollingUpdate';
 
 /**
- * The selector of a workload, which is required and must not be empty. @param kind its name in the
- * message
+ * The selector of a workload, which is required and must not be empty.
+ * @param kind its name in the message
  */
-function checkOwnSelector(spec: JsonObject, kind: string, at: Place): void {
+function checkOwnSelector(spec: JsonObject, kind: string, at: FieldReporter): void {
   const selector = objectAt(spec, 'selector');
   const place = at.at('selector');
   if (selector === undefined) {
@@ -32,7 +32,7 @@ function checkOwnSelector(spec: JsonObject, kind: string, at: Place): void {
   if (isEmptySelector(selector)) place.invalid(selector, `empty selector is invalid for ${kind}`);
 }
 
-function checkReplicaTemplate(spec: JsonObject, at: Place): void {
+function checkReplicaTemplate(spec: JsonObject, at: FieldReporter): void {
   if (!isCompilable(objectAt(spec, 'selector'))) {
     at.at('selector').invalid(getOwn(spec, 'selector'), 'invalid label selector');
     return;
@@ -59,12 +59,12 @@ export const DEPLOYMENT_RULES: KindRules = {
   },
 };
 
-function checkFixedSelector(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkFixedSelector(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const [now, before] = [getOwn(spec, 'selector'), getOwn(objectAt(old, 'spec') ?? {}, 'selector')];
   if (!semanticEqual(now, before)) at.at('selector').invalid(now, 'field is immutable');
 }
 
-function checkStrategy(strategy: JsonObject, at: Place): void {
+function checkStrategy(strategy: JsonObject, at: FieldReporter): void {
   const [type, rolling] = [textAt(strategy, 'type') || ROLLING, objectAt(strategy, 'rollingUpdate')];
   const place = at.at('rollingUpdate');
   if (type === 'Recreate') {
@@ -73,7 +73,7 @@ function checkStrategy(strategy: JsonObject, at: Place): void {
   else if (rolling !== undefined) checkRollingDeployment(rolling, place);
 }
 
-function checkRollingDeployment(rolling: JsonObject, at: Place): void {
+function checkRollingDeployment(rolling: JsonObject, at: FieldReporter): void {
   const [unavailable, surge] = [getOwn(rolling, 'maxUnavailable'), getOwn(rolling, 'maxSurge')];
   checkCountOrPercent(unavailable, at.at('maxUnavailable'));
   checkCountOrPercent(surge, at.at('maxSurge'));
@@ -115,7 +115,7 @@ export const DAEMON_SET_RULES: KindRules = {
 };
 
 /** The pod template of a workload that runs forever. */
-export function checkAlwaysRunning(spec: JsonObject, kind: string, at: Place): void {
+export function checkAlwaysRunning(spec: JsonObject, kind: string, at: FieldReporter): void {
   const pod = objectAt(objectAt(spec, 'template'), 'spec');
   const place = at.at('template').at('spec');
   const policy = textAt(pod, 'restartPolicy') || 'Always';
@@ -124,7 +124,7 @@ export function checkAlwaysRunning(spec: JsonObject, kind: string, at: Place): v
     place.at('activeDeadlineSeconds').forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }
 
-function checkDaemonStrategy(strategy: JsonObject, at: Place): void {
+function checkDaemonStrategy(strategy: JsonObject, at: FieldReporter): void {
   const [type, rolling] = [textAt(strategy, 'type') || ROLLING, objectAt(strategy, 'rollingUpdate')];
   if (type === 'OnDelete') return;
   if (type !== ROLLING) {
@@ -171,7 +171,7 @@ export const STATEFUL_SET_RULES: KindRules = {
 
 const RETENTION = ['Retain', 'Delete'];
 
-function checkSetPolicies(spec: JsonObject, at: Place): void {
+function checkSetPolicies(spec: JsonObject, at: FieldReporter): void {
   const management = textAt(spec, 'podManagementPolicy');
   if (management !== '' && management !== 'OrderedReady' && management !== 'Parallel')
     at.at('podManagementPolicy').invalid(management, "must be 'OrderedReady' or 'Parallel'");
@@ -191,12 +191,12 @@ function checkSetPolicies(spec: JsonObject, at: Place): void {
 }
 
 /** `maxUnavailable` needs a feature gate that is off by default, so it is not checked. */
-function checkRollingSet(rolling: JsonObject, at: Place): void {
+function checkRollingSet(rolling: JsonObject, at: FieldReporter): void {
   at.at('partition').nonNegative(numberAt(rolling, 'partition'));
 }
 
 /** Each volume claim template becomes a volume of the pods, with the name of the template. */
-function checkSetTemplate(spec: JsonObject, at: Place): void {
+function checkSetTemplate(spec: JsonObject, at: FieldReporter): void {
   const template = objectAt(spec, 'template') ?? {};
   const claims = listAt(spec, 'volumeClaimTemplates')
     .filter(isObject)
@@ -217,7 +217,7 @@ const SET_FORBIDDEN =
   "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are forbidden";
 const SET_FIXED = ['selector', 'serviceName', 'podManagementPolicy', 'volumeClaimTemplates'];
 
-function checkSetChange(spec: JsonObject, old: JsonObject, at: Place): void {
+function checkSetChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const changed = SET_FIXED.some((key) => !semanticEqual(fixedValue(spec, key), fixedValue(old, key)));
   if (changed) at.forbidden(SET_FORBIDDEN);
 }

@@ -3,7 +3,7 @@ import { dnsLabel, pathSegment } from '../../../core/model/selector/name-rules.t
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkNonNegativeQuantity, quantityAt } from '../values/quantity-rules.ts';
 import { checkContainerResourceName } from '../values/resource-names.ts';
 
@@ -48,7 +48,7 @@ export const AUTOSCALER_RULES: KindRules = {
 };
 
 /** The scale target. The apiVersion of an unchanged target is not validated. */
-function checkTargetOf(spec: JsonObject, old: JsonObject | undefined, at: Place): void {
+function checkTargetOf(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): void {
   const target = objectAt(spec, 'scaleTargetRef') ?? {};
   const before = objectAt(old, 'scaleTargetRef');
   checkReferenceNames(target, at);
@@ -65,12 +65,12 @@ function countsElsewhere(spec: JsonObject): boolean {
   );
 }
 
-function checkReference(reference: JsonObject, at: Place): void {
+function checkReference(reference: JsonObject, at: FieldReporter): void {
   checkReferenceNames(reference, at);
   checkVersion(textAt(reference, 'apiVersion'), at);
 }
 
-function checkReferenceNames(reference: JsonObject, at: Place): void {
+function checkReferenceNames(reference: JsonObject, at: FieldReporter): void {
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
     if (text === '') at.at(key).required();
@@ -78,13 +78,13 @@ function checkReferenceNames(reference: JsonObject, at: Place): void {
   }
 }
 
-function checkVersion(version: string, at: Place): boolean {
+function checkVersion(version: string, at: FieldReporter): boolean {
   if (version.split('/').length <= 2) return true;
   at.at('apiVersion').invalid(version, `unexpected GroupVersion string: ${version}`);
   return false;
 }
 
-function checkScaling(rules: JsonObject | undefined, at: Place): void {
+function checkScaling(rules: JsonObject | undefined, at: FieldReporter): void {
   if (rules === undefined) return;
   const seconds = numberAt(rules, 'stabilizationWindowSeconds');
   const window = at.at('stabilizationWindowSeconds');
@@ -101,7 +101,7 @@ function checkScaling(rules: JsonObject | undefined, at: Place): void {
   if (tolerance !== undefined) checkNonNegativeQuantity(tolerance, at.at('tolerance'));
 }
 
-function checkPolicy(policy: JsonObject, at: Place): void {
+function checkPolicy(policy: JsonObject, at: FieldReporter): void {
   const [type, value] = [textAt(policy, 'type'), numberAt(policy, 'value') ?? 0];
   if (!POLICY_TYPES.includes(type)) at.at('type').unsupported(type, POLICY_TYPES);
   if (value <= 0) at.at('value').invalid(value, 'must be greater than zero');
@@ -111,7 +111,7 @@ function checkPolicy(policy: JsonObject, at: Place): void {
     at.at('periodSeconds').invalid(period, `must be less than or equal to ${String(MAX_PERIOD_SECONDS)}`);
 }
 
-type SourceCheck = (source: JsonObject, at: Place) => void;
+type SourceCheck = (source: JsonObject, at: FieldReporter) => void;
 
 /** Metric sources in the order of the checks. */
 const SOURCES: Readonly<Record<string, SourceCheck>> = {
@@ -150,7 +150,7 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
   },
 };
 
-function checkUtilization(source: JsonObject, at: Place): void {
+function checkUtilization(source: JsonObject, at: FieldReporter): void {
   const { average, utilization } = checkTarget(source, at);
   const target = at.at('target');
   if (!utilization && !average)
@@ -159,7 +159,7 @@ function checkUtilization(source: JsonObject, at: Place): void {
     target.at('averageValue').forbidden('may not set both a target raw value and a target utilization');
 }
 
-function checkIdentifier(source: JsonObject, at: Place): void {
+function checkIdentifier(source: JsonObject, at: FieldReporter): void {
   const name = textAt(objectAt(source, 'metric'), 'name');
   if (name === '') at.at('metric').at('name').required('must specify a metric name');
   else at.at('metric').at('name').named(name, pathSegment);
@@ -171,7 +171,7 @@ interface TargetFields {
   readonly utilization: boolean;
 }
 
-function checkTarget(source: JsonObject, at: Place): TargetFields {
+function checkTarget(source: JsonObject, at: FieldReporter): TargetFields {
   const target = objectAt(source, 'target') ?? {};
   const place = at.at('target');
   const type = textAt(target, 'type');
@@ -193,7 +193,7 @@ function checkTarget(source: JsonObject, at: Place): TargetFields {
   };
 }
 
-function checkMetric(metric: JsonObject, at: Place): void {
+function checkMetric(metric: JsonObject, at: FieldReporter): void {
   const type = textAt(metric, 'type');
   if (type === '') at.at('type').required('must specify a metric source type');
   if (!METRIC_TYPES.includes(type)) at.at('type').unsupported(type, METRIC_TYPES);

@@ -1,7 +1,7 @@
 import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 
 const ACTIONS = ['Count', 'FailIndex', 'FailJob', 'Ignore'];
 const OPERATORS = ['In', 'NotIn'];
@@ -15,7 +15,7 @@ const choices = (words: readonly string[]): string =>
   `valid values: [${words.map((word) => JSON.stringify(word)).join(' ')}]`;
 
 /** Source: pkg/apis/batch/validation (validatePodFailurePolicy). */
-export function checkFailurePolicy(spec: JsonObject, at: Place): void {
+export function checkFailurePolicy(spec: JsonObject, at: FieldReporter): void {
   const policy = objectAt(spec, 'podFailurePolicy');
   if (policy === undefined) return;
   const pod = objectAt(objectAt(spec, 'template'), 'spec');
@@ -44,13 +44,13 @@ export function checkFailurePolicy(spec: JsonObject, at: Place): void {
   });
 }
 
-function checkCondition(pattern: JsonObject, at: Place): void {
+function checkCondition(pattern: JsonObject, at: FieldReporter): void {
   at.at('type').named(textAt(pattern, 'type'), qualifiedName);
   // The default status is `True`.
   at.at('status').oneOfIfSet(textAt(pattern, 'status'), STATUSES);
 }
 
-function checkExitCodes(codes: JsonObject, names: ReadonlySet<string>, at: Place): void {
+function checkExitCodes(codes: JsonObject, names: ReadonlySet<string>, at: FieldReporter): void {
   const operator = textAt(codes, 'operator');
   if (operator === '') at.at('operator').required(choices(OPERATORS));
   else if (!OPERATORS.includes(operator)) at.at('operator').unsupported(operator, OPERATORS);
@@ -74,7 +74,7 @@ function checkExitCodes(codes: JsonObject, names: ReadonlySet<string>, at: Place
 }
 
 /** Source: pkg/apis/batch/validation (validateSuccessPolicy). */
-export function checkSuccessPolicy(spec: JsonObject, at: Place): void {
+export function checkSuccessPolicy(spec: JsonObject, at: FieldReporter): void {
   const policy = objectAt(spec, 'successPolicy');
   if (policy === undefined) return;
   if (textAt(spec, 'completionMode') !== 'Indexed') {
@@ -89,7 +89,7 @@ export function checkSuccessPolicy(spec: JsonObject, at: Place): void {
   at.each(policy, 'rules', (rule, place) => checkSuccessRule(rule, completions, place));
 }
 
-function checkSuccessRule(rule: JsonObject, completions: number, at: Place): void {
+function checkSuccessRule(rule: JsonObject, completions: number, at: FieldReporter): void {
   const [indexes, count] = [getOwn(rule, 'succeededIndexes'), numberAt(rule, 'succeededCount')];
   if (typeof indexes !== 'string' && count === undefined)
     at.required('at least one of succeededCount or succeededIndexes must be specified');

@@ -6,7 +6,7 @@ import { checkDomainPath } from '../network/ingress-rules.ts';
 import { checkFailurePolicy, checkSuccessPolicy } from './job-policies.ts';
 import { checkJobChange } from './job-update.ts';
 import type { KindRules } from '../values/kind-rules.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { checkSelector, isCompilable, selects } from '../values/selector-rules.ts';
 import { matchesTemplate } from './template-rules.ts';
@@ -41,7 +41,7 @@ export const JOB_RULES: KindRules = {
 };
 
 /** The API server validates this twice on update, and reports each problem twice. */
-function checkSelectedSpec(spec: JsonObject, at: Place): void {
+function checkSelectedSpec(spec: JsonObject, at: FieldReporter): void {
   checkJobSpec(spec, at);
   const selector = objectAt(spec, 'selector');
   if (selector === undefined) at.at('selector').required();
@@ -54,7 +54,7 @@ function templateLabels(job: JsonObject): JsonObject {
 }
 
 /** Jobs of an earlier version of this hub have fewer labels. Source: pkg/apis/batch/validation (validateGeneratedSelector). */
-function checkGeneratedLabels(job: JsonObject, old: JsonObject | undefined, at: Place): void {
+function checkGeneratedLabels(job: JsonObject, old: JsonObject | undefined, at: FieldReporter): void {
   const spec = objectAt(job, 'spec') ?? {};
   const selector = objectAt(spec, 'selector');
   if (spec['manualSelector'] === true || selector === undefined) return;
@@ -79,7 +79,7 @@ function checkGeneratedLabels(job: JsonObject, old: JsonObject | undefined, at: 
 }
 
 /** The host name of each pod of an Indexed Job is JOB-INDEX, which must be a valid name. */
-function checkPodNames(job: JsonObject, spec: JsonObject, at: Place): void {
+function checkPodNames(job: JsonObject, spec: JsonObject, at: FieldReporter): void {
   const completions = numberAt(spec, 'completions') ?? 0;
   if (textAt(spec, 'completionMode') !== 'Indexed' || completions <= 0) return;
   const name = textAt(objectAt(job, 'metadata'), 'name');
@@ -89,7 +89,7 @@ function checkPodNames(job: JsonObject, spec: JsonObject, at: Place): void {
   at.at('metadata').at('name').invalid(name, detail);
 }
 
-function checkJobSpec(spec: JsonObject, at: Place): void {
+function checkJobSpec(spec: JsonObject, at: FieldReporter): void {
   for (const key of COUNTS) at.at(key).nonNegative(numberAt(spec, key));
   const perIndex = getOwn(spec, 'backoffLimitPerIndex');
   if (numberAt(spec, 'maxFailedIndexes') !== undefined && perIndex === undefined)
@@ -111,7 +111,7 @@ function checkJobSpec(spec: JsonObject, at: Place): void {
   checkRestartPolicy(spec, failure !== undefined, at.at('template').at('spec').at('restartPolicy'));
 }
 
-function checkMode(spec: JsonObject, at: Place): void {
+function checkMode(spec: JsonObject, at: FieldReporter): void {
   const mode = textAt({ completionMode: 'NonIndexed', ...spec }, 'completionMode');
   if (!MODES.includes(mode)) at.at('completionMode').unsupported(mode, MODES);
   const [failed, completions] = [numberAt(spec, 'maxFailedIndexes'), numberAt(spec, 'completions')];
@@ -142,7 +142,7 @@ function checkMode(spec: JsonObject, at: Place): void {
   if (failed !== undefined && failed > MAX_WITH_MANY) at.at('maxFailedIndexes').invalid(failed, many);
 }
 
-function checkRestartPolicy(spec: JsonObject, hasFailurePolicy: boolean, at: Place): void {
+function checkRestartPolicy(spec: JsonObject, hasFailurePolicy: boolean, at: FieldReporter): void {
   const policy = textAt(objectAt(objectAt(spec, 'template'), 'spec'), 'restartPolicy');
   if (policy === '' || policy === 'Always') at.required('valid values: "OnFailure", "Never"');
   else if (policy !== 'OnFailure' && policy !== 'Never') at.unsupported(policy, ['OnFailure', 'Never']);
@@ -179,7 +179,7 @@ export const CRON_JOB_RULES: KindRules = {
   },
 };
 
-function checkSchedule(spec: JsonObject, old: JsonObject | undefined, at: Place): void {
+function checkSchedule(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): void {
   const schedule = textAt(spec, 'schedule');
   if (schedule === '') {
     at.required();
@@ -194,7 +194,7 @@ function checkSchedule(spec: JsonObject, old: JsonObject | undefined, at: Place)
     at.invalid(schedule, 'cannot use both timeZone field and TZ or CRON_TZ in schedule');
 }
 
-function checkTimeZone(zone: string, at: Place): void {
+function checkTimeZone(zone: string, at: FieldReporter): void {
   if (zone === '') {
     at.invalid(zone, 'timeZone must be nil or non-empty string');
     return;
@@ -219,7 +219,7 @@ function isTimeZone(zone: string): boolean {
   }
 }
 
-function checkJobTemplate(spec: JsonObject, at: Place): void {
+function checkJobTemplate(spec: JsonObject, at: FieldReporter): void {
   checkJobSpec(spec, at);
   const selector = getOwn(spec, 'selector');
   if (selector !== undefined) at.at('selector').invalid(selector, '`selector` will be auto-generated');

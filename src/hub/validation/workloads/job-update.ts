@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 
 const FIXED_FIELDS = [
@@ -15,7 +15,7 @@ const FIXED_FIELDS = [
  * Most of the spec of a Job is immutable. Source: pkg/apis/batch/validation
  * (ValidateJobSpecUpdate).
  */
-export function checkJobChange(spec: JsonObject, old: JsonObject, at: Place): void {
+export function checkJobChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   const before = objectAt(old, 'spec') ?? {};
   checkCompletions(spec, before, at.at('completions'));
   const fixed = (field: string): void => {
@@ -31,7 +31,7 @@ export function checkJobChange(spec: JsonObject, old: JsonObject, at: Place): vo
 }
 
 /** `completions` of an Indexed Job may change, together with `parallelism`. */
-function checkCompletions(spec: JsonObject, before: JsonObject, at: Place): void {
+function checkCompletions(spec: JsonObject, before: JsonObject, at: FieldReporter): void {
   const [now, then] = [numberAt(spec, 'completions'), numberAt(before, 'completions')];
   if (now === then) return;
   const value: JsonValue = now ?? null;

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, objectAt, textAt } from '../../json/json-value.ts';
-import type { Place } from '../values/place.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { isEmptySelector, selects } from '../values/selector-rules.ts';
 
@@ -8,7 +8,7 @@ import { isEmptySelector, selects } from '../values/selector-rules.ts';
  * Reports a pod template whose labels the selector does not match. An absent selector matches
  * nothing, an empty one everything.
  */
-export function matchesTemplate(spec: JsonObject, at: Place): void {
+export function matchesTemplate(spec: JsonObject, at: FieldReporter): void {
   const selector = objectAt(spec, 'selector');
   const template = objectAt(spec, 'template');
   const labels = objectAt(objectAt(template, 'metadata'), 'labels');
@@ -18,7 +18,7 @@ export function matchesTemplate(spec: JsonObject, at: Place): void {
 }
 
 /** The pod template of a controller. Source: pkg/apis/apps/validation. */
-export function checkOwnedTemplate(spec: JsonObject, kind: string, at: Place): void {
+export function checkOwnedTemplate(spec: JsonObject, kind: string, at: FieldReporter): void {
   matchesTemplate(spec, at);
   const template = objectAt(spec, 'template') ?? {};
   checkPodTemplate(template, at.at('template'));

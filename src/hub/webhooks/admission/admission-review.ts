@@ -71,8 +71,8 @@ export function admissionReview(version: string, uid: string, request: JsonObjec
 
 /** The outcome of a webhook call. `failed`: the call failed, or the response is invalid. */
 export type ReviewOutcome =
-  | { readonly kind: 'allowed'; readonly patch: JsonValue | undefined; readonly words: ReviewOutput }
-  | { readonly kind: 'denied'; readonly error: StatusError; readonly words: ReviewOutput }
+  | { readonly kind: 'allowed'; readonly patch: JsonValue | undefined; readonly output: ReviewOutput }
+  | { readonly kind: 'denied'; readonly error: StatusError; readonly output: ReviewOutput }
   | { readonly kind: 'failed'; readonly message: string };
 
 export interface ReviewOutput {
@@ -81,8 +81,8 @@ export interface ReviewOutput {
 }
 
 /** @param version the version of the request */
-export function readAdmissionAnswer(
-  answer: JsonObject,
+export function readReviewResponse(
+  review: JsonObject,
   asked: {
     readonly uid: string;
     readonly version: string;
@@ -90,30 +90,30 @@ export function readAdmissionAnswer(
     readonly name: string;
   },
 ): ReviewOutcome {
-  const wrongKind = reviewKindProblem(answer, asked.version, REVIEW);
+  const wrongKind = reviewKindProblem(review, asked.version, REVIEW);
   if (wrongKind !== undefined) return failed(`failed to call webhook: ${wrongKind}`);
-  const response = objectAt(answer, 'response');
-  const problem = answerProblem(response, asked);
+  const response = objectAt(review, 'response');
+  const problem = responseProblem(response, asked);
   if (response === undefined || problem !== undefined)
     return failed(`received invalid webhook response: ${problem ?? 'webhook response was absent'}`);
-  const words = wordsOf(response);
+  const output = outputOf(response);
   if (response['allowed'] !== true) {
     return {
       kind: 'denied',
       error: denial(asked.name, objectAt(response, 'status')),
-      words,
+      output,
     };
   }
   const patch = textAt(response, 'patch');
-  if (patch === '' || asked.kind === 'validating') return { kind: 'allowed', patch: undefined, words };
-  return patchOutcome(patch, asked.version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch', words);
+  if (patch === '' || asked.kind === 'validating') return { kind: 'allowed', patch: undefined, output };
+  return patchOutcome(patch, asked.version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch', output);
 }
 
 function failed(message: string): ReviewOutcome {
   return { kind: 'failed', message };
 }
 
-function patchOutcome(patch: string, patchType: string, words: ReviewOutput): ReviewOutcome {
+function patchOutcome(patch: string, patchType: string, output: ReviewOutput): ReviewOutcome {
   let operations: JsonValue;
   try {
     operations = JSON.parse(Buffer.from(patch, 'base64').toString('utf8')) as JsonValue;
@@ -122,12 +122,12 @@ function patchOutcome(patch: string, patchType: string, words: ReviewOutput): Re
   }
   if (!Array.isArray(operations))
     return failed('received undecodable patch in webhook response: a JSON patch is a list of operations');
-  if (operations.length === 0) return { kind: 'allowed', patch: undefined, words };
+  if (operations.length === 0) return { kind: 'allowed', patch: undefined, output };
   if (patchType !== 'JSONPatch') return failed(`unsupported patch type ${JSON.stringify(patchType)}`);
-  return { kind: 'allowed', patch: operations, words };
+  return { kind: 'allowed', patch: operations, output };
 }
 
-function answerProblem(
+function responseProblem(
   response: JsonObject | undefined,
   { uid, version, kind }: { readonly uid: string; readonly version: string; readonly kind: WebhookKind },
 ): string | undefined {
@@ -148,7 +148,7 @@ function answerProblem(
   return patchType === '' ? 'webhook returned invalid response.patchType of ""' : undefined;
 }
 
-function wordsOf(response: JsonObject): ReviewOutput {
+function outputOf(response: JsonObject): ReviewOutput {
   const audit = Object.entries(objectAt(response, 'auditAnnotations') ?? {}).filter(
     (entry): entry is [string, string] => typeof entry[1] === 'string',
   );

@@ -85,7 +85,10 @@ export function matchedRef(
 
 const none = (): readonly ResourceRef[] => [];
 
-/** Old and new object, converted to the version of `ref`. @throws ConversionNeeded */
+/**
+ * Old and new object, converted to the version of `ref`.
+ * @throws ConversionNeeded
+ */
 export function inMatchedVersion(
   { ref: own, subresource, object, old }: AdmissionAttributes,
   ref: ResourceRef,

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../json/json-value.ts';
 import type { WebhookClients } from '../webhook-clients.ts';
 import { WebhookError } from '../webhook-error.ts';
 import type { ReviewOutcome } from './admission-review.ts';
-import { admissionReview, readAdmissionAnswer, reviewVersionOf } from './admission-review.ts';
+import { admissionReview, readReviewResponse, reviewVersionOf } from './admission-review.ts';
 import type { Invocation } from './select-webhook.ts';
 import type { WebhookKind } from './webhook-configurations.ts';
 
@@ -11,7 +11,7 @@ import type { WebhookKind } from './webhook-configurations.ts';
  * Calls one admission webhook. Never throws: a failure is an outcome, to which the failure policy
  * applies.
  */
-export async function askAdmissionWebhook(
+export async function callAdmissionWebhook(
   clients: WebhookClients,
   { webhook, request }: Invocation,
   [kind, remainingMs]: readonly [WebhookKind, number],
@@ -27,8 +27,8 @@ export async function askAdmissionWebhook(
   const body = (): JsonObject => admissionReview(version, uid, request);
   const timeoutMs = Math.max(1, Math.min(webhook.timeoutMs, remainingMs));
   try {
-    const answer = await clients.post(webhook.client, { body, timeoutMs });
-    return readAdmissionAnswer(answer, { uid, version, kind, name: webhook.name });
+    const review = await clients.post(webhook.client, { body, timeoutMs });
+    return readReviewResponse(review, { uid, version, kind, name: webhook.name });
   } catch (error) {
     if (!(error instanceof WebhookError)) throw error;
     return { kind: 'failed', message: `failed to call webhook: ${error.message}` };

@@ -135,8 +135,8 @@ function patchedBy(patch: JsonValue, seen: JsonObject): JsonObject {
 }
 
 /**
- * Calls all validating webhooks in parallel; the first refusal in their order is reported. @throws
- * ReviewsNeeded, StatusError
+ * Calls all validating webhooks in parallel; the first refusal in their order is reported.
+ * @throws ReviewsNeeded, StatusError
  */
 export function validateByWebhooks(
   attributes: AdmissionAttributes,
@@ -173,10 +173,10 @@ function settle(
 ): void {
   switch (outcome.kind) {
     case 'allowed':
-      noteWords(notes, webhook.name, outcome.words);
+      recordOutput(notes, webhook.name, outcome.output);
       return;
     case 'denied':
-      noteWords(notes, webhook.name, outcome.words);
+      recordOutput(notes, webhook.name, outcome.output);
       throw outcome.error;
     case 'failed':
       if (!webhook.failsOpen)
@@ -185,7 +185,7 @@ function settle(
   }
 }
 
-function noteWords(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewOutput): void {
+function recordOutput(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewOutput): void {
   notes.warnings.push(...warnings);
   for (const [key, value] of Object.entries(audit)) notes.annotations.set(`${name}/${key}`, value);
 }

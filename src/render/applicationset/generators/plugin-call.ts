@@ -3,7 +3,7 @@ import { goJsonString } from '../json/go-json-text.ts';
 import type { Params } from '../params/params.ts';
 import type { PluginAnswer, PluginRequest } from '../world/world.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { readApiError, readParameters } from './plugin-answer.ts';
+import { readApiError, readParameters } from './plugin-response.ts';
 import { parseUrlAsGo } from './plugin-url.ts';
 
 export interface PluginConfig {

@@ -22,7 +22,10 @@ const MAX_CALLS = 800;
 /** The effect of a statement on its loop. */
 type Outcome = 'goes on' | 'break' | 'continue';
 
-/** Runs a template (text/template/exec.go). @throws GoError with Go's text */
+/**
+ * Runs a template (text/template/exec.go).
+ * @throws GoError with Go's text
+ */
 export function execute(program: Program, data: Value | undefined): string {
   return new Execution(program).main(data);
 }

@@ -5,7 +5,10 @@ import { GoError } from '../value/go-error.ts';
 import type { NumberNode } from './node.ts';
 import type { Token } from './token.ts';
 
-/** A numeric constant (newNumber). @throws GoError if it is not a number */
+/**
+ * A numeric constant (newNumber).
+ * @throws GoError if it is not a number
+ */
 export function numberNode({ kind, val: text, pos }: Token): NumberNode {
   const node = { kind: 'number', pos, text } as const;
   if (kind === 'charConstant') return { ...node, ...character(text) };

@@ -33,7 +33,10 @@ export function checkLength(length: number): void {
     throw new Refusal(`the text would have more than ${MAX_TEXT} bytes: Berth does not make it`);
 }
 
-/** Counts the work of making a text. @throws Refusal if the text would be too long */
+/**
+ * Counts the work of making a text.
+ * @throws Refusal if the text would be too long
+ */
 export function checkText(length: number): void {
   checkLength(length);
   spend(length >> 3);

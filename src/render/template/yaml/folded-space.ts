@@ -16,8 +16,8 @@ export class FoldedSpace {
   }
 
   /**
-   * Reads all white space at the cursor. @param onIndentation called before each blank at the start
-   * of a line
+   * Reads all white space at the cursor.
+   * @param onIndentation called before each blank at the start of a line
    */
   read(cursor: YamlCursor, onIndentation?: () => void): void {
     for (;;) {

@@ -9,7 +9,10 @@ export interface PlainScalar {
   readonly endsLine: boolean;
 }
 
-/** Reads a text without quotes. @param parent the indentation around it; -1 for none */
+/**
+ * Reads a text without quotes.
+ * @param parent the indentation around it; -1 for none
+ */
 export function scanPlainScalar(cursor: YamlCursor, isFlow: boolean, parent: number): PlainScalar {
   const space = new FoldedSpace();
   const indent = parent + 1;

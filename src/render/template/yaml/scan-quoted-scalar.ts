@@ -30,7 +30,10 @@ const CODE_LENGTHS: ReadonlyMap<string, number> = new Map([
   ['U', 8],
 ]);
 
-/** A text in quotes. @returns a byte string */
+/**
+ * A text in quotes.
+ * @returns a byte string
+ */
 export function scanQuotedScalar(cursor: YamlCursor, quote: '"' | "'"): string {
   cursor.skip();
   const space = new FoldedSpace();

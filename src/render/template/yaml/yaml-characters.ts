@@ -4,8 +4,8 @@ import { GoError } from '../value/go-error.ts';
 const PRINTABLE = /^[\t\n\r\x20-\x7e]*$/;
 
 /**
- * Checks that a byte string has only characters that YAML allows. @throws GoError with the message
- * of go-yaml
+ * Checks that a byte string has only characters that YAML allows.
+ * @throws GoError with the message of go-yaml
  */
 export function checkYamlCharacters(bytes: string): void {
   if (PRINTABLE.test(bytes)) return;

@@ -88,7 +88,8 @@ export class YamlCursor {
   }
 
   /**
-   * Skips a line break. @returns a line feed, or the break itself for the two that keep their form
+   * Skips a line break.
+   * @returns a line feed, or the break itself for the two that keep their form
    */
   readBreak(): string {
     const width = this.#breakWidth(0);

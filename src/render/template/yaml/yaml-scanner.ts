@@ -111,8 +111,8 @@ export class YamlScanner {
   }
 
   /**
-   * Starts a block if the indentation is deeper. @param before the number of the token that follows
-   * the start
+   * Starts a block if the indentation is deeper.
+   * @param before the number of the token that follows the start
    */
   #roll(kind: 'list start' | 'map start', { line, column } = this.#place, before = this.#next): void {
     if (this.#flow > 0 || this.#indent >= column) return;

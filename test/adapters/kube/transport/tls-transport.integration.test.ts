@@ -8,7 +8,7 @@ import {
   sendJson,
   startScripted,
 } from '../scripted-server.ts';
-import { atRest } from '../../../fakes/at-rest.ts';
+import { whenIdle } from '../../../fakes/when-idle.ts';
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -180,7 +180,7 @@ describe('HTTP/2', () => {
     const answer = server.api.get(PLACEMENT, KEY);
     await expect.poll(() => server.seen.length).toBe(1);
     refuse(server);
-    await atRest(() => server.connections);
+    await whenIdle(() => server.connections);
     answerNow();
     await expect(answer).resolves.toEqual(WEB);
   });

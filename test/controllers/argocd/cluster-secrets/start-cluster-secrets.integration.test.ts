@@ -62,7 +62,7 @@ class World {
       clusterLabels: [],
     };
     const options = { ...shared, api, argocd, sources: [], dataDir: '', engineVersion: 'test', env: {} };
-    const history = { look: () => Promise.resolve(0), doubt: () => Promise.resolve() };
+    const history = { check: () => Promise.resolve(0), reportBreak: () => Promise.resolve() };
     const cache = serveCache(options, () => undefined, history);
     this.#supervisor = new Supervisor(shared);
     this.#running = startClusterSecrets({

@@ -82,7 +82,10 @@ class World {
     return found?.metadata.annotations ?? {};
   }
 
-  /** What the ApplicationSet controller does after a reconcile. @param error of a generator; undefined: it succeeded */
+  /**
+   * What the ApplicationSet controller does after a reconcile.
+   * @param error of a generator; undefined: it succeeded
+   */
   async argo(name: string, error?: string): Promise<void> {
     const key = { namespace: 'argocd', name };
     const status = error === undefined ? 'False' : 'True';

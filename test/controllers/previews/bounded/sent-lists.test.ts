@@ -10,7 +10,7 @@ const object = (name: string, resourceVersion: string, data = ''): KubeObject =>
     kind: 'ConfigMap',
     metadata: { name, uid: name, resourceVersion },
     data,
-  }) as KubeObject;
+  });
 
 describe('lists of a hub for another process', () => {
   let [sent, received] = [new SentLists(), new ReceivedLists()];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ForgeRepository } from '../../../../src/adapters/forge/request/forge-repository.ts';
-import { type ForgeAnswer, startForge } from '../../../fakes/forge-server.ts';
+import { type ForgeResponse, startForge } from '../../../fakes/forge-server.ts';
 import { baseFiles, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 
@@ -10,7 +10,7 @@ const BROKEN = { 'teams/broken.yaml': 'apiVersion: v1\nkind: ConfigMap\nmetadata
 describe('commit statuses of a served source', () => {
   let fleet: ServedFleet;
   let forge: Awaited<ReturnType<typeof startForge>>;
-  let answer: (count: number) => ForgeAnswer | undefined;
+  let answer: (count: number) => ForgeResponse | undefined;
   beforeEach(async () => {
     answer = () => ({ status: 201, body: {} });
     forge = await startForge((count) => answer(count));

@@ -132,7 +132,7 @@ describe('deletions bit by bit', () => {
     /** Nothing is deleted before the other source has looked at its remote. */
     const deletes = async (objects: readonly KubeObject[]): Promise<SyncOutcome> => {
       expect(await fleet.says(objects)).toMatchObject({ pruned: 0, pruneHeld: undefined, pruneWaits: true });
-      for (const kind of ['fetching', 'followed'] as const) claims.take({ kind, source: 'apps' });
+      for (const kind of ['fetching', 'followed'] as const) claims.handle({ kind, source: 'apps' });
       return fleet.says(objects);
     };
     expect(await deletes(from(0))).toMatchObject({ pruned: 1 });

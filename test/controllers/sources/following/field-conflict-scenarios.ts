@@ -13,7 +13,11 @@ import { interceptedApi } from './intercepted-api.ts';
 const SERVICE = kind('', 'v1', 'Service', 'Namespaced');
 const REGION = '.metadata.labels.example.com/region';
 
-/** Fields that another manager owns, on a hub with the kinds of OCM: the same on the embedded one and on kube-apiserver. @param hub read in each test */
+/**
+ * Fields that another manager owns, on a hub with the kinds of OCM: the same on the embedded one
+ * and on kube-apiserver.
+ * @param hub read in each test
+ */
 export function conflictsOverFields(hub: () => KubeApi): void {
   let turn = 0;
   let name: string;

@@ -71,7 +71,7 @@ describe('the loop of a source', () => {
       emit: (happening) => happened.push(happening),
       pollIntervalMs: POLL_MS,
       resyncIntervalMs: RESYNC_MS,
-      tell: () => undefined,
+      emitSource: () => undefined,
     };
     loop = new GitLoop(options);
     running = loop.run(stop.signal);
@@ -143,7 +143,7 @@ describe('the loop of a source', () => {
     const told: string[] = [];
     loop = new GitLoop({
       ...options,
-      tell: ({ kind, source: name }) => void told.push(`${name} ${kind}`),
+      emitSource: ({ kind, source: name }) => void told.push(`${name} ${kind}`),
     });
     running = loop.run(stop.signal);
     await clock.advance(1);
@@ -244,7 +244,7 @@ describe('the loop of a source', () => {
       ...options,
       emit: ({ kind }) => void told.push(kind),
       sync: sync as unknown as HubSync,
-      tell: (event) => {
+      emitSource: (event) => {
         if (!('content' in event)) return;
         const { commit, problems } = event.content;
         told.push(`${event.kind} ${commit?.id} ${problems.length}`);

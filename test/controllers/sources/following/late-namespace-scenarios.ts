@@ -13,7 +13,11 @@ import { interceptedApi } from './intercepted-api.ts';
 
 const HOUR_MS = 3_600_000;
 
-/** A namespace that comes a moment later, on a hub with the kinds of OCM: the same on the embedded one and on kube-apiserver. @param hub read in each test */
+/**
+ * A namespace that comes a moment later, on a hub with the kinds of OCM: the same on the embedded
+ * one and on kube-apiserver.
+ * @param hub read in each test
+ */
 export function namespacesThatComeLater(hub: () => KubeApi): void {
   it.each([
     { name: 'late-watched', mayWatch: true },
@@ -53,7 +57,7 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
         },
         pollIntervalMs: HOUR_MS,
         resyncIntervalMs: HOUR_MS,
-        tell: () => undefined,
+        emitSource: () => undefined,
       });
       const stop = new AbortController();
       const running = loop.run(stop.signal);

@@ -230,7 +230,7 @@ describe('SourceClaims', () => {
       await waiting;
     };
     await waits((claims) => claims.claim('b', [], () => false));
-    await waits((claims) => claims.take({ kind: 'failed', source: 'b' }));
+    await waits((claims) => claims.handle({ kind: 'failed', source: 'b' }));
     await waits(() => clock.advance(1_001));
     await waits((_claims, stop) => stop.abort());
     const alone = new SourceClaims(clock, sources.slice(0, 1));
@@ -243,13 +243,13 @@ describe('SourceClaims', () => {
     const claims = new SourceClaims(new FakeClock(), sources);
     const id = JSON.stringify(['', 'ConfigMap', 'default', 'shared']);
     claims.claim('a', [claimed(shared('x'), 'a.yaml')], () => false);
-    expect(claims.firstOf(id, 'b')).toBe('a');
-    expect(claims.firstOf(id, 'a')).toBeUndefined();
+    expect(claims.precedingSource(id, 'b')).toBe('a');
+    expect(claims.precedingSource(id, 'a')).toBeUndefined();
     expect(claims.ownerOf(id, 'b')).toBeUndefined();
-    expect(claims.placeOf('a', id)).toBe('a.yaml:1:1');
+    expect(claims.locationOf('a', id)).toBe('a.yaml:1:1');
     claims.claim('a', [], (identity) => identity === id);
-    expect(claims.firstOf(id, 'b')).toBeUndefined();
+    expect(claims.precedingSource(id, 'b')).toBeUndefined();
     expect(claims.ownerOf(id, 'b')).toBe('a');
-    expect(claims.placeOf('a', id)).toBeUndefined();
+    expect(claims.locationOf('a', id)).toBeUndefined();
   });
 });

@@ -28,8 +28,8 @@ describe('CommitBarrier', () => {
     barrier = new CommitBarrier(clock, new Map([['ManagedCluster', store]]), ['fleet', 'other']);
     barrier.onWhole(() => (told += 1));
   });
-  const whole = (source: string) => barrier.take({ kind: 'whole', source });
-  const read = (source: string) => barrier.take({ kind: 'read', source });
+  const whole = (source: string) => barrier.handle({ kind: 'whole', source });
+  const read = (source: string) => barrier.handle({ kind: 'read', source });
   const begin = () => ['fleet', 'other'].forEach((source) => whole(source));
 
   it('does not know at the start whether somebody died half way, and waits for every source, for a minute', () => {

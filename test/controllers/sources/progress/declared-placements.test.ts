@@ -14,10 +14,10 @@ describe('DeclaredPlacements', () => {
   const read = (source: string, names: readonly string[], complete = true) => {
     const objects = names.map((name) => ({ object: placement(name) }));
     const content = { objects, complete } as unknown as SourceContent;
-    declared.take({ kind: 'read', source, content });
+    declared.handle({ kind: 'read', source, content });
   };
   const deleted = (name: string) =>
-    declared.take({ kind: 'deleted', source: 'apps', object: placement(name) as unknown as KubeObject });
+    declared.handle({ kind: 'deleted', source: 'apps', object: placement(name) as unknown as KubeObject });
 
   it('misses none before every source was read wholly', () => {
     read('apps', ['web']);

@@ -25,10 +25,10 @@ describe('sources of one repository', () => {
   });
   const read = (source: string, commit: string) => {
     const content = { commit: { id: commit } } as SourceContent;
-    shared.take({ kind: 'read', source, content });
+    shared.handle({ kind: 'read', source, content });
   };
   const take = (source: string, ...kinds: readonly ('fetching' | 'followed' | 'failed')[]) => {
-    for (const kind of kinds) shared.take({ kind, source });
+    for (const kind of kinds) shared.handle({ kind, source });
   };
 
   it('are expected to read the commit that the first of them read', () => {

@@ -8,7 +8,7 @@ import { openGitSource } from '../../../../src/controllers/sources/reading/git-s
 import { readSourceFolder } from '../../../../src/controllers/sources/reading/read-source-folder.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
 import { type FixtureFile, GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
-import { atRest } from '../../../fakes/at-rest.ts';
+import { whenIdle } from '../../../fakes/when-idle.ts';
 
 const configMap = (name: string, value = '1') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "${value}"}\n`;
@@ -369,7 +369,7 @@ describe('a mirror that is tidied up', () => {
     await expect(source.settle()).rejects.toThrow('no room');
     let closed = false;
     const closing = source.close().then(() => (closed = true));
-    await atRest(() => Number(closed));
+    await whenIdle(() => Number(closed));
     expect(closed).toBe(false);
     ends[1]?.();
     await closing;

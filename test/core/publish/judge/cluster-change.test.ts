@@ -1,5 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { sameClusters } from '../../../../src/core/publish/judge/cluster-change.ts';
+import { clusterChange, sameClusters } from '../../../../src/core/publish/judge/cluster-change.ts';
+
+describe('the change between two lists', () => {
+  it.each([
+    { before: [], after: ['b', 'a'], want: { added: ['a', 'b'], removed: [] } },
+    { before: [], after: ['a', 'b', 'c'], want: { added: ['a', 'b', 'c'], removed: [] } },
+    { before: ['c', 'a'], after: [], want: { added: [], removed: ['a', 'c'] } },
+    { before: ['a', 'd', 'b'], after: ['b', 'e', 'c'], want: { added: ['c', 'e'], removed: ['a', 'd'] } },
+  ])('$before to $after, sorted by name', ({ before, after, want }) => {
+    expect(clusterChange(before, after)).toEqual(want);
+  });
+});
 
 describe('whether two lists have the same clusters', () => {
   it.each([

@@ -27,6 +27,7 @@ class Story {
   /** What was hashed to decide. */
   readonly digests: string[] = [];
   conditions: Condition[] = [];
+  worksProblem: string | undefined;
   spec: Placement['spec'] = {};
 
   step(selected: string[]) {
@@ -63,6 +64,7 @@ class Story {
       state: this.state,
       budget: { percent: 25, atLeast: 2 },
       inventoryProblem: undefined,
+      worksProblem: this.worksProblem,
       approved: this.approved,
       isReady: (cluster) => this.ready.has(cluster),
       nowMs: this.nowMs,
@@ -86,7 +88,10 @@ it('hashes no spec as long as clusters stay: at a start all placements are judge
   story.step(['a', 'b']);
   expect(story.step(['b', 'a', 'c'])).toMatchObject({ hold: undefined, added: ['c'] });
   expect(story.digests).not.toContain('{}');
-  expect(story.step([]).hold?.message).toContain('though the placement did not change');
+  const emptied = story.step([]);
+  expect(emptied.hold?.message).toContain('though the placement did not change');
+  // Only a release ends this hold, so there is nothing to try again.
+  expect(emptied.againAfterMs).toBeUndefined();
   expect(story.digests).toContain('{}');
 });
 
@@ -104,6 +109,25 @@ describe('make before break', () => {
     expect(story.step(['b', 'c'])).toMatchObject({ removed: ['a'], againAfterMs: undefined });
     expect(story.published).toEqual(['b', 'c']);
     expect(story.state?.move).toBeUndefined();
+  });
+
+  it('checks again at the deadline when that is soon', () => {
+    const story = new Story();
+    story.step(['a']);
+    story.step(['c']);
+    story.nowMs += 598_000;
+    expect(story.step(['c'])).toMatchObject({ againAfterMs: 2_000, hold: undefined });
+  });
+
+  it('is held and tried again while the works cannot be read, but only if a cluster leaves', () => {
+    const story = new Story();
+    story.step(['a', 'b']);
+    story.worksProblem = 'ManifestWorks were last confirmed 400 s ago';
+    const held = story.step(['b', 'c']);
+    expect(held).toMatchObject({ againAfterMs: 5_000, hold: { reason: 'InventoryStale', removed: ['a'] } });
+    expect(held.hold?.message).toContain('ManifestWorks were last confirmed 400 s ago');
+    expect(story.published).toEqual(['a', 'b']);
+    expect(story.step(['a', 'b', 'c'])).toMatchObject({ hold: undefined, added: ['c'] });
   });
 
   it('is held at the deadline with both published; a release finishes it', () => {

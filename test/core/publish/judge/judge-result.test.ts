@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../../src/core/model/kind/placement.ts';
 import type { ScheduleResult } from '../../../../src/core/placement/result/schedule-result.ts';
 import {
+  formatNameList,
   heldCondition,
   judgeResult,
   type JudgeInput,
@@ -207,5 +208,15 @@ describe('removal budgets', () => {
   ])('$text of $published: $want', ({ text, published, want }) => {
     const budget = parseRemovalBudget(text);
     expect(budget && removalLimit(budget, published)).toBe(want);
+  });
+});
+
+describe('a list of names in a message', () => {
+  it.each([
+    { count: 1, want: 'c1' },
+    { count: 10, want: 'c1, c2, c3, c4, c5, c6, c7, c8, c9, c10' },
+    { count: 12, want: 'c1, c2, c3, c4, c5, c6, c7, c8, c9, c10 and 2 more' },
+  ])('has at most ten of $count', ({ count, want }) => {
+    expect(formatNameList(names(count))).toBe(want);
   });
 });

@@ -83,6 +83,11 @@ describe('compact records', () => {
     expect(recordsOf(data).map(({ hash }) => hash.slice(5))).toEqual(want);
   });
 
+  it('are bounded to the newest twenty of a placement by default', () => {
+    const all = Array.from({ length: 21 }, (_, second) => record(second));
+    expect(recordsOf(after({}, planRecordData({}, all)))).toEqual(all.slice(1));
+  });
+
   it('throw out what is none, and read around it', () => {
     const data = {
       ...after({}, planRecordData({}, [record(1)])),

@@ -15,7 +15,10 @@ const seen = (version: number, message: string): ManifestWorkReplicaSet =>
   }) as never;
 
 describe('another controller that writes the status of a replica set', () => {
-  /** The other answers so often; each time Berth writes again. @returns what the last look says */
+  /**
+   * The other answers so often; each time Berth writes again.
+   * @returns what the last look says
+   */
   const rounds = (count: number, theirs = 'theirs', stepMs = 0): number | undefined => {
     const rivals = new StatusRivals();
     let last: number | undefined;

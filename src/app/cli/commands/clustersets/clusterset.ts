@@ -81,7 +81,7 @@ export const clusterSetCommand: CliCommand = {
   },
 };
 
-const standing = async () => import('../../../../controllers/cluster-sets/keep-cluster-set.ts');
+const standing = async () => import('../../../../controllers/cluster-sets/create-cluster-set.ts');
 const assignment = async () => import('../../../../controllers/cluster-sets/assign-clusters.ts');
 const binding = async () => import('../../../../controllers/cluster-sets/bind-cluster-set.ts');
 

@@ -20,7 +20,7 @@ export function addControllerFlags(command: Command): Command {
 }
 
 /** @throws TransientError when the controller cannot be reached, InputError when it refuses */
-export async function askController(
+export async function callController(
   io: Pick<CliIo, 'stderr'>,
   flags: ControllerFlags,
   method: 'GET' | 'POST',

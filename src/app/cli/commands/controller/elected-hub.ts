@@ -48,8 +48,8 @@ export async function connectHub(
 }
 
 /**
- * Calls `stop` on a signal, and when the lease is lost. @returns a function that tells whether the
- * lease was lost
+ * Calls `stop` on a signal, and when the lease is lost.
+ * @returns a function that tells whether the lease was lost
  */
 export function stopOnSignalOrLoss(
   signal: AbortSignal,

@@ -1,6 +1,6 @@
 import { printableLines } from '../../../../core/model/printable.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
+import { addControllerFlags, callController, type ControllerFlags } from './controller-client.ts';
 
 const HELP = `
 Exit codes: 0 the controller accepted the request, 1 it refused or did not answer.
@@ -18,7 +18,7 @@ export const reconcileCommand: CliCommand = {
       .addHelpText('after', HELP)
       .action(
         run(async (io, flags: ControllerFlags) => {
-          const answer = (await askController(io, flags, 'POST', 'reconcile')) as { message: string };
+          const answer = (await callController(io, flags, 'POST', 'reconcile')) as { message: string };
           io.stdout.write(printableLines([answer.message]));
           return 0;
         }),

@@ -6,8 +6,9 @@ import type { KubeApi } from '../../../../core/ports.ts';
 /**
  * The name of the releasing user for the annotation. An annotation does not show its author, so the
  * client requests its own name from the hub and records it. A user who may write the annotation
- * could write another name; only the hub's audit log is proof. @param as the name given by the
- * user; undefined: none @throws TransientError when the hub does not respond
+ * could write another name; only the hub's audit log is proof.
+ * @param as the name given by the user; undefined: none
+ * @throws TransientError when the hub does not respond
  */
 export async function releasingUser(hub: KubeApi, as: string | undefined): Promise<string> {
   const user = await hubUser(hub);

@@ -52,8 +52,8 @@ export function addConflictFlags(command: Command): Command {
 }
 
 /**
- * How a source handles objects and fields of others. @throws InputError for a value other than
- * `report` or `take`
+ * How a source handles objects and fields of others.
+ * @throws InputError for a value other than `report` or `take`
  */
 export function conflictRules({
   force,

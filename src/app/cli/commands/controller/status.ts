@@ -4,7 +4,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import { addControllerFlags, askController, type ControllerFlags } from './controller-client.ts';
+import { addControllerFlags, callController, type ControllerFlags } from './controller-client.ts';
 
 interface StatusFlags extends ControllerFlags {
   readonly output: OutputFormat;
@@ -31,7 +31,7 @@ export const statusCommand: CliCommand = {
 };
 
 async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
-  const status = (await askController(io, flags, 'GET', 'status')) as ControllerStatus;
+  const status = (await callController(io, flags, 'GET', 'status')) as ControllerStatus;
   io.stdout.write(
     flags.output === 'table' ? renderStatus(status) : await renderDocument(status, flags.output),
   );

@@ -19,7 +19,10 @@ export function historyDir({ data }: { readonly data: string }): string {
   return join(data, 'history');
 }
 
-/** Oldest first. @param namespace read only this namespace of a hub, which needs fewer rights */
+/**
+ * Oldest first.
+ * @param namespace read only this namespace of a hub, which needs fewer rights
+ */
 export async function readRecords(
   io: CliIo,
   flags: HistoryFlags,

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { GivenFiles } from '../../../../hub/hub-options.ts';
+import type { ApiServerFiles } from '../../../../hub/hub-options.ts';
 import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 
@@ -9,7 +9,10 @@ import { wrongValue } from '../../flags/wrong-option.ts';
  */
 const MEMBER_LIMIT = 1000;
 
-/** Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`. @throws InputError */
+/**
+ * Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`.
+ * @throws InputError
+ */
 export function parseListen(text: string): { readonly host: string; readonly port: number } {
   const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
   const port = Number(match?.[2]);
@@ -19,7 +22,10 @@ export function parseListen(text: string): { readonly host: string; readonly por
   return { host: host === '' ? '127.0.0.1' : host, port };
 }
 
-/** A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas. @throws InputError */
+/**
+ * A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas.
+ * @throws InputError
+ */
 export function parseMembers(text: string): readonly string[] {
   if (/^\d+$/.test(text)) {
     const count = Number(text);
@@ -33,13 +39,16 @@ export function parseMembers(text: string): readonly string[] {
   return names;
 }
 
-/** Parses the limit of open connections. @throws InputError */
+/**
+ * Parses the limit of open connections.
+ * @throws InputError
+ */
 export function parseConnections(flag: string, text: string): number {
   return wholeNumber(flag, text, 1, 9_999_999);
 }
 
 /** Flags of kube-apiserver that installers and test environments set. */
-export interface GivenFileFlags {
+export interface ApiServerFileFlags {
   readonly clientCaFile?: string;
   readonly tlsCertFile?: string;
   readonly tlsPrivateKeyFile?: string;
@@ -48,7 +57,7 @@ export interface GivenFileFlags {
   readonly tokenAuthFile?: string;
 }
 
-export function givenFileOptions(run: Command): Command {
+export function addApiServerFileFlags(run: Command): Command {
   const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
   return run
     .option('--client-ca-file <file>', 'authorities (PEM) whose client certificates the hub also accepts')
@@ -71,7 +80,7 @@ export function givenFileOptions(run: Command): Command {
 }
 
 /** @throws InputError when only one of the two serving files is given */
-export function givenFiles(flags: GivenFileFlags): GivenFiles {
+export function apiServerFiles(flags: ApiServerFileFlags): ApiServerFiles {
   const { tlsCertFile: certificate, tlsPrivateKeyFile: key } = flags;
   if (certificate === undefined && key !== undefined)
     throw wrongValue('--tls-private-key-file', key, '--tls-cert-file as well');

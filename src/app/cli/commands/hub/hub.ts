@@ -6,11 +6,17 @@ import type { RunningMembers } from '../../../../agent/simulation/start-members.
 import type { CliCommand, RunAction } from '../cli-command.ts';
 import { oneOf, wholeNumber } from '../../flags/option-values.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
-import type { GivenFileFlags } from './hub-flags.ts';
-import { givenFileOptions, givenFiles, parseConnections, parseListen, parseMembers } from './hub-flags.ts';
+import type { ApiServerFileFlags } from './hub-flags.ts';
+import {
+  addApiServerFileFlags,
+  apiServerFiles,
+  parseConnections,
+  parseListen,
+  parseMembers,
+} from './hub-flags.ts';
 import { revokeCommand } from './hub-revoke.ts';
 
-interface RunFlags extends GivenFileFlags {
+interface RunFlags extends ApiServerFileFlags {
   readonly data: string;
   readonly listen: string;
   readonly members: string;
@@ -61,7 +67,7 @@ export const hubCommand: CliCommand = {
 };
 
 function runOptions(run: Command): Command {
-  return givenFileOptions(run)
+  return addApiServerFileFlags(run)
     .requiredOption('--data <dir>', 'data directory; created when missing')
     .option('--listen <host:port>', 'address to listen on; port 0 takes a free port', '127.0.0.1:6443')
     .option(
@@ -110,7 +116,7 @@ function registerRun(hub: Command, run: RunAction): void {
         const listen = parseListen(flags.listen);
         const members = parseMembers(flags.members);
         const connections = {
-          inAll: parseConnections('--max-connections', flags.maxConnections),
+          total: parseConnections('--max-connections', flags.maxConnections),
           perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
         };
         const { startHub } = await import('../../../../hub/start-hub.ts');
@@ -127,7 +133,7 @@ function registerRun(hub: Command, run: RunAction): void {
           }),
           legacyTokenSecrets: flags.legacyTokenSecrets,
           controllers: flags.controllers,
-          given: givenFiles(flags),
+          given: apiServerFiles(flags),
           audit: parseAudit(flags.audit),
           connections,
           log,

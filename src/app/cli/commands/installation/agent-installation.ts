@@ -68,7 +68,10 @@ function ofNamespace(object: KubeObject, namespace: string): KubeObject {
   return { ...renamed, roleRef: { ...ref, name: own(ref.name) } };
 }
 
-/** The folder for the files of an agent that runs in the background. @param server of the cluster that holds its objects */
+/**
+ * The folder for the files of an agent that runs in the background.
+ * @param server of the cluster that holds its objects
+ */
 export function agentFolder(
   io: CliIo,
   clusterName: string,

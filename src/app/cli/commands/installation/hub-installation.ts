@@ -57,12 +57,18 @@ async function controllerRights(): Promise<readonly KubeObject[]> {
   );
 }
 
-/** The objects of the controllers and of joining clusters. @param image absent: no pod runs the controllers */
+/**
+ * The objects of the controllers and of joining clusters.
+ * @param image absent: no pod runs the controllers
+ */
 export async function hubObjects(image: string | undefined): Promise<readonly KubeObject[]> {
   return [...bootstrapObjects(), ...(await controllerObjects(image))];
 }
 
-/** The objects of the controllers alone. @param image absent: no pod runs them */
+/**
+ * The objects of the controllers alone.
+ * @param image absent: no pod runs them
+ */
 export async function controllerObjects(image: string | undefined): Promise<readonly KubeObject[]> {
   return [...(await controllerRights()), ...(image === undefined ? [] : [podOf(image)])];
 }

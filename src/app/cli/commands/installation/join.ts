@@ -21,7 +21,7 @@ import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
 import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
 import { showObjects, waitUntil } from './run-installation.ts';
-import { runAgentHere } from './run-agent-here.ts';
+import { startLocalAgent } from './start-local-agent.ts';
 
 const HELP = `
 Installs the agent on the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
@@ -64,7 +64,10 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
   return 0;
 }
 
-/** Finds out how to reach the hub. @throws InputError when the hub rejects the token */
+/**
+ * Finds out how to reach the hub.
+ * @throws InputError when the hub rejects the token
+ */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
   const { fetchUnverified } = await import('../../../../adapters/kube/transport/fetch-unverified.ts');
@@ -156,7 +159,7 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   await applyObjects(installationOf(io, api, { installer: 'join', clock }), objects);
   const folder = isForPods
     ? undefined
-    : await runAgentHere(io, api, { ...given, options, namespace, bootstrap, clusterName });
+    : await startLocalAgent(io, api, { ...given, options, namespace, bootstrap, clusterName });
   if (flags.wait && folder === undefined && isForPods) await waitForPod(io, api, flags, namespace);
   else if (flags.wait) await waitForRequest(io, given, folder);
   const isAccepted = await askHub(
@@ -209,7 +212,10 @@ async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: 
   });
 }
 
-/** An agent outside of a pod shows on the hub that it runs. @param folder of an agent that was started here */
+/**
+ * An agent outside of a pod shows on the hub that it runs.
+ * @param folder of an agent that was started here
+ */
 async function waitForRequest(
   io: CliIo,
   { flags, request, hub }: Given,

@@ -53,7 +53,10 @@ export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): P
   throw wrongValue('--bundle-version', bundleVersion, 'default, latest or a version such as 0.1.0');
 }
 
-/** An image makes no sense on a cluster without nodes. @throws InputError when a flag names one */
+/**
+ * An image makes no sense on a cluster without nodes.
+ * @throws InputError when a flag names one
+ */
 export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, cluster: string): void {
   const flag =
     imageRegistry !== undefined
@@ -83,8 +86,8 @@ export async function printedObjects(objects: readonly KubeObject[], installer: 
 }
 
 /**
- * Writes or prints objects, depending on the flags. @returns whether they must also be applied to
- * the cluster
+ * Writes or prints objects, depending on the flags.
+ * @returns whether they must also be applied to the cluster
  */
 export async function showObjects(
   io: CliIo,
@@ -118,8 +121,9 @@ export function installationOf(
 const LOOK_AGAIN_MS = 500;
 
 /**
- * Waits until a condition is true. @param pending describes the condition, for the error @throws
- * InputError after the timeout
+ * Waits until a condition is true.
+ * @param pending describes the condition, for the error
+ * @throws InputError after the timeout
  */
 export async function waitUntil(
   io: CliIo,

@@ -96,7 +96,10 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
   return 0;
 }
 
-/** Undefined if there is no agent. @throws InputError when there are only other agents, or several with the name */
+/**
+ * Undefined if there is no agent.
+ * @throws InputError when there are only other agents, or several with the name
+ */
 async function chosenAgent(
   api: KubeApi,
   { clusterName, namespace }: UnjoinFlags,
@@ -115,7 +118,10 @@ async function chosenAgent(
   );
 }
 
-/** @returns how the agent was installed @throws InputError while works of the hub are applied on the cluster */
+/**
+ * @returns how the agent was installed
+ * @throws InputError while works of the hub are applied on the cluster
+ */
 async function refuseWithWorks(
   io: CliIo,
   api: KubeApi,

@@ -28,7 +28,7 @@ export type PlacementEvent =
       readonly pages: readonly KubeObject[];
       readonly seen: readonly KubeObject[];
     }
-  /** Answer to `fence-page`: the page with its new version. */
+  /** Response to `fence-page`: the page with its new version. */
   | { readonly kind: 'page-fenced'; readonly page: KubeObject }
   /**
    * Response to `write-page`. `after` is undefined for a deletion. `seen` is the page that the
@@ -39,16 +39,16 @@ export type PlacementEvent =
       readonly after: KubeObject | undefined;
       readonly seen: KubeObject | undefined;
     }
-  /** Answer to `patch-status`. */
+  /** Response to `patch-status`. */
   | { readonly kind: 'status-written'; readonly after: KubeObject; readonly seen: KubeObject | undefined }
-  /** Answer to `mark-placement`. */
+  /** Response to `mark-placement`. */
   | { readonly kind: 'placement-marked'; readonly after: KubeObject }
   /** Response to `persist`, also if the disk write failed. */
   | { readonly kind: 'persisted' }
-  /** Answer to `yield`. */
+  /** Response to `yield`. */
   | { readonly kind: 'resumed' }
   /**
-   * Answer to `record`: the hash of the record, or '' when the inputs of the record are unknown.
+   * Response to `record`: the hash of the record, or '' when the inputs of the record are unknown.
    */
   | { readonly kind: 'recorded'; readonly hash: string }
   /**

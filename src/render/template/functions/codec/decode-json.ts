@@ -7,7 +7,10 @@ import { BOOL, FLOAT64, LIST, STRING, valueOf } from '../../value/go-type.ts';
 import { checkDepth, spend } from '../../value/work.ts';
 import { toValidUtf8 } from './valid-utf8.ts';
 
-/** encoding/json's Unmarshal into an `interface {}`. @throws GoError with Go's text */
+/**
+ * encoding/json's Unmarshal into an `interface {}`.
+ * @throws GoError with Go's text
+ */
 export function decodeJson(bytes: string, toNumber: (text: string) => Any = toFloat): Any {
   spend(bytes.length);
   return new JsonReader(bytes, toNumber).whole();

@@ -13,7 +13,10 @@ export interface JsonStyle {
   readonly indented: boolean;
 }
 
-/** encoding/json's Marshal. @throws GoError for what JSON cannot hold */
+/**
+ * encoding/json's Marshal.
+ * @throws GoError for what JSON cannot hold
+ */
 export function encodeJson(value: Any, style: JsonStyle = { escapeHtml: true, indented: false }): string {
   return encodeValue(value, style, 0);
 }

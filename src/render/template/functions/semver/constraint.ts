@@ -26,7 +26,10 @@ const RANGE = new RegExp(`${SPACE}*(${BARE})${SPACE}+-${SPACE}+(${BARE})${SPACE}
 const EACH = new RegExp(`(?:>=|=>|<=|=<|~>|!=|=|>|<|~|\\^|)${SPACE}*${BARE}`, 'g');
 const LONGEST = 1000;
 
-/** Whether a version satisfies a constraint (semverCompare). @throws GoError */
+/**
+ * Whether a version satisfies a constraint (semverCompare).
+ * @throws GoError
+ */
 export function satisfies(constraint: string, version: string): boolean {
   if (constraint.length > LONGEST) throw new GoError(`improper constraint: ${constraint}`);
   const rewritten = constraint.replaceAll(RANGE, (_, from: string, to: string) => `>= ${from}, <= ${to} `);

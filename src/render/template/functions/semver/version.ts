@@ -14,7 +14,10 @@ export interface Version {
 const LOOSE =
   /^v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?(-([0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*))?(\+([0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*))?$/;
 
-/** semver.NewVersion. @throws GoError */
+/**
+ * semver.NewVersion.
+ * @throws GoError
+ */
 export function parseVersion(text: string): Version {
   const parts = LOOSE.exec(text);
   if (parts === null || text.endsWith('\n')) throw new GoError('invalid semantic version');

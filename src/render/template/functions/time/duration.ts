@@ -14,7 +14,10 @@ const UNITS: Readonly<Record<string, bigint>> = {
 };
 const LONGEST = (1n << 63n) - 1n;
 
-/** time.ParseDuration, in nanoseconds. @throws GoError with Go's text */
+/**
+ * time.ParseDuration, in nanoseconds.
+ * @throws GoError with Go's text
+ */
 export function parseDuration(text: string): bigint {
   const invalid = (): never => {
     throw new GoError(`time: invalid duration ${quote(text)}`);

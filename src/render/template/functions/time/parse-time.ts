@@ -21,7 +21,8 @@ interface Parsed {
 }
 
 /**
- * time.ParseInLocation in UTC, the zone in which Argo CD runs. @throws GoError with the text of Go
+ * time.ParseInLocation in UTC, the zone in which Argo CD runs.
+ * @throws GoError with the text of Go
  */
 export function parseTime(layout: string, value: string): Moment {
   return new TimeReader(layout, value).moment();

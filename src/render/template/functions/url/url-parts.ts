@@ -47,7 +47,10 @@ function unescapePart(bytes: string, part: Part): string {
   });
 }
 
-/** url.Parse. @throws GoError with its text */
+/**
+ * url.Parse.
+ * @throws GoError with its text
+ */
 export function parseUrl(text: string): UrlParts {
   try {
     const [before, fragment] = cut(text, '#');

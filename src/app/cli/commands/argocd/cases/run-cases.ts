@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../../../../core/errors.ts';
 import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
-import { answerCase, NOT_RENDERED } from './answer-case.ts';
+import { renderRecordedCase, NOT_RENDERED } from './render-recorded-case.ts';
 
 const GZIP_MAGIC = 0x1f8b;
 
@@ -32,9 +32,9 @@ export async function runCases(io: CliIo, file: string): Promise<ExitCode> {
   return 1;
 }
 
-function answerLine(line: string, where: string): ReturnType<typeof answerCase> {
+function answerLine(line: string, where: string): ReturnType<typeof renderRecordedCase> {
   try {
-    return answerCase(line);
+    return renderRecordedCase(line);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
     throw new InputError(`the line is no recorded case: ${error.message}`, {

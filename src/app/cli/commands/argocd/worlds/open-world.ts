@@ -58,7 +58,7 @@ async function readHub(hub: KubeApi, own: readonly KubeObject[], namespace: stri
   return objectWorld({
     namespace,
     objects: [...own, ...configMaps, ...clusterSecrets, ...decisions],
-    // Secrets with tokens are not read, because Berth's answers are computed locally.
+    // Secrets with tokens are not read, because Berth's responses are computed locally.
     missingSecret: {},
     askPlugin: berthAnswers(snapshot),
   });

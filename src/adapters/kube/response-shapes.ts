@@ -1,0 +1,31 @@
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { networkError, type RequestSubject } from './transport/kube-errors.ts';
+
+/** @throws TransientError for a response that is not an object of the API */
+export function requireObject(value: unknown, request: RequestSubject): KubeObject {
+  const object = value as KubeObject | null;
+  // Reviews (SubjectAccessReview and others) are answered without a name.
+  if (typeof object === 'object' && typeof object?.metadata === 'object' && object.metadata !== null)
+    return object;
+  throw networkError('the answer is not an object with metadata', request);
+}
+
+interface ListBody {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly KubeObject[];
+}
+
+/** A response that is not a complete list is an error: an empty list must never come from a misread response. */
+export function requireList(value: unknown, request: RequestSubject): ListBody {
+  const list = value as { kind?: unknown; metadata?: { resourceVersion?: unknown }; items?: unknown } | null;
+  const complete =
+    typeof list === 'object' &&
+    typeof list?.kind === 'string' &&
+    list.kind.endsWith('List') &&
+    typeof list.metadata?.resourceVersion === 'string' &&
+    // Go servers send `null` for an empty slice.
+    (Array.isArray(list.items) || list.items === null);
+  if (!complete)
+    throw networkError('the answer is not a list with metadata.resourceVersion and items', request);
+  return { ...(list as ListBody), items: (list as { items: ListBody['items'] | null }).items ?? [] };
+}

@@ -1,0 +1,121 @@
+import { errorText } from '../../../core/errors.ts';
+import type { RotatingKubeConfig } from '../../../adapters/kube/config/rotating-kube-config.ts';
+import type { Condition } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import type { AgentIdentity } from '../../../core/registration/agent-identity.ts';
+import { certificateNotRotated, certificateRotated } from '../../../core/registration/cluster-conditions.ts';
+import { goTime } from '../../../core/registration/agent/go-time.ts';
+import type { HubEntry } from '../../../core/registration/agent/hub-entry.ts';
+import {
+  type HeldCertificate,
+  planCertificate,
+  renewalShare,
+} from '../../../core/registration/agent/plan-certificate.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
+import { onAbort } from '../../../runtime/on-abort.ts';
+import { sleep } from '../../../runtime/sleep.ts';
+import { readCertificate } from '../certificate/read-certificate.ts';
+import type { CredentialStore } from '../credentials/credential-store.ts';
+import { credentialFiles } from '../joining/join-hub.ts';
+import { requestCertificate } from '../joining/request-certificate.ts';
+import type { RegistrationSettings } from '../options/registration-settings.ts';
+
+export interface CertificateRenewerOptions {
+  /** A client with the certificate that has to be renewed. */
+  readonly api: KubeApi;
+  readonly config: RotatingKubeConfig;
+  readonly held: HeldCertificate;
+  readonly entry: HubEntry;
+  readonly identity: AgentIdentity;
+  readonly store: CredentialStore;
+  readonly settings: RegistrationSettings;
+  /** Called when the condition about the certificate changed. */
+  readonly onNews: () => void;
+}
+
+/** Timers do not count the time while a machine sleeps, so the clock is checked at this interval. */
+const LOOK_AGAIN_MS = 300_000;
+
+/** Renews the certificate of an agent in time, and passes the new one to the open connections. */
+export class CertificateRenewer {
+  readonly #duty: CertificateRenewerOptions;
+  #held: HeldCertificate;
+  #condition: Condition | undefined;
+
+  constructor(duty: CertificateRenewerOptions) {
+    this.#duty = duty;
+    this.#held = duty.held;
+  }
+
+  /** The condition for the status of the ManagedCluster. Undefined: nothing happened since the agent started. */
+  get condition(): Condition | undefined {
+    return this.#condition;
+  }
+
+  /** Runs until the signal aborts, or the certificate has expired. */
+  async run(signal: AbortSignal): Promise<'expired' | 'stopped'> {
+    const { identity, settings } = this.#duty;
+    const { clock, random } = settings;
+    let share = renewalShare(random);
+    while (!signal.aborted) {
+      const plan = planCertificate(this.#held, { identity, nowMs: clock.now(), share });
+      if (plan.kind === 'keep')
+        await sleep(clock, Math.min(LOOK_AGAIN_MS, Math.max(0, plan.renewAtMs - clock.now())), signal);
+      else if (plan.why !== 'renewal') return 'expired';
+      else if (await this.#renew(signal)) share = renewalShare(random);
+    }
+    return 'stopped';
+  }
+
+  async #renew(signal: AbortSignal): Promise<boolean> {
+    const { api, entry, identity, store, settings, config } = this.#duty;
+    const { clock, log, random } = settings;
+    const over = new AbortController();
+    onAbort(signal, () => over.abort());
+    // The certificate may expire while the request waits for approval. Then only the bootstrap kubeconfig helps.
+    const cancel = clock.schedule(Math.max(0, this.#held.notAfterMs - clock.now()), () => over.abort());
+    const onProblem = (problem: string): void => {
+      this.#condition = certificateNotRotated(problem);
+      this.#duty.onNews();
+    };
+    try {
+      const pair = await requestCertificate({ api, identity, store, settings, onProblem }, over.signal);
+      const held = pair && readCertificate(pair.certPem, pair.keyPem);
+      if (pair === undefined || held === undefined) return false;
+      await this.#keep(() => store.write(credentialFiles({ entry, identity, ...pair })), over.signal);
+      config.rotate(pair);
+      this.#held = held;
+      this.#condition = certificateRotated(goTime(held.notBeforeMs), goTime(held.notAfterMs));
+      log.info('certificate renewed', {
+        cluster: identity.cluster,
+        until: new Date(held.notAfterMs).toISOString(),
+      });
+      this.#duty.onNews();
+      return true;
+    } catch (error) {
+      log.warn('certificate cannot be renewed yet', { cluster: identity.cluster, problem: errorText(error) });
+      await sleep(clock, 1_000 + 4_000 * random(), over.signal);
+      return false;
+    } finally {
+      cancel();
+      over.abort();
+    }
+  }
+
+  /** The store may be unavailable for a while. The certificate exists and is not requested again. */
+  async #keep(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#duty.settings;
+    const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
+    for (;;)
+      try {
+        return await write();
+      } catch (error) {
+        if (signal.aborted) throw error;
+        log.warn('credentials cannot be stored yet', {
+          place: this.#duty.store.place,
+          problem: errorText(error),
+        });
+        await sleep(clock, backoff.nextMs(), signal);
+      }
+  }
+}

@@ -1,0 +1,22 @@
+import { startAdmission } from './start-admission.ts';
+import { startArgocd } from './start-argocd.ts';
+import { recordTimeline } from './record-timeline.ts';
+import { startHubRegistration } from './start-hub-registration.ts';
+
+/** Starts the optional controllers: Argo CD and registration. */
+export function startOptionalControllers(
+  parts: Parameters<typeof startArgocd>[0] &
+    Omit<Parameters<typeof startHubRegistration>[0], 'onEvent'> &
+    Parameters<typeof recordTimeline>[0] &
+    Parameters<typeof startAdmission>[0],
+): ReturnType<typeof startArgocd> {
+  const argocd = startArgocd(parts);
+  const registration = startHubRegistration({ ...parts, onEvent: recordTimeline(parts) });
+  const others = [registration, startAdmission(parts)].filter((one) => one !== undefined);
+  return {
+    pull: argocd.pull,
+    waves: argocd.waves,
+    warnings: () => [argocd, ...others].flatMap((one) => [...one.warnings()]),
+    close: async () => void (await Promise.all([argocd, ...others].map((one) => one.close()))),
+  };
+}

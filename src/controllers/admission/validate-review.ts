@@ -1,0 +1,46 @@
+import { errorText } from '../../core/errors.ts';
+import { apiVersionOf, NAMESPACE, SUBJECT_ACCESS_REVIEW } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeApi } from '../../core/ports.ts';
+import type { OcmDemand } from '../../core/ocm/admission/ocm-write.ts';
+import { judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
+import type {
+  ReviewQuestion,
+  ReviewUser,
+  ReviewVerdict,
+} from '../../core/registration/webhooks/review-message.ts';
+
+/**
+ * The response of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
+ * never allowed.
+ */
+export async function validateReview(question: ReviewQuestion, hub: KubeApi): Promise<ReviewVerdict> {
+  const review = judgeValidation(question);
+  if (review.kind === 'refused') return review;
+  try {
+    for (const demand of review.demands)
+      if (!(await isMet(demand, question.user, hub))) return { kind: 'refused', refusal: demand.otherwise };
+  } catch (error) {
+    return { kind: 'unknown', message: `Berth could not ask the hub: ${errorText(error)}` };
+  }
+  return { kind: 'allowed' };
+}
+
+async function isMet(demand: OcmDemand, user: ReviewUser, hub: KubeApi): Promise<boolean> {
+  switch (demand.kind) {
+    case 'right': {
+      const review = await hub.create(SUBJECT_ACCESS_REVIEW, {
+        apiVersion: apiVersionOf(SUBJECT_ACCESS_REVIEW),
+        kind: SUBJECT_ACCESS_REVIEW.kind,
+        metadata: {} as KubeObject['metadata'],
+        spec: { ...user, resourceAttributes: demand.right },
+      });
+      const { allowed, denied } = (review['status'] ?? {}) as { allowed?: boolean; denied?: boolean };
+      return allowed === true && denied !== true;
+    }
+    case 'namespace-stays': {
+      const found = await hub.get(NAMESPACE, { namespace: '', name: demand.namespace });
+      return found?.metadata.deletionTimestamp === undefined;
+    }
+  }
+}
