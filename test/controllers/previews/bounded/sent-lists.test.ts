@@ -4,13 +4,12 @@ import { ReceivedLists, SentLists } from '../../../../src/controllers/previews/b
 import { CONFIG_MAP, PLACEMENT } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 
-const object = (name: string, resourceVersion: string, data = ''): KubeObject =>
-  ({
-    apiVersion: 'v1',
-    kind: 'ConfigMap',
-    metadata: { name, uid: name, resourceVersion },
-    data,
-  });
+const object = (name: string, resourceVersion: string, data = ''): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, uid: name, resourceVersion },
+  data,
+});
 
 describe('lists of a hub for another process', () => {
   let [sent, received] = [new SentLists(), new ReceivedLists()];
