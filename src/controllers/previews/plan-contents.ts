@@ -2,6 +2,7 @@ import { sha256 } from '../../runtime/sha256.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import { PublishedClusters } from '../../core/placement/prior/published-clusters.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
+import { lastingDecisions } from '../../core/preview/sides/lasting-decisions.ts';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { snapshotWithout } from '../../core/preview/sides/snapshot-without.ts';
@@ -73,7 +74,10 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     ...headSnapshot.placements,
   ]);
   const { decider = new SideDecider() } = input;
-  const decisions = hub?.decisions ?? decider.publishedBefore(baseSnapshot);
+  const decisions =
+    hub === undefined
+      ? decider.publishedBefore(baseSnapshot)
+      : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
   const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
     base: { objects: base.fleet.objects, placements: baseSnapshot.placements },

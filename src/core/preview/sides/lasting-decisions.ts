@@ -1,0 +1,22 @@
+import type { Placement } from '../../model/kind/placement.ts';
+import { namespacedName } from '../../model/object-ref.ts';
+import { decisionOwner } from '../../placement/prior/decision-owner.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
+
+/**
+ * The published pages without those of placements that do not exist: the hub deletes these pages. A placement of the
+ * same name that the change adds starts without them.
+ * @param placements those of the hub, and those that Git declares before the change
+ */
+export function lastingDecisions(
+  pages: Snapshot['decisions'],
+  placements: readonly Placement[],
+): Snapshot['decisions'] {
+  const keys = new Set(placements.map(({ metadata }) => namespacedName(metadata)));
+  const lasts = (page: Snapshot['decisions'][number]): boolean => {
+    const owner = decisionOwner(page);
+    return owner === undefined || keys.has(owner);
+  };
+  // The same list keeps what is known about it.
+  return pages.every(lasts) ? pages : pages.filter(lasts);
+}

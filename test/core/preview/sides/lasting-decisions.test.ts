@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest';
+import { PLACEMENT_LABEL } from '../../../../src/core/model/kind/placement-decision.ts';
+import type { Placement } from '../../../../src/core/model/kind/placement.ts';
+import { lastingDecisions } from '../../../../src/core/preview/sides/lasting-decisions.ts';
+import type { Snapshot } from '../../../../src/core/snapshot/snapshot.ts';
+
+type Page = Snapshot['decisions'][number];
+const page = (placement: string | undefined): Page =>
+  ({
+    metadata: {
+      namespace: 'team-a',
+      name: `${placement}-decision-1`,
+      labels: placement === undefined ? {} : { [PLACEMENT_LABEL]: placement },
+    },
+  }) as unknown as Page;
+const placement = (name: string): Placement =>
+  ({ metadata: { namespace: 'team-a', name } }) as unknown as Placement;
+
+it('leaves out the pages of a placement that does not exist, which the hub is about to delete', () => {
+  const [web, gone, unnamed] = [page('web'), page('gone'), page(undefined)];
+  expect(lastingDecisions([web, gone, unnamed], [placement('web')])).toEqual([web, unnamed]);
+});
+
+it('gives back the same list if all pages stay', () => {
+  const pages = [page('web')];
+  expect(lastingDecisions(pages, [placement('api'), placement('web')])).toBe(pages);
+});
