@@ -30,10 +30,11 @@ export function followSources(followers: {
   events.subscribe((event) => arriving.handle(event));
   events.subscribe((event) => {
     const { kind, source } = event;
-    if (kind === 'read') approvals.read(source, event.content.commit, event.content.objects);
+    if (kind === 'read') return approvals.read(source, event.content.commit, event.content.objects);
     // Runs before the barrier opens, so that no decision for the complete commit uses approvals
     // that it withdraws.
-    else if (kind === 'whole' || kind === 'followed') approvals.followed(source);
+    if (kind === 'whole' || kind === 'followed') approvals.followed(source);
+    return undefined;
   });
   events.subscribe((event) => ledger.handle(event));
   events.subscribe((event) => barrier.handle(event));

@@ -16,6 +16,8 @@ import {
 export interface PlanApprovalStore {
   get(source: string): SourcePlans | undefined;
   set(source: string, plans: SourcePlans): void;
+  /** Sets it, and resolves when it is on the disk. Absent: it is only in memory. */
+  persist?(source: string, plans: SourcePlans): Promise<void>;
 }
 
 type ReadCommit = Pick<CommitInfo, 'id' | 'tree'>;
@@ -64,8 +66,15 @@ export class PlanApprovals {
     this.#planOf = planOf;
   }
 
-  /** The source was read at this commit. Nothing of it is on the hub yet. */
-  read(source: string, commit: ReadCommit | undefined, objects: readonly SourceObject<KubeObject>[]): void {
+  /**
+   * The source was read at this commit. Nothing of it is on the hub yet.
+   * @returns after the first read: resolves when the next process knows that approvals which come later are new
+   */
+  read(
+    source: string,
+    commit: ReadCommit | undefined,
+    objects: readonly SourceObject<KubeObject>[],
+  ): Promise<void> | undefined {
     const before = this.#store.get(source);
     const now = approvedPlans(objects.map(({ object }) => object));
     // What was there at the first read was merged before.
@@ -77,9 +86,11 @@ export class PlanApprovals {
     );
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Map([...gone, ...earlier]));
-    if (JSON.stringify(plans) === JSON.stringify(before)) return;
+    if (JSON.stringify(plans) === JSON.stringify(before)) return undefined;
     this.#store.set(source, plans);
     this.#revision += 1;
+    // If the disk fails, the store reports it and writes later.
+    return before === undefined ? this.#store.persist?.(source, plans).catch(() => undefined) : undefined;
   }
 
   /** The hub follows the commit that was read, as far as possible. */

@@ -38,12 +38,26 @@ describe('PlanApprovals', () => {
   beforeEach(() => {
     [clock, store] = [new FakeClock(), new Map()];
     approvals = restart();
-    approvals.read('fleet', at('a'), saying());
+    void approvals.read('fleet', at('a'), saying());
+  });
+
+  it('is stored by the first read, so that a process that is killed after it leaves the next one what is new', async () => {
+    const onDisk = new Map<string, SourcePlans>();
+    const persist = (source: string, plans: SourcePlans) =>
+      Promise.resolve(onDisk.set(source, plans)).then(() => undefined);
+    const killed = new PlanApprovals(Object.assign(new Map<string, SourcePlans>(), { persist }), clock, [
+      'fleet',
+    ]);
+    await killed.read('fleet', at('a'), saying());
+    store = onDisk;
+    approvals = restart();
+    void approvals.read('fleet', at('b'), saying(T1));
+    expect(tokens()).toEqual(['000000000001']);
   });
 
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {
     expect(tokens()).toBeUndefined();
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
     await clock.advance(MINUTE);
     expect(isWaiting()).toBe(true);
@@ -57,7 +71,7 @@ describe('PlanApprovals', () => {
   it('has another revision when a commit that is read brings or withdraws one', () => {
     const revisions = [approvals.revision];
     for (const said of [saying(T1), saying(T1), saying(T2), saying()]) {
-      approvals.read('fleet', at('b'), said);
+      void approvals.read('fleet', at('b'), said);
       revisions.push(approvals.revision);
     }
     expect(revisions.map((revision) => revision - (revisions[0] ?? 0))).toEqual([0, 1, 1, 2, 3]);
@@ -66,24 +80,24 @@ describe('PlanApprovals', () => {
   it('tells of one that a commit withdraws as soon as the hub follows the commit', () => {
     const withdrawn: string[] = [];
     approvals.onWithdrawn((placement) => withdrawn.push(placement));
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
     judged('differs');
-    approvals.read('fleet', at('c'), saying());
+    void approvals.read('fleet', at('c'), saying());
     expect(withdrawn).toEqual([]);
     approvals.followed('fleet');
     approvals.followed('fleet');
     expect(withdrawn).toEqual([WEB]);
-    approvals.read('fleet', at('d'), saying(T1));
-    approvals.read('fleet', at('e'), saying(T2));
+    void approvals.read('fleet', at('d'), saying(T1));
+    void approvals.read('fleet', at('e'), saying(T2));
     approvals.followed('fleet');
     expect(withdrawn).toEqual([WEB, WEB]);
   });
 
   it('judges what was decided before until the hub follows the commit that withdraws it', () => {
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
-    approvals.read('fleet', at('c'), saying());
+    void approvals.read('fleet', at('c'), saying());
     expect(tokens()).toEqual(['000000000001']);
     const { revision } = approvals;
     approvals.followed('fleet');
@@ -95,11 +109,11 @@ describe('PlanApprovals', () => {
   });
 
   it('is over when it is met, when its time is, or when it is taken back', async () => {
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     judged('met');
     expect(tokens()).toBeUndefined();
 
-    approvals.read('fleet', at('c'), saying(T2));
+    void approvals.read('fleet', at('c'), saying(T2));
     approvals.followed('fleet');
     await clock.advance(10 * MINUTE - 1);
     judged('none');
@@ -107,19 +121,19 @@ describe('PlanApprovals', () => {
     await clock.advance(1);
     expect(tokens()).toBeUndefined();
 
-    approvals.read('fleet', at('d'), saying(T1));
-    approvals.read('fleet', at('e'), saying());
+    void approvals.read('fleet', at('d'), saying(T1));
+    void approvals.read('fleet', at('e'), saying());
     expect(tokens()).toBeUndefined();
   });
 
   it('does not pass by waiting while another change is held, also across a restart', async () => {
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
     await clock.advance(2_000);
     judged('differs');
     await clock.advance(60 * MINUTE);
     approvals = restart();
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     expect(tokens()).toEqual(['000000000001']);
     expect(isWaiting()).toBe(false);
     // What was held is gone by itself, and so is the time of the approval.
@@ -128,31 +142,31 @@ describe('PlanApprovals', () => {
   });
 
   it('counts once: what stands in Git for long approves nothing new, nor does what a source says at first', () => {
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     judged('met');
-    approvals.read('fleet', at('c'), saying(T1));
+    void approvals.read('fleet', at('c'), saying(T1));
     approvals = restart();
-    approvals.read('fleet', at('d'), saying(T1));
-    approvals.read('other', at('x'), saying(T2));
+    void approvals.read('fleet', at('d'), saying(T1));
+    void approvals.read('other', at('x'), saying(T2));
     expect(tokens()).toBeUndefined();
-    approvals.read('other', at('y'), saying(T1));
+    void approvals.read('other', at('y'), saying(T1));
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'y' });
   });
 
   it('of two sources, each is met by its own', () => {
-    approvals.read('other', at('x'), saying());
-    approvals.read('fleet', at('b'), saying(T1));
-    approvals.read('other', at('y'), saying(T2));
+    void approvals.read('other', at('x'), saying());
+    void approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('other', at('y'), saying(T2));
     expect(tokens()).toEqual(['000000000001', '000000000002']);
     judged('met', 'team-b/else');
     expect(tokens()).toHaveLength(2);
   });
 
   it('is not met by the change of another commit, which was under way when it came', () => {
-    approvals.read('fleet', at('b'), saying(T1));
+    void approvals.read('fleet', at('b'), saying(T1));
     const compared = approvals.pendingFor(WEB);
     approvals.followed('fleet');
-    approvals.read('fleet', at('c'), saying(T2));
+    void approvals.read('fleet', at('c'), saying(T2));
     approvals.judged(WEB, compared, 'met');
     expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'c' });
   });
@@ -165,10 +179,10 @@ describe('PlanApprovals', () => {
     });
 
     it('counts from the commit that leaves the planned tree, and no commit withdraws it', () => {
-      approvals.read('fleet', at('b'), saying());
+      void approvals.read('fleet', at('b'), saying());
       approvals.followed('fleet');
       judged('differs');
-      approvals.read('fleet', at('c'), saying());
+      void approvals.read('fleet', at('c'), saying());
       approvals.followed('fleet');
       approvals = restart();
       expect(approved()).toEqual({ tokens: ['000000000003'], commit: 'b' });
@@ -177,13 +191,13 @@ describe('PlanApprovals', () => {
     });
 
     it('counts less than what the commit itself says', () => {
-      approvals.read('fleet', at('b'), saying(T1));
+      void approvals.read('fleet', at('b'), saying(T1));
       expect(tokens()).toEqual(['000000000001']);
     });
 
     it('approves nothing where the source is read for the first time', () => {
       store.clear();
-      approvals.read('fleet', at('b'), saying());
+      void approvals.read('fleet', at('b'), saying());
       expect(tokens()).toBeUndefined();
     });
   });
