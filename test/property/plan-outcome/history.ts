@@ -26,10 +26,12 @@ import { withoutGit } from '../../fakes/without-git.ts';
 import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
 import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
-import { HubView } from './hub-view.ts';
+import { HubView, pagesWithoutPlacement } from './hub-view.ts';
 import { expectedAfter, type Outcome, outcomeOf } from './outcome.ts';
 
 const WAIT_MS = Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS);
+/** A little more than a controller waits before it looks at a deleted placement again. */
+const PAGES_GO_MS = 7_000;
 /** Of so many commits one is planned on an inventory as well, with the same result. */
 const INVENTORY_EVERY = Number(process.env['BERTH_PLAN_INVENTORY_EVERY'] ?? 1);
 /** Between two looks that have to show the same. */
@@ -212,6 +214,9 @@ export class History {
       throw error;
     }
     await this.#view.until(async () => (await this.#present(deleted)).length === 0, WAIT_MS);
+    // The pages of a deleted placement go after it, some seconds later when the controller was killed meanwhile. A plan
+    // does not count them; a placement of the same name that is created before they are gone would take them over.
+    await this.#view.until(() => pagesWithoutPlacement(this.#view.objects).length === 0, PAGES_GO_MS);
     this.#expect(await this.#present(deleted), message).toEqual([]);
     // A process that was killed left records to the next one.
     await this.#lives.whenReady();

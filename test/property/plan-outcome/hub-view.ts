@@ -3,6 +3,8 @@ import { ObjectCache } from '../../../src/adapters/kube/cache/object-cache.ts';
 import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
+import { namespacedName } from '../../../src/core/model/object-ref.ts';
+import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
 import { Supervisor } from '../../../src/runtime/supervisor.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
@@ -95,4 +97,13 @@ function byKind(of: (kind: keyof typeof KINDS) => readonly KubeObject[]): HubObj
     works: of('works'),
     configMaps: of('configMaps'),
   };
+}
+
+/** The pages whose placement is not on the hub. */
+export function pagesWithoutPlacement({ placements, decisions }: HubObjects): readonly KubeObject[] {
+  const keys = new Set(placements.map(({ metadata }) => namespacedName(metadata)));
+  return decisions.filter((page) => {
+    const owner = placementOfPage(page);
+    return owner !== undefined && !keys.has(owner);
+  });
 }
