@@ -1,3 +1,4 @@
+import { expect } from 'vitest';
 import { writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -226,6 +227,14 @@ export class GiteaFleet {
   /** @returns the number of the new pull request */
   async open(branch: string, { title = branch, account = 'ada', owner = '' } = {}): Promise<number> {
     const head = `${owner === '' ? '' : `${owner}:`}${this.named(branch)}`;
+    // Gitea lists a branch a moment after the push.
+    const pushed = `/repos/${owner === '' ? 'root' : owner}/fleet/branches/${this.named(branch)}`;
+    const isListed = (): Promise<boolean> =>
+      this.gitea.call('GET', pushed).then(
+        () => true,
+        () => false,
+      );
+    await expect.poll(isListed).toBe(true);
     const made = await this.gitea.call('POST', `${PROJECT}/pulls`, { head, base: 'main', title }, account);
     return (made as { number: number }).number;
   }
