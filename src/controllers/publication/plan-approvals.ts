@@ -87,8 +87,8 @@ export class PlanApprovals {
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Map([...gone, ...earlier]));
     if (JSON.stringify(plans) === JSON.stringify(before)) return undefined;
-    this.#store.set(source, plans);
     this.#revision += 1;
+    this.#store.set(source, plans);
     // If the disk fails, the store reports it and writes later.
     return before === undefined ? this.#store.persist?.(source, plans).catch(() => undefined) : undefined;
   }

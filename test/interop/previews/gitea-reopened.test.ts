@@ -14,6 +14,13 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('a closed pull request 
 
   const close = (number: number) => forge.edit(number, { state: 'closed' });
   const reopen = (number: number) => forge.edit(number, { state: 'open' });
+  /** Its only comment is the plan of this head. Closes it. */
+  const isPlanned = async (number: number, head: string, verdict: string): Promise<void> => {
+    await forge.comment(number, verdict);
+    await forge.status(head, 'success');
+    expect(await forge.comments(number)).toHaveLength(1);
+    await close(number);
+  };
   /** A later pull request has its comment: what was begun before is over. */
   const afterAnother = async (): Promise<void> => {
     forge.push('later', asks(2, 'later'));
@@ -133,10 +140,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('a closed pull request 
     const head = forge.push('away', asks(4));
     await reopen(number);
     await forge.serve();
-    await forge.comment(number, '+3 clusters');
-    await forge.status(head, 'success');
-    expect(await forge.comments(number)).toHaveLength(1);
-    await close(number);
+    await isPlanned(number, head, '+3 clusters');
   });
 
   it('is planned when it was closed and opened again while the controller was away', async () => {
@@ -149,10 +153,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('a closed pull request 
     const head = forge.push('both', asks(3));
     await reopen(number);
     await forge.serve();
-    await forge.comment(number, '+2 clusters');
-    await forge.status(head, 'success');
-    expect(await forge.comments(number)).toHaveLength(1);
-    await close(number);
+    await isPlanned(number, head, '+2 clusters');
     forge.push('main', { 'beside.yaml': undefined });
   });
 

@@ -98,12 +98,14 @@ export class Member {
   /**
    * When the first operation for a commit began, milliseconds since the epoch. The ApplicationSet controller may ask for one
    * operation twice.
+   * @throws Error when none has begun
    */
   async startOf(name: string, revision: string): Promise<number> {
     const { history = [] } = ((await this.application(name))?.['status'] ?? {}) as {
       readonly history?: readonly { readonly revision: string; readonly deployStartedAt: string }[];
     };
     const starts = history.filter((entry) => entry.revision === revision);
+    if (starts.length === 0) throw new Error(`no operation of ${name} for commit ${revision}`);
     return Math.min(...starts.map(({ deployStartedAt }) => Date.parse(deployStartedAt)));
   }
 

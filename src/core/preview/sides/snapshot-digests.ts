@@ -12,8 +12,8 @@ export interface SnapshotDigests {
    */
   readonly inventory: string;
   /**
-   * Digest of the clusters that are published for each placement. A page without clusters does not count: it may be
-   * there some time after its placement is deleted.
+   * Digest of the clusters that are published for each placement. Without clusters, a placement without pages and one
+   * with an empty page are the same.
    */
   readonly decisions: string;
 }
