@@ -102,7 +102,7 @@ function placementLines(plan: PlacementPlan): string[] {
   const { namespace, name, change, definitionChanged, after, held, affectedBy } = plan;
   const own = change === 'changed' && definitionChanged ? ', definition changed' : '';
   const lines = [`${SIGN[change]} ${namespace}/${name}: ${formatSizes(plan)} clusters${own}`];
-  if (affectedBy.length > 0) lines.push(`    nobody edited it: ${formatNames(affectedBy, 5)}`);
+  if (affectedBy.length > 0) lines.push(`    not edited; changes because of ${formatNames(affectedBy, 5)}`);
   for (const move of plan.added.slice(0, MAX_MOVES)) lines.push(`    + ${comesOrGoes(move)}`);
   for (const move of plan.removed.slice(0, MAX_MOVES)) lines.push(`    - ${comesOrGoes(move)}`);
   const hidden = Math.max(0, plan.added.length - MAX_MOVES) + Math.max(0, plan.removed.length - MAX_MOVES);
