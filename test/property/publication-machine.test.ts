@@ -157,6 +157,11 @@ const KEPT = [
     fault: 'what others changed after a take-over, before the first result, was taken for published',
   },
   { seed: 953, fault: 'the same, where they deleted pages' },
+  {
+    seed: 5366,
+    fault: 'a process that had just started took the pages of a backup for the last publication',
+  },
+  { seed: 6269, fault: 'the last pass of a deleted placement was taken for one of its successor' },
   { seed: 668, fault: 'a released change that failed made earlier removals count for nothing' },
 ] as const;
 

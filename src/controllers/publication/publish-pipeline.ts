@@ -179,15 +179,14 @@ export class PublishPipeline {
   hubChanged(how: HubBreak, { resourceVersion: hubVersion }: HubPosition): void {
     this.#options.journal.forget();
     this.#underWay.clear();
-    const isStandby = how === 'restored' && !this.#leadership.isHeld;
     const placements = this.#options.inventory.placements.store.list();
     const keys = new Set([
       ...placements.map(({ metadata }) => namespacedName(metadata)),
       ...this.#states.keys(),
     ]);
     for (const key of keys) {
-      const standby = isStandby ? { hubVersion, seen: this.#facts.atRestore(key) } : undefined;
-      this.#publisher.handle(key, { kind: 'hub-changed', standby });
+      const atRestore = how === 'restored' ? { hubVersion, seen: this.#facts.atRestore(key) } : undefined;
+      this.#publisher.handle(key, { kind: 'hub-changed', atRestore });
     }
   }
 

@@ -70,6 +70,8 @@ export class ModelProcess {
   decided: Decided | undefined;
   isDecisionDue = true;
   lookAtMs = Infinity;
+  /** Uid of the placement that its last pass is about. */
+  passUid: string | undefined;
   /** It took the lead from another process, so that its disk counts for nothing. */
   hasTakenOver = false;
   wasHubRestored = false;
@@ -134,6 +136,7 @@ export class ModelProcess {
 
   look(): void {
     this.lookAtMs = Infinity;
+    this.passUid = this.placement?.metadata.uid;
     if (this.placement === undefined) this.send({ kind: 'gone' });
     else this.send({ kind: 'look', facts: this.facts(this.placement) });
   }

@@ -281,9 +281,8 @@ export class PublicationHistory {
     for (const process of this.processes()) {
       const { placement } = process;
       const seen = placement && { ...process.seen(), placement };
-      const standby = process === this.standby ? { hubVersion: String(this.hub.version), seen } : undefined;
       process.wasHubRestored = process.isListDue = true;
-      process.send({ kind: 'hub-changed', standby });
+      process.send({ kind: 'hub-changed', atRestore: { hubVersion: String(this.hub.version), seen } });
     }
   }
 
@@ -473,7 +472,8 @@ export class PublicationHistory {
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
     if (action.kind === 'write-page') this.#checkCommit(process);
-    this.oracle.told(action, this.nowMs);
+    // A pass may end after its placement was deleted, made anew or restored: it says nothing of the one that is there.
+    if (process.passUid === this.hub.placement?.metadata.uid) this.oracle.told(action, this.nowMs);
   }
 
   /** A publication of this placement, and not what a process found. */

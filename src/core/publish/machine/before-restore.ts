@@ -1,14 +1,15 @@
 import { isNewerResourceVersion } from '../../model/resource-version.ts';
 import { decisionPageOf, hasGroup } from '../pages/decision-page.ts';
+import { listClustersOnce } from '../pages/list-clusters-once.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
 import { currentPages } from './state/current-pages.ts';
 
 /**
- * What a standby remembers when the hub is restored from a backup: the decisions that the leader
- * had published until then. If this standby becomes the leader, it judges changes by these
- * decisions instead of the older pages of the backup. The standby drops them when a leader
- * publishes after the restore.
+ * What a process remembers when the hub is restored from a backup and the process does not know the
+ * last publication: the decisions that it saw on the pages until then. This concerns a standby, and
+ * a leader that has just started. A leader judges changes by these decisions instead of the older
+ * pages of the backup. A standby drops them when a leader publishes after the restore.
  */
 
 /**
@@ -17,17 +18,18 @@ import { currentPages } from './state/current-pages.ts';
  */
 export function keptBeforeRestore(
   state: PlacementState,
-  standby: SeenAtRestore | undefined,
+  atRestore: SeenAtRestore | undefined,
 ): BeforeRestore | undefined {
-  const { beforeRestore: earlier } = state;
-  if (standby === undefined) return earlier;
-  const { hubVersion, seen } = standby;
+  const { beforeRestore: earlier, last } = state;
+  if (atRestore === undefined || last !== undefined) return earlier;
+  const { hubVersion, seen } = atRestore;
   if (earlier !== undefined) return { ...earlier, hubVersion };
   if (seen === undefined) return undefined;
   const { uid } = seen.placement.metadata;
   const pages = currentPages(state, seen).map((page) => decisionPageOf(page, uid));
   // A page with an unknown group was changed by another writer.
-  return pages.length > 0 && pages.every(hasGroup) ? { uid, pages, hubVersion } : undefined;
+  if (pages.length === 0 || !pages.every(hasGroup)) return undefined;
+  return { uid, pages: listClustersOnce(pages).pages, hubVersion };
 }
 
 /** The decisions to remember after the restore or a leader changed a page. */

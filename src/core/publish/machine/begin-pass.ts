@@ -23,7 +23,7 @@ export function beginPass(before: PlacementState, facts: PassFacts, nowMs: numbe
   const stage = { kind: 'reading' } as const;
   const pass = { facts, placement, result, stage, isRead: false, early: [], made: [] };
   if (result.outcome === 'skipped') {
-    const left = { ...known, last: undefined, disturbance: undefined, pass };
+    const left = { ...known, last: undefined, beforeRestore: undefined, disturbance: undefined, pass };
     if (facts.isOfSource && placement.metadata.annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined)
       return markPlacement(left);
     return leaveToOtherScheduler(left, nowMs);

@@ -41,7 +41,7 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
       // A make-before-break move waits for works.
       return { state, actions: state.remembered?.move === undefined ? [] : [{ kind: 'look-again' }] };
     case 'hub-changed':
-      return unchanged(forgetWrites({ ...state, beforeRestore: keptBeforeRestore(state, event.standby) }));
+      return unchanged(forgetWrites({ ...state, beforeRestore: keptBeforeRestore(state, event.atRestore) }));
     default:
       return isPassing(state) ? answered(state, event, nowMs) : unchanged(state);
   }

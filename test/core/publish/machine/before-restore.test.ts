@@ -2,14 +2,14 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import { listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
-import { factsOf, pageOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
+import { factsOf, pageOf, resultOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
 
 /** The hub of version 900 went back to version 500. */
 const published = pageOf('850', ['c1', 'c2']);
 const backup = pageOf('400', ['c1', 'c2', 'c3']);
 const restored = (pages: readonly KubeObject[] = [published]): PlacementEvent => ({
   kind: 'hub-changed',
-  standby: {
+  atRestore: {
     hubVersion: '500',
     seen: {
       key: WEB,
@@ -69,5 +69,26 @@ describe('what was published before the hub was restored', () => {
     const { state } = run([restored(), saw(published, backup)]);
     // Nothing may go, so that what was published stays.
     expect(wholePass({ kind: 'look', facts }, state).lines).toContain(`settled ${want.join()}`);
+  });
+
+  it('lists each cluster once', () => {
+    const pages = [published, pageOf('851', ['c2', 'c4'], { name: 'web-decision-2' })];
+    const { beforeRestore } = run([restored(pages)]).state;
+    expect(listedClusters(beforeRestore?.pages ?? [])).toEqual(['c1', 'c2', 'c4']);
+  });
+
+  it('is not needed where this process knows its last publication', () => {
+    const { state } = wholePass({ kind: 'look', facts: factsOf({ clusters: ['c1'] }) });
+    expect(run([restored()], state).state.beforeRestore).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'the publication is known again', outcome: 'scheduled' },
+    { name: 'the placement is left to another scheduler', outcome: 'skipped' },
+  ] as const)('is forgotten when $name', ({ outcome }) => {
+    const placement = webPlacement();
+    const facts = factsOf({ placement, pages: [backup], result: resultOf(placement, ['c1', 'c2'], outcome) });
+    const { state } = run([restored(), saw(published, backup, true)]);
+    expect(wholePass({ kind: 'look', facts }, state).state.beforeRestore).toBeUndefined();
   });
 });

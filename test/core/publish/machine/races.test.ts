@@ -251,7 +251,7 @@ const RACES: readonly {
     name: 'a hub that was restored: own writes are news',
     given: published,
     events: [
-      { kind: 'hub-changed', standby: undefined },
+      { kind: 'hub-changed', atRestore: undefined },
       {
         kind: 'page-changed',
         change: { before: pageOf('51', ['c2']), after: PAGE },

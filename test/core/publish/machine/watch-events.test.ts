@@ -121,7 +121,7 @@ describe('what the watch shows during the writes', () => {
     const { state } = run([
       create,
       answered(V1),
-      { kind: 'hub-changed', standby: undefined },
+      { kind: 'hub-changed', atRestore: undefined },
       page(undefined, V1),
     ]);
     expect(lines(run([failed], state).actions)).toContain(DECIDE);

@@ -52,8 +52,11 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   const isChanged = wereChangedByOthers(pages, last);
   const passPages = { objects, pages, last, published: publishedPages(pages, last), isChanged };
   const disturbance = isChanged ? extendDisturbance(before.disturbance, nowMs) : before.disturbance;
-  const known = last === undefined ? before.last : { uid: placement.metadata.uid, ...last };
-  const state = { ...before, last: known, disturbance };
+  const known =
+    last === undefined
+      ? { last: before.last }
+      : { last: { uid: placement.metadata.uid, ...last }, beforeRestore: undefined };
+  const state = { ...before, ...known, disturbance };
   if (mustRead(state, passPages, nowMs))
     return { state: withStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
   if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, passPages, nowMs);

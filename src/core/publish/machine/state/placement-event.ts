@@ -84,14 +84,14 @@ export type PlacementEvent =
   /** A work reported another status. */
   | { readonly kind: 'works-changed' }
   /**
-   * The hub was restored or replaced, and the watches do not show this yet. `standby` is defined if
-   * the hub was restored from a backup while another process was the leader.
+   * The hub was restored or replaced, and the watches do not show this yet. `atRestore` is defined
+   * if the hub was restored from a backup.
    */
-  | { readonly kind: 'hub-changed'; readonly standby: SeenAtRestore | undefined }
+  | { readonly kind: 'hub-changed'; readonly atRestore: SeenAtRestore | undefined }
   /** An event of this pass could not be handled, because of a defect in Berth. */
   | { readonly kind: 'abandoned'; readonly error: unknown };
 
-/** The state of a placement, as a standby saw it when the hub was restored. */
+/** The state of a placement, as this process saw it when the hub was restored. */
 export interface SeenAtRestore {
   /** Newest resource version of the restored hub. */
   readonly hubVersion: string;
