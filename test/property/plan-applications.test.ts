@@ -4,8 +4,10 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planWorld } from '../../src/app/worlds/plan-world.ts';
 import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
-import { NAMESPACE as NAMESPACE_KIND } from '../../src/core/model/kinds.ts';
+import { dataOf } from '../../src/controllers/publication/hub-records.ts';
+import { CONFIG_MAP, NAMESPACE as NAMESPACE_KIND } from '../../src/core/model/kinds.ts';
 import { fieldChanges } from '../../src/core/preview/effects/field-changes.ts';
+import { RECORDS_NAME, recordsOf } from '../../src/core/publish/record/compact-record.ts';
 import type { Plan } from '../../src/core/preview/plan.ts';
 import { generateApplications } from '../../src/render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../src/render/applicationset/json/json-value.ts';
@@ -88,17 +90,19 @@ class ApplicationsHistory {
   readonly #fleet: ServedFleet;
   #declared: Declared;
   #standing: Applications = {};
+  readonly #isOpen: boolean;
 
-  private constructor(fleet: ServedFleet, declared: Declared) {
+  private constructor(fleet: ServedFleet, declared: Declared, isOpen: boolean) {
     this.#fleet = fleet;
     this.#declared = declared;
+    this.#isOpen = isOpen;
   }
 
   static async begin(declared: Declared, isOpen: boolean): Promise<ApplicationsHistory> {
     const fleet = await ServedFleet.create();
-    const history = new ApplicationsHistory(fleet, declared);
+    const history = new ApplicationsHistory(fleet, declared, isOpen);
     history.#commit('First', 0);
-    const budget = isOpen ? { budget: { percent: 100, atLeast: 0 } } : {};
+    const budget = isOpen ? { budget: { percent: 100, atLeast: 2 } } : {};
     const running = await fleet.serve({
       sources: [{ url: fleet.git.path, ref: { type: 'branch', name: 'main' }, kinds: [] }],
       ...budget,
@@ -119,6 +123,7 @@ class ApplicationsHistory {
     this.#declared = declaredAfter(this.#declared, said);
     this.#commit(`Change ${number}`, number);
     const flags = ['--kubeconfig', hub.kubeconfig, '--embedded', '--argocd-namespace', NAMESPACE];
+    if (this.#isOpen) flags.push('--removal-budget', '100%');
     const { stdout, stderr } = await this.#fleet.berth(
       'plan',
       '--base',
@@ -139,6 +144,22 @@ class ApplicationsHistory {
     // It is so, and it stays so.
     this.#standing = await this.#whenIdle(before);
     expect(difference(before, this.#standing)).toEqual(planned);
+    await this.#recorded();
+  }
+
+  /** What the next plan knows of used budgets it reads in the records on the hub. */
+  async #recorded(): Promise<void> {
+    const published = this.#fleet.events.flatMap((event) =>
+      event.kind === 'published' ? [[event.placement, event.record] as const] : [],
+    );
+    const hashes = [...new Map(published).values()];
+    await expect
+      .poll(async () => {
+        const key = { namespace: NAMESPACE, name: RECORDS_NAME };
+        const written = recordsOf(dataOf(await this.#fleet.hub.api.get(CONFIG_MAP, key)));
+        return hashes.filter((hash) => !written.some((record) => record.hash === hash));
+      }, WAIT)
+      .toEqual([]);
   }
 
   #commit(message: string, number: number): void {

@@ -40,12 +40,9 @@ export interface ControllerState {
   readonly timeline: RecordLog<TimelineStep>;
   /** Records of the previous process on this disk. */
   readonly previousRecords: PreviousRecords;
-  /**
-   * Absent on an embedded hub, whose data directory is as safe as this one, and if another
-   * controller decides.
-   */
+  /** Absent if another controller decides. */
   readonly hubRecords: HubRecords | undefined;
-  /** Publications of other processes; absent in the same cases. */
+  /** Publications of other processes; absent in the same case. */
   readonly recordedPublications: RecordedPublications | undefined;
   /**
    * Called when this process starts to write. If another process has led since a leader last used this data directory,
@@ -74,7 +71,7 @@ const KEEP_INTERVAL_MS = 10_000;
 const MAX_LOGGED = 10_000;
 
 export function openControllerState(options: ServeOptions): ControllerState {
-  const { api, dataDir, clock, log, maxRecords, embedded, schedule, leadership } = options;
+  const { api, dataDir, clock, log, maxRecords, schedule, leadership } = options;
   const open = <T>(name: string) => new JsonFileMap<T>(join(dataDir, name), clock, log);
   const plans = open<SourcePlans>('approved-plans.json');
   const publicationJournal = open<PublishState>('publish-state.json');
@@ -86,7 +83,7 @@ export function openControllerState(options: ServeOptions): ControllerState {
   const pullRemovals = open<readonly Removal[]>('pull-removals.json');
   const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
-    embedded === true || schedule === 'upstream'
+    schedule === 'upstream'
       ? undefined
       : new HubRecords({
           ...{ api, clock, log, digest: sha256, through },
@@ -125,7 +122,6 @@ export function openControllerState(options: ServeOptions): ControllerState {
         publicationJournal.clear();
         journal.forget();
         previousRecords.forget();
-        recordedPublications?.begin();
       }
       // The term marks the state as current, so it is written after outdated state was removed from
       // the disk. If a write fails, the next start treats the directory as outdated.

@@ -19,33 +19,29 @@ export interface RecordedPublicationsOptions {
 }
 
 /**
- * Reads the publications of the previous process from the records on the hub: its removals count
- * toward the budgets, and releases that it used stay used. Read once per namespace, before its
- * first placement is published.
+ * Reads the publications of earlier processes from the records on the hub, for placements that the
+ * data directory does not know: their removals count toward the budgets, and releases that they
+ * used stay used. Read once per namespace, before its first such placement is published. Rejected:
+ * reading them only after a takeover. A process that is killed just after its takeover starts again
+ * with a data directory that does not know the placements.
  */
 export class RecordedPublications {
   readonly #options: RecordedPublicationsOptions;
   readonly #records = new Map<string, Promise<ReadonlyMap<string, readonly CompactRecord[]>>>();
   readonly #recalled = new Set<string>();
-  #isAsked = false;
 
   constructor(options: RecordedPublicationsOptions) {
     this.#options = options;
   }
 
-  /** From now on `recall` reads the state of placements that are not known yet. */
-  begin(): void {
-    this.#isAsked = true;
-  }
-
   /** @throws TransientError; an InputError (no right to read records) is logged, and nothing is recalled */
   async recall(placement: Placement): Promise<void> {
+    const { publicationJournal, digest, clock } = this.#options;
     const key = namespacedName(placement.metadata);
-    if (!this.#isAsked || this.#recalled.has(key)) return;
+    if (this.#recalled.has(key)) return;
+    if (publicationJournal.get(key) !== undefined) return;
     const records = await this.#recordsIn(placement.metadata.namespace ?? '');
     this.#recalled.add(key);
-    const { publicationJournal, digest, clock } = this.#options;
-    if (publicationJournal.get(key) !== undefined) return;
     const state = stateFromRecords(records.get(key) ?? [], {
       specHash: specHash(digest, placement),
       nowMs: clock.now(),

@@ -1,18 +1,22 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
+import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
 import { baseFiles, placement, retired, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
-/** On a hub that is not embedded the records of releases are on the hub, where a plan finds them. */
-describe('a plan of a change that was released before', () => {
+/** The records are on the hub, where a plan finds them. */
+describe.each([
+  { hub: 'a hub', embedded: false },
+  { hub: 'an embedded hub', embedded: true },
+])('a plan on $hub', ({ embedded }) => {
   let fleet: ServedFleet;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) }, 'First');
     await fleet.serve({
       sources: [{ url: fleet.git.path, ref: { type: 'branch', name: 'main' } }],
-      embedded: false,
+      embedded,
     });
     await fleet.published('web');
   });
@@ -21,7 +25,32 @@ describe('a plan of a change that was released before', () => {
   const retiring = (count: number) => ({ 'clusters.yaml': retired(count) });
   const tokenIn = (message: string) => /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
 
-  it('names the token of now, under which it is held', async () => {
+  const plannedOf = async (head: string) => {
+    const hub = ['--kubeconfig', fleet.hub.kubeconfig, ...(embedded ? ['--embedded'] : [])];
+    const { stdout } = await fleet.berth('plan', '--base', 'main', '--head', head, ...hub, '-o', 'json');
+    return (JSON.parse(stdout) as Plan).placements[0];
+  };
+
+  it('knows what is already used of the budget', async () => {
+    const mark = fleet.events.length;
+    fleet.git.commit(retiring(1), 'Retire a cluster');
+    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
+    await fleet.until(async () => {
+      const records = await fleet.hub.api.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' });
+      return (
+        Object.values(dataOf(records)).some((text) => text.includes('"removed":{"count":1')) || undefined
+      );
+    });
+    fleet.git.run('checkout', '-q', '-b', 'more');
+    fleet.git.commit(retiring(3), 'Retire two more');
+    const planned = await plannedOf('more');
+    expect(planned?.held?.message).toContain('after 1 in the last minutes');
+    fleet.git.merge('more');
+    const held = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+    expect(tokenIn(held.message)).toBe(planned?.token);
+  });
+
+  it('names the token of now for a change that was released before', async () => {
     let mark = fleet.events.length;
     fleet.git.commit(retiring(4), 'Retire four clusters');
     const used = tokenIn((await fleet.held('web', 'True', 'RemovalBudgetExceeded')).message);
@@ -38,10 +67,7 @@ describe('a plan of a change that was released before', () => {
 
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit(retiring(4), 'Retire four clusters again');
-    const { stdout } = await fleet.berth(
-      ...['plan', '--base', 'main', '--head', 'retire', '--kubeconfig', fleet.hub.kubeconfig, '-o', 'json'],
-    );
-    const [planned] = (JSON.parse(stdout) as Plan).placements;
+    const planned = await plannedOf('retire');
     expect(planned?.token).not.toBe(used);
     expect(planned?.held?.message).toContain(`--token ${planned?.token}`);
     fleet.git.merge('retire');

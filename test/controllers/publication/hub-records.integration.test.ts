@@ -23,7 +23,7 @@ import { ServedFleet } from '../../app/serve/served-fleet.ts';
 const record = (hash: string, ns = 'team-a', publishedAt = new Date().toISOString()) =>
   decisionRecord({ hash, placement: `${ns}/web`, publishedAt });
 
-describe('records on a hub that is not embedded', () => {
+describe('records on a hub', () => {
   let fleet: ServedFleet;
   const dirs: string[] = [];
   beforeEach(async () => {
@@ -138,12 +138,12 @@ describe('records on a hub that is not embedded', () => {
     });
   });
 
-  it('are not written to an embedded hub, where the disk keeps them', async () => {
-    fleet.git.commit({ ...baseFiles, ...web(2) });
+  it('are written to an embedded hub, too, where a plan reads them', async () => {
+    fleet.git.commit({ ...baseFiles, ...web(2) }, 'First');
     await fleet.serve();
     await fleet.published('web');
     await fleet.stop();
-    expect(await listed()).toEqual([]);
+    expect((await listed()).map(({ commit }) => commit?.subject)).toEqual(['First']);
     expect((await fleet.berth('history', '--data', fleet.dataDir)).stdout).toContain('team-a/web');
   });
 

@@ -1,4 +1,5 @@
 import { parseGoDuration } from '../../../core/model/go-duration.ts';
+import { parseRemovalBudget, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { wrongValue } from './wrong-option.ts';
 
 /** Parsers of option values. InputError for an invalid value. */
@@ -26,6 +27,12 @@ export function durationOrNone(option: string, text: string): number {
 /** In milliseconds. A bare number is seconds. */
 export function durationOrSeconds(option: string, text: string): number {
   return positiveDuration(option, /^\d+$/.test(text) ? `${text}s` : text);
+}
+
+export function removalBudget(option: string, text: string): RemovalBudget {
+  const budget = parseRemovalBudget(text);
+  if (budget !== undefined) return budget;
+  throw wrongValue(option, text, 'a number or a percentage');
 }
 
 /** A whole number in decimal digits, from `min` to `max`. */

@@ -1,10 +1,9 @@
 import { resolve } from 'node:path';
-import { parseRemovalBudget } from '../../../../core/publish/judge/removal-budget.ts';
 import type { ServeOptions } from '../../../settings/serve-options.ts';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { durationOrNone, oneOf, positiveDuration } from '../../flags/option-values.ts';
+import { durationOrNone, oneOf, positiveDuration, removalBudget } from '../../flags/option-values.ts';
 import { packageVersion } from '../package-version.ts';
 import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
@@ -16,7 +15,7 @@ import { addRegistrationFlags, type RegistrationFlags, registrationOptions } fro
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
 import { addListenFlags, checkListening, httpOptions, type ListenFlags } from './listen-flags.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
-import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { wrongOption } from '../../flags/wrong-option.ts';
 import { onAbort } from '../../../../runtime/on-abort.ts';
 
 interface ServeFlags
@@ -134,11 +133,8 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
       `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
     );
   checkListening(flags);
-  const budget = parseRemovalBudget(flags.removalBudget);
-  if (budget === undefined)
-    throw wrongValue('--removal-budget', flags.removalBudget, 'a number or a percentage');
   const settings = {
-    budget,
+    budget: removalBudget('--removal-budget', flags.removalBudget),
     schedule,
     deletionWindowMs: durationOrNone('--deletion-window', flags.deletionWindow),
     staleAfterMs: positiveDuration('--stale-after', flags.staleAfter),

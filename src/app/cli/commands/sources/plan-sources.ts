@@ -5,6 +5,7 @@ import type { SourceDeclaration } from '../../../../core/preview/sides/merge-sou
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
+import { durationOrNone, removalBudget } from '../../flags/option-values.ts';
 import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
@@ -13,6 +14,8 @@ interface PlanSourceFlags extends SettingsFlags {
   /** Objects of other sources are known already, from a hub or its inventory. */
   readonly knowsHub: boolean;
   readonly kind?: readonly string[];
+  readonly removalBudget?: string;
+  readonly deletionWindow?: string;
 }
 
 type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
@@ -27,10 +30,14 @@ export async function planSources(
   tell: (what: string) => void,
 ): Promise<PlanSources> {
   checkSettingsFlags(flags);
+  const defaults = defaultsOf(flags);
   if (flags.config === undefined) {
     checkListedKinds(flags.kind ?? []);
-    const only = { ...ONLY_SOURCE, kinds: flags.kind };
-    return { sources: [{ ...plannedAs(only, 0), paths: flags.path }] };
+    const only = { ...ONLY_SOURCE, ...defaults, kinds: flags.kind };
+    return {
+      sources: [{ ...plannedAs(only, 0), paths: flags.path }],
+      budgetOf: () => defaults.removalBudget,
+    };
   }
   if (flags.kind !== undefined)
     throw wrongOption(
@@ -39,7 +46,14 @@ export async function planSources(
     );
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');
-  const all = await readSettings(resolve(io.cwd, flags.config));
+  const settings = await readSettings(resolve(io.cwd, flags.config));
+  const all = settings.map(
+    (source): SourceSettings => ({
+      ...source,
+      removalBudget: source.removalBudget ?? defaults.removalBudget,
+      deletionWindow: source.deletionWindow ?? defaults.deletionWindow,
+    }),
+  );
   const chosen = selectSources(all, flags.source, 'only');
   const others = flags.knowsHub ? [] : all.filter((source) => !chosen.includes(source));
   const setOf = ({ name }: SourceSettings): string => applySetId(sha256, parentOfSource(name));
@@ -53,7 +67,17 @@ export async function planSources(
       tell(`fetching ${source.name}`);
       return all.indexOf(source);
     }),
-    budgetOf: ({ metadata }) => budgets.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? ''),
+    budgetOf: ({ metadata }) =>
+      budgets.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '') ?? defaults.removalBudget,
+  };
+}
+
+/** What `berth serve` takes from flags of these names where a source does not say it. */
+function defaultsOf({ removalBudget: budget, deletionWindow }: PlanSourceFlags) {
+  return {
+    removalBudget: budget === undefined ? undefined : removalBudget('--removal-budget', budget),
+    deletionWindow:
+      deletionWindow === undefined ? undefined : durationOrNone('--deletion-window', deletionWindow),
   };
 }
 

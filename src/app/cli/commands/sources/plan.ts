@@ -25,6 +25,8 @@ interface PlanOptions extends SettingsFlags, WhatIfFlags, InventoryFlags {
   readonly hub: boolean;
   readonly embedded: boolean;
   readonly kind?: readonly string[];
+  readonly removalBudget?: string;
+  readonly deletionWindow?: string;
   readonly base?: string;
   readonly head: string;
   readonly argocdNamespace: string;
@@ -58,6 +60,14 @@ export const planCommand: CliCommand = {
       .option(
         '--kind <group/kind...>',
         'also apply objects of this kind to the hub, as with berth serve --kind; * for all',
+      )
+      .option(
+        '--removal-budget <n|n%>',
+        'budget of sources that set none, as with berth serve --removal-budget (default: 25%)',
+      )
+      .option(
+        '--deletion-window <duration>',
+        'deletion window of sources that set none, as with berth serve --deletion-window (default: 10m)',
       )
       .option('--from-merge-base', 'compare the head with the commit where it branched off', false)
       .option('--hub', 'plan on the current clusters, scores and published decisions of a hub', false)
