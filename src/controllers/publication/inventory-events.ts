@@ -17,7 +17,7 @@ export function listenToInventory(
   parts: {
     readonly scheduling: Pick<SchedulingLoop, 'request'>;
     readonly publisher: Pick<PlacementPublisher, 'handle'>;
-    readonly states: Pick<PlacementStates, 'moving'>;
+    readonly states: Pick<PlacementStates, 'moving' | 'behind'>;
     readonly leadership: Pick<Leadership, 'isHeld'>;
   },
 ): void {
@@ -34,6 +34,13 @@ export function listenToInventory(
     for (const key of placementsOf(change)) {
       const isPlacementThere = inventory.placements.store.get(key) !== undefined;
       publisher.handle(key, { kind: 'page-changed', change, isLeader, isPlacementThere });
+    }
+  });
+  inventory.decisions.store.onListed((hubVersion) => {
+    const { isHeld: isLeader } = leadership;
+    for (const key of states.behind) {
+      const isPlacementThere = inventory.placements.store.get(key) !== undefined;
+      publisher.handle(key, { kind: 'pages-listed', hubVersion, isLeader, isPlacementThere });
     }
   });
   inventory.works.store.onChange(({ before, after }) => {

@@ -6,3 +6,8 @@ export function isNewerResourceVersion(version: string, than: string): boolean {
   if (!/^\d+$/.test(version) || !/^\d+$/.test(than)) return false;
   return BigInt(version) > BigInt(than);
 }
+
+/** Whether a resource version is the other one or newer. If they are not numbers, only an equal one counts. */
+export function hasReachedVersion(version: string, other: string): boolean {
+  return version === other || isNewerResourceVersion(version, other);
+}

@@ -15,6 +15,7 @@ export interface TrafficParts {
   readonly oracle: PublicationOracle;
   readonly random: () => number;
   readonly nowMs: () => number;
+  readonly elapsedMs: () => number;
   /** The hub refuses the writes of any other. */
   readonly isLeader: (process: ModelProcess) => boolean;
   readonly isFaulty: () => boolean;
@@ -125,8 +126,9 @@ export class HubTraffic {
     const owner = request.kind === 'write-page' ? request.placement.metadata.uid : undefined;
     const isThere = owner === this.#parts.hub.placement?.metadata.uid;
     const atMs = process.memory?.change?.atMs ?? this.#parts.nowMs();
+    const [after, elapsedMs] = [this.#parts.hub.listed(), this.#parts.elapsedMs()];
     if (purpose !== undefined && isThere)
-      this.#parts.oracle.wrote({ before, after: this.#parts.hub.listed(), purpose, spec, atMs, isLate });
+      this.#parts.oracle.wrote({ before, after, purpose, spec, atMs, elapsedMs, isLate });
     this.#parts.oracle.saw(this.#parts.hub.listed());
     return written;
   }

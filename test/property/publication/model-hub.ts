@@ -47,6 +47,14 @@ export class ModelHub {
     return [...this.pages.values()].filter((page) => placementOfPage(page) === KEY).flatMap(clustersOf);
   }
 
+  /** Whether each page says its group, and lists no cluster of another page. */
+  isClear(): boolean {
+    const pages = [...this.pages.values()].filter((page) => placementOfPage(page) === KEY);
+    const isLabelled = pages.every(({ metadata }) => metadata.labels?.[GROUP_INDEX] !== '');
+    const listed = this.listed();
+    return isLabelled && new Set(listed).size === listed.length;
+  }
+
   /**
    * Carries a write out.
    * @throws Error when the object has another version, or none

@@ -115,7 +115,18 @@ export class ModelProcess {
   }
 
   /** The watches broke, and everything is listed anew. */
-  list(placement: Placement | undefined, pages: ReadonlyMap<string, KubeObject>, isLeader: boolean): void {
+  list(
+    {
+      placement,
+      pages,
+      version,
+    }: {
+      readonly placement: Placement | undefined;
+      readonly pages: ReadonlyMap<string, KubeObject>;
+      readonly version: number;
+    },
+    isLeader: boolean,
+  ): void {
     this.#news.page.length = this.#news.placement.length = 0;
     this.isListDue = false;
     this.isSynced = true;
@@ -126,6 +137,8 @@ export class ModelProcess {
     for (const [name, after] of pages) this.#show({ kind: 'page', name, after }, isLeader);
     for (const name of [...this.pages.keys()])
       if (!pages.has(name)) this.#show({ kind: 'page', name, after: undefined }, isLeader);
+    const isPlacementThere = placement !== undefined;
+    this.send({ kind: 'pages-listed', hubVersion: String(version), isLeader, isPlacementThere });
   }
 
   send(event: PlacementEvent): void {
@@ -230,7 +243,7 @@ export class ModelProcess {
       added,
       removed,
       released: released === undefined ? null : { token: released.token, by: 'ada' },
-      ...(found && { afterRestart: true as const }),
+      ...(found && { afterRestart: true as const, ...(found.counts && { counts: true as const }) }),
     });
     this.disk.records = [...this.disk.records, record];
     this.#around.recorded(this, record);

@@ -102,6 +102,7 @@ export class PublicationHistory {
       oracle,
       random,
       nowMs: () => this.nowMs,
+      elapsedMs: () => this.#elapsedMs,
       isLeader: (process) => process === this.leader,
       isFaulty: () => this.isFaulty && this.has('requests'),
     });
@@ -159,7 +160,7 @@ export class PublicationHistory {
   show(process: ModelProcess): boolean {
     const isLeader = process === this.leader;
     if (process.isListDue) {
-      process.list(this.hub.placement, this.hub.pages, isLeader);
+      process.list(this.hub, isLeader);
       return true;
     }
     const kinds = (['page', 'placement'] as const).filter((kind) => process.hasNews(kind));
@@ -186,7 +187,8 @@ export class PublicationHistory {
     // One that stands by does not publish.
     if (process === this.standby || process.state.pass !== undefined || !process.isSynced) return;
     const { placement, decided } = process;
-    if (placement !== undefined && process.hasTakenOver && decided !== undefined) this.#recall(process);
+    // A controller that is alone has no records on the hub.
+    if (placement !== undefined && this.kind.hasStandby && decided !== undefined) this.#recall(process);
     process.look();
   }
 
@@ -211,8 +213,8 @@ export class PublicationHistory {
     const before = this.hub.listed();
     const hand = HANDS[this.pick(HANDS.length)] ?? 'delete';
     // What others leave unclear before a process knows what is published is left to its first result.
-    if (this.leader.state.last === undefined && (hand === 'unlabel' || hand === 'add'))
-      this.isOfOthers = true;
+    const isUnclear = hand === 'unlabel' || hand === 'add' || !this.hub.isClear();
+    if (this.leader.state.last === undefined && isUnclear) this.isOfOthers = true;
     this.hub.disturb(hand, this.pick(8));
     this.oracle.disturbed(before, this.hub.listed());
   }
@@ -234,6 +236,8 @@ export class PublicationHistory {
       this.records = this.records.filter((record) => record !== lost);
     }
     this.leader = this.#begin(disk);
+    // Others may have finished a released change: the next process takes it for done.
+    if (this.isDisturbed && disk.state?.change?.released !== undefined) this.oracle.releaseUsed();
     this.oracle.begun(this.hub.listed(), this.isDisturbed, false);
   }
 

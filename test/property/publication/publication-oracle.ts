@@ -1,5 +1,7 @@
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
+import { sameClusters } from '../../../src/core/publish/judge/cluster-change.ts';
+import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';
 import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */
@@ -9,8 +11,10 @@ export interface SeenWrite {
   readonly purpose: PassPurpose;
   /** The spec that the result was decided for. */
   readonly spec: string;
-  /** When the change was begun. */
+  /** When the change was begun, as the clock says. */
   readonly atMs: number;
+  /** Milliseconds since the history began. */
+  readonly elapsedMs: number;
   /** It arrived long after it was sent. */
   readonly isLate: boolean;
 }
@@ -18,6 +22,7 @@ export interface SeenWrite {
 interface Removal {
   readonly cluster: string;
   readonly atMs: number;
+  readonly elapsedMs: number;
   readonly isRecorded: boolean;
 }
 
@@ -73,6 +78,7 @@ export class PublicationOracle {
     const clusters = groups.flatMap(({ decisions }) => decisions.map((d) => d.clusterName));
     if (found !== undefined) return;
     this.settled(clusters);
+    this.#removals = this.#removals.filter(({ atMs }) => nowMs - atMs < REMOVAL_WINDOW_MS);
     // What went and came again before the change was done costs nothing. A release begins anew.
     const isGone = ({ cluster, isRecorded }: Removal): boolean => isRecorded || !clusters.includes(cluster);
     const counting = released === undefined ? this.#removals.filter(isGone) : [];
@@ -103,25 +109,36 @@ export class PublicationOracle {
     this.#removals = this.#removals.filter(isKnown);
   }
 
-  /** The placement was made anew, or others have scheduled it: nothing of before counts. */
-  forget(): void {
-    [this.published, this.#open, this.#removals] = [[], [], []];
+  /** A release resets what counts. */
+  releaseUsed(): void {
+    this.#removals = [];
   }
 
-  wrote({ before, after, purpose, spec, atMs, isLate }: SeenWrite): void {
+  /** The placement was made anew, or others have scheduled it: nothing of before counts. */
+  forget(): void {
+    // What was decided before may still be published.
+    [this.published, this.#removals] = [[], []];
+  }
+
+  wrote(write: SeenWrite): void {
+    const { before, after, purpose, isLate } = write;
     const now = new Set(after);
     const gone = [...new Set(before)].filter((cluster) => !now.has(cluster));
     const lost = gone.filter((cluster) => this.published.includes(cluster) && !this.#taken.has(cluster));
     for (const cluster of lost)
       if (this.#open.every((clusters) => clusters.includes(cluster)))
         this.violations.push(`lost ${cluster}, which is published and wanted`);
-    if (isLate) return;
-    if (purpose.kind !== 'publish')
-      return this.#stayed(
+    if (purpose.kind === 'publish') {
+      if (!isLate) this.#count(lost, purpose, write);
+      const wanted = listedClusters(purpose.plan.pages);
+      // Published, even if nobody hears of it.
+      if (sameClusters([...now], wanted)) this.published = wanted;
+    } else if (!isLate) {
+      this.#stayed(
         lost,
         [...now].filter((name) => !before.includes(name)),
       );
-    this.#count(lost, purpose, spec, atMs);
+    }
   }
 
   /** Held means unchanged: what is restored was published. */
@@ -134,8 +151,7 @@ export class PublicationOracle {
   #count(
     lost: readonly string[],
     purpose: Extract<PassPurpose, { kind: 'publish' }>,
-    spec: string,
-    atMs: number,
+    { after, spec, atMs, elapsedMs }: SeenWrite,
   ): void {
     if (spec !== this.#spec) this.#removals = [];
     this.#spec = spec;
@@ -143,10 +159,15 @@ export class PublicationOracle {
     const { releasedToken } = purpose.wanted;
     if (releasedToken !== undefined) {
       if (!this.#isConsent(releasedToken)) this.violations.push(`used ${releasedToken}, which was not given`);
+      // The release is used up even if nobody hears that its last write was executed.
+      if (!after.some((cluster) => purpose.wanted.removed.includes(cluster))) this.releaseUsed();
       return;
     }
-    const counting = this.#removals.filter((removal) => atMs - removal.atMs < REMOVAL_WINDOW_MS);
-    this.#removals = [...counting, ...lost.map((cluster) => ({ cluster, atMs, isRecorded: false }))];
+    // A clock that goes back does not bring back what is over.
+    const isRecent = (removal: Removal): boolean =>
+      atMs - removal.atMs < REMOVAL_WINDOW_MS && elapsedMs - removal.elapsedMs < REMOVAL_WINDOW_MS;
+    const removals = lost.map((cluster) => ({ cluster, atMs, elapsedMs, isRecorded: false }));
+    this.#removals = [...this.#removals.filter(isRecent), ...removals];
     const names = new Set(this.#removals.map(({ cluster }) => cluster));
     if (names.size > this.#limit)
       this.violations.push(`took ${[...names].join()} without consent: ${this.#limit} may go`);

@@ -13,6 +13,7 @@ export interface ObjectChange {
 export class ObjectStore {
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners = new Set<(change: ObjectChange) => void>();
+  readonly #listListeners = new Set<(resourceVersion: string) => void>();
   #revision = 0;
 
   get size(): number {
@@ -38,6 +39,15 @@ export class ObjectStore {
     return () => this.#listeners.delete(listener);
   }
 
+  /**
+   * Calls the listener after each complete list, when the store shows it, with the resource version of the list.
+   * @returns a function that removes the listener
+   */
+  onListed(listener: (resourceVersion: string) => void): () => void {
+    this.#listListeners.add(listener);
+    return () => this.#listListeners.delete(listener);
+  }
+
   put(object: KubeObject): void {
     const key = namespacedName(object.metadata);
     const before = this.#objects.get(key);
@@ -56,13 +66,20 @@ export class ObjectStore {
    * @param isSameHistory false for a server that was restored, where the same version of an object may have other
    *   content
    */
-  replace(objects: readonly KubeObject[], { isSameHistory } = { isSameHistory: true }): void {
+  replace(
+    objects: readonly KubeObject[],
+    {
+      isSameHistory = true,
+      resourceVersion = '',
+    }: { isSameHistory?: boolean; resourceVersion?: string } = {},
+  ): void {
     const present = new Set(objects.map((object) => namespacedName(object.metadata)));
     for (const object of objects) {
       if (isSameHistory) this.put(object);
       else this.#putOther(object);
     }
     for (const key of [...this.#objects.keys()]) if (!present.has(key)) this.remove(key);
+    for (const listener of this.#listListeners) listener(resourceVersion);
   }
 
   #putOther(object: KubeObject): void {

@@ -190,7 +190,7 @@ export class Reflector {
     if (isOther) await this.#meetOtherHistory();
     this.store.replace(
       items.map((object) => this.#slim(object)),
-      { isSameHistory: !this.#isAnotherHistory },
+      { isSameHistory: !this.#isAnotherHistory, resourceVersion },
     );
     this.#isAnotherHistory = false;
     this.#isDoubted = false;

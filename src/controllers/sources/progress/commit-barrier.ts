@@ -1,7 +1,7 @@
 import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
-import { isNewerResourceVersion } from '../../../core/model/resource-version.ts';
+import { hasReachedVersion } from '../../../core/model/resource-version.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import type { SourceEvent } from './source-events.ts';
@@ -213,7 +213,6 @@ export class CommitBarrier {
   }
 }
 
-/** If resource versions are not numbers, only an equal one counts. */
 function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
-  return resourceVersion === version || isNewerResourceVersion(resourceVersion, version);
+  return hasReachedVersion(resourceVersion, version);
 }

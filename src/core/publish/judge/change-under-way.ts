@@ -26,8 +26,18 @@ export function countedRemovals(
  * state.
  */
 export function endFinishedChange(state: PublishState, published: readonly string[]): PublishState {
+  return state.change !== undefined && isUnfinished(state.change, published)
+    ? state
+    : endChange(state, published);
+}
+
+/**
+ * The state without the current change, which is known to be complete. The pages may list its
+ * clusters again, because of a later change.
+ */
+export function endChange(state: PublishState, published: readonly string[]): PublishState {
   const { change } = state;
-  if (change === undefined || isUnfinished(change, published)) return state;
+  if (change === undefined) return state;
   const { atMs, released } = change;
   return {
     ...state,
@@ -76,7 +86,7 @@ export function continueChange(
 /**
  * The earlier removals that count in addition to this change. A changed spec or a release resets
  * them. If this change continues an interrupted one, the removals of the interrupted one are part
- * of this change.
+ * of this change. They count as earlier ones if the rest of it was given up.
  */
 export function earlierRemovals(
   state: PublishState | undefined,
@@ -85,10 +95,12 @@ export function earlierRemovals(
     readonly released: ChangeUnderWay['released'];
     readonly published: readonly string[];
     readonly atMs: number;
+    readonly isRestGivenUp?: boolean;
   },
 ): readonly Removal[] {
   if (state?.specHash !== now.specHash || now.released !== undefined) return [];
-  const goesOn = state.change !== undefined && isUnfinished(state.change, now.published);
+  const goesOn =
+    now.isRestGivenUp !== true && state.change !== undefined && isUnfinished(state.change, now.published);
   return recentRemovals(goesOn ? state.removals : countedRemovals(state, now.published), now.atMs);
 }
 

@@ -33,6 +33,11 @@ export class PlacementStates {
     return [...this.#moving];
   }
 
+  /** Placements with a page write that the watch does not show. */
+  get behind(): readonly string[] {
+    return [...this.#behind];
+  }
+
   get waitingForCommit(): readonly string[] {
     return [...this.#waitingForCommit];
   }

@@ -14,7 +14,7 @@ import type { PlacementEvent } from './state/placement-event.ts';
 import type { PlacementState } from './state/placement-state.ts';
 import type { PassingState, StepResult } from './state/step-result.ts';
 import { finishYielding } from './second-writer.ts';
-import { onPageChanged, onPlacementChanged } from './watch-events.ts';
+import { onPageChanged, onPagesListed, onPlacementChanged } from './watch-events.ts';
 import { onPageWritten, writePages } from './pass/write-pages.ts';
 
 /**
@@ -32,6 +32,8 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
       return state.pass === undefined ? onPlacementGone(state) : unchanged(state);
     case 'page-changed':
       return onPageChanged(state, event, nowMs);
+    case 'pages-listed':
+      return onPagesListed(state, event, nowMs);
     case 'placement-changed':
       return onPlacementChanged(state, event);
     case 'commit-whole':
@@ -41,7 +43,7 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
       // A make-before-break move waits for works.
       return { state, actions: state.remembered?.move === undefined ? [] : [{ kind: 'look-again' }] };
     case 'hub-changed':
-      return unchanged(forgetWrites({ ...state, beforeRestore: keptBeforeRestore(state, event.atRestore) }));
+      return unchanged(onHubChanged(state, keptBeforeRestore(state, event.atRestore)));
     default:
       return isPassing(state) ? answered(state, event, nowMs) : unchanged(state);
   }
@@ -98,11 +100,13 @@ function answered(state: PassingState, event: Answer, nowMs: number): StepResult
 }
 
 /**
- * Forgets the own writes. After a restore of the hub, an old resource version may name new content.
+ * Forgets the own writes: after a restore of the hub, an old resource version may name new content.
+ * The next pass reads the pages from the hub, because the watch may still show some pages from
+ * before and some from after the restore.
  */
-function forgetWrites(state: PlacementState): PlacementState {
+function onHubChanged(state: PlacementState, beforeRestore: PlacementState['beforeRestore']): PlacementState {
   const pass = state.pass && { ...state.pass, made: [] };
-  return { ...state, pages: new Map(), status: undefined, pass };
+  return { ...state, beforeRestore, pages: new Map(), status: undefined, isUncertain: true, pass };
 }
 
 function isPassing(state: PlacementState): state is PassingState {

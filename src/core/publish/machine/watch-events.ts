@@ -1,6 +1,7 @@
+import { hasReachedVersion } from '../../model/resource-version.ts';
 import { keptAfterChange } from './before-restore.ts';
 import { noteRivalWrite } from './state/rival-rounds.ts';
-import { changeKey, isOwnWrite, afterShown } from './state/own-writes.ts';
+import { changeKey, isOwnWrite, isWatchBehind, afterShown } from './state/own-writes.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
 import type { UnattributedChange, PlacementState } from './state/placement-state.ts';
 import type { StepResult } from './state/step-result.ts';
@@ -32,6 +33,30 @@ export function onPageChanged(
   // The hub deletes the pages of a deleted placement. That is no rival.
   const isRival = isLeader && isPlacementThere;
   return news(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
+}
+
+/**
+ * The pages were listed again. A page that this process created and that the list does not have was
+ * deleted by others while the watch was interrupted, so the watch never shows it.
+ */
+export function onPagesListed(
+  before: PlacementState,
+  event: Extract<PlacementEvent, { kind: 'pages-listed' }>,
+  nowMs: number,
+): StepResult {
+  const { hubVersion, isLeader, isPlacementThere } = event;
+  const lost = [...before.pages].filter(
+    ([, write]) =>
+      write.after !== undefined && isWatchBehind(write) && hasReachedVersion(hubVersion, write.version),
+  );
+  if (lost.length === 0) return { state: before, actions: [] };
+  const pages = new Map(before.pages);
+  for (const [name] of lost) pages.delete(name);
+  const rivalAtMs = isLeader && isPlacementThere ? nowMs : undefined;
+  const change = lost
+    .map(([name, write]) => changeKey(name, { before: write.after, after: undefined }))
+    .join();
+  return news({ ...before, pages }, { change, rivalAtMs });
 }
 
 /** The watch showed a change of the placement itself. */

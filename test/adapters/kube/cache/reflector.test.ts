@@ -65,6 +65,18 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['b']);
   });
 
+  it('tells the version of each list when the store shows it', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    const told: (readonly string[])[] = [];
+    const end = reflector.store.onListed((version) => told.push([version, ...names(reflector)]));
+    await reflector.whenSynced(stop.signal);
+    expect(told).toEqual([[reflector.position.resourceVersion, 'a']]);
+    end();
+    await reflector.relist(stop.signal);
+    expect(told).toHaveLength(1);
+  });
+
   it('lists anew when told to, whatever its watch has shown, and follows from there', async () => {
     const reflector = start();
     await reflector.whenSynced(stop.signal);

@@ -3,6 +3,7 @@ import {
   clustersBeforeChange,
   continueChange,
   earlierRemovals,
+  endChange,
   endFinishedChange,
   countedRemovals,
 } from '../../../../src/core/publish/judge/change-under-way.ts';
@@ -53,12 +54,17 @@ describe('a change that was cut short', () => {
   it.each([
     { name: 'goes on: it is counted once, with the rest', published: ['b', 'c', 'd'], counts: 1 },
     { name: 'was done: it counts besides the next', published: ['c', 'd'], counts: 3 },
+    { name: 'was given up: what it took counts', published: ['b', 'c', 'd'], isRestGivenUp: true, counts: 2 },
     { name: 'another spec begins anew', published: ['c', 'd'], specHash: 'other', counts: 0 },
     { name: 'a release begins anew', published: ['c', 'd'], released: RELEASE, counts: 0 },
     { name: 'long ago', published: ['c', 'd'], atMs: AT_MS + 3_600_000, counts: 0 },
-  ])('$name', ({ published, counts, specHash = 'spec', released = undefined, atMs = AT_MS }) => {
-    expect(countOf(earlierRemovals(stateOf(), { specHash, released, published, atMs }))).toBe(counts);
-  });
+  ])(
+    '$name',
+    ({ published, counts, specHash = 'spec', released = undefined, atMs = AT_MS, isRestGivenUp = false }) => {
+      const now = { specHash, released, published, atMs, isRestGivenUp };
+      expect(countOf(earlierRemovals(stateOf(), now))).toBe(counts);
+    },
+  );
 
   it.each([
     { name: 'counts as the removals that it made', released: undefined, counts: 3, spent: undefined },
@@ -73,6 +79,13 @@ describe('a change that was cut short', () => {
     const state = endFinishedChange(before, ['c', 'd']);
     expect(state).toMatchObject({ publishedAtMs: AT_MS, released, spent, change: undefined });
     expect(countOf(state.removals)).toBe(counts);
+  });
+
+  it('that is known to be done ends, although a later change brought a cluster back', () => {
+    const state = endChange(stateOf(), ['a', 'c', 'd']);
+    expect(state).toMatchObject({ publishedAtMs: AT_MS, change: undefined });
+    // `b` is gone; one cluster went before.
+    expect(countOf(state.removals)).toBe(2);
   });
 
   it.each([

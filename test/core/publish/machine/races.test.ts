@@ -263,6 +263,12 @@ const RACES: readonly {
     state: { pages: new Map() },
   },
   {
+    name: 'a hub that was restored: the pages are read before anything is planned',
+    given: published,
+    events: [{ kind: 'hub-changed', atRestore: undefined }, next({ clusters: ['c2', 'c3'] })],
+    want: ['read-pages'],
+  },
+  {
     name: 'works matter to a move alone',
     given: published,
     events: [{ kind: 'works-changed' }],
@@ -325,7 +331,16 @@ describe('a change of a process that was killed', () => {
   const pages = [pageOf('52', ['c2'])];
   const change = { atMs: NOW - 10, added: ['c2'], removed: ['c1'] };
 
-  it('gets no second record where it has one: its removals count once', () => {
+  it.each([
+    { name: 'its removals count once', added: ['c2'], removed: ['c1'], listed: ['c2'], counts: 1 },
+    {
+      name: 'they count although a later change brought a cluster back',
+      added: ['c2'],
+      removed: ['c1', 'c3'],
+      listed: ['c2', 'c3'],
+      counts: 1,
+    },
+  ])('gets no second record where it has one: $name', ({ added, removed, listed, counts }) => {
     const { record: newest } = sealRecord(digest, {
       placement: WEB,
       publishedAt: new Date(NOW - 5).toISOString(),
@@ -333,19 +348,20 @@ describe('a change of a process that was killed', () => {
       commit: null,
       inventoryRevision: 1,
       inputs: '',
-      decided: decidedText(resultOf(webPlacement(), ['c2'])),
-      clusters: 1,
+      decided: decidedText(resultOf(webPlacement(), listed)),
+      clusters: listed.length,
       published: null,
-      added: ['c2'],
-      removed: ['c1'],
+      added,
+      removed,
       released: null,
     });
     const records = { newest, oldestAtMs: -Infinity, areReadable: true };
-    const remembered = { ...REMEMBERED, change };
-    const { state, lines: done } = wholePass(look({ clusters: ['c2'], pages, remembered, records }));
+    const remembered = { ...REMEMBERED, change: { ...change, added, removed } };
+    const facts = { clusters: listed, pages: [pageOf('52', listed)], remembered, records };
+    const { state, lines: done } = wholePass(look(facts));
     expect(done).not.toContain('record');
     expect(state.remembered).toMatchObject({
-      removals: [{ atMs: change.atMs, count: 1 }],
+      removals: [{ atMs: change.atMs, count: counts }],
       record: newest.hash,
       change: undefined,
     });

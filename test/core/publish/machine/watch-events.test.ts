@@ -128,6 +128,31 @@ describe('what the watch shows during the writes', () => {
   });
 });
 
+describe('a list of the pages after the watch was interrupted', () => {
+  const listed = (hubVersion: string): PlacementEvent => ({
+    kind: 'pages-listed',
+    hubVersion,
+    isLeader: true,
+    isPlacementThere: true,
+  });
+  /** The page has version 1 since this process created it. */
+  const created = run([create, answered(V1), failed]).state;
+
+  it.each([
+    { name: 'shows that others deleted a page that this process created', at: '5', want: [DECIDE], kept: 0 },
+    { name: 'does not show a write that came after it', at: '0', want: [], kept: 1 },
+  ])('$name', ({ at, want, kept }) => {
+    const { state, actions } = run([listed(at)], created);
+    expect(lines(actions)).toEqual(want);
+    expect(state.pages.size).toBe(kept);
+  });
+
+  it('says nothing new of a page that the watch shows', () => {
+    const shown = run([page(undefined, V1)], created).state;
+    expect(run([listed('5')], shown)).toEqual({ state: shown, actions: [] });
+  });
+});
+
 describe('another controller that writes the same pages', () => {
   /** Between the events of others Berth writes a page. */
   const rivals = (events: readonly PlacementEvent[], nowMs = NOW, writes = true) => {

@@ -1,7 +1,7 @@
 import { activeHold } from '../../approval/active-hold.ts';
 import type { KubeObject } from '../../../model/object-meta.ts';
 import type { Placement } from '../../../model/kind/placement.ts';
-import { endFinishedChange } from '../../judge/change-under-way.ts';
+import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { Digest } from '../../approval/plan-token.ts';
@@ -91,7 +91,12 @@ function afterRecordedChange(
   const { newest } = facts.records;
   if (remembered?.change === undefined || newest === undefined) return undefined;
   if (Date.parse(newest.publishedAt) < remembered.change.atMs) return undefined;
-  return endRecordedChange(remembered, published, { digest: facts.digest, record: newest.hash });
+  // A record of what a restart found may show a part of the change.
+  const end = newest.afterRestart === true ? endFinishedChange : endChange;
+  return recordedState(end(remembered, publishedClusters(published)), published, {
+    digest: facts.digest,
+    record: newest.hash,
+  });
 }
 
 /**
@@ -115,7 +120,12 @@ export function onFoundRecorded(
 ): StepResult {
   const { digest } = before.pass.facts;
   const remembered =
-    before.remembered && endRecordedChange(before.remembered, passPages.published, { digest, record });
+    before.remembered &&
+    recordedState(
+      endFinishedChange(before.remembered, publishedClusters(passPages.published)),
+      passPages.published,
+      { digest, record },
+    );
   const actions: readonly PlacementAction[] = [
     ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
     { kind: 'tell-found', record },
@@ -123,17 +133,13 @@ export function onFoundRecorded(
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
 
-/** The state after a change that ended. The pages match this record. */
-function endRecordedChange(
-  remembered: PublishState,
+/** The state, with this record, which matches the pages. */
+function recordedState(
+  state: PublishState,
   published: PassPages['published'],
   { digest, record }: { readonly digest: Digest; readonly record: string },
 ): PublishState {
-  return {
-    ...endFinishedChange(remembered, publishedClusters(published)),
-    pages: pagesDigest(digest, groupsOfPages(published)),
-    record,
-  };
+  return { ...state, pages: pagesDigest(digest, groupsOfPages(published)), record };
 }
 
 function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number): StepResult {

@@ -39,6 +39,7 @@ export function stateUnderWay(publication: PublicationInProgress): PublishState 
     atMs,
     released: releaseOf(publication),
   };
+  const change = continueChange(listedClusters(purpose.plan.pages), from);
   return {
     publishedAtMs: atMs,
     move: undefined,
@@ -46,7 +47,8 @@ export function stateUnderWay(publication: PublicationInProgress): PublishState 
     specHash: hash,
     // A release resets the removals only when its change is complete.
     removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
-    change: continueChange(listedClusters(purpose.plan.pages), from),
+    // The pages may list clusters that only an interrupted change added. They count if they leave.
+    change: { ...change, removed: [...new Set([...change.removed, ...leavingClusters(publication)])] },
   };
 }
 
@@ -86,7 +88,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const from = { state, published, atMs: nowMs, released };
   const isPartOfMore = isNew && state?.change !== undefined;
   const { added, removed } = done ?? (isPartOfMore ? continueChange(clusters, from) : wanted);
-  const earlier = earlierRemovals(state, { ...from, specHash: hash });
+  const earlier = earlierRemovals(state, { ...from, specHash: hash, isRestGivenUp: done !== undefined });
   // Removals of an earlier change keep their own time.
   const counts = isNew && removed.length > 0 && released === undefined;
   const next: PublishState = {
@@ -105,8 +107,8 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
 }
 
 /**
- * A change whose last write succeeded without a response. No write is left, but the record of the
- * change is missing.
+ * A change whose last write succeeded without a response, or whose rest is no longer wanted. No write
+ * is left, but the record of the change is missing.
  * @param groups the groups on the pages
  */
 function doneBefore(

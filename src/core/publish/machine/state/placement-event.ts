@@ -71,6 +71,16 @@ export type PlacementEvent =
       readonly isPlacementThere: boolean;
     }
   /**
+   * The pages were listed again, and the watch shows them as they were in this version of the hub.
+   * Only for placements with a write that the watch does not show.
+   */
+  | {
+      readonly kind: 'pages-listed';
+      readonly hubVersion: string;
+      readonly isLeader: boolean;
+      readonly isPlacementThere: boolean;
+    }
+  /**
    * The watch showed a change of the placement. `isInput` tells whether decisions may depend on the
    * change. It is called only for changes by others.
    */

@@ -159,7 +159,10 @@ export interface PlacementState {
   readonly pages: ReadonlyMap<string, OwnWrite>;
   /** Own writes to the status of the placement. */
   readonly status: OwnWrite | undefined;
-  /** A write failed. The next pass reads the pages from the hub before it plans anything. */
+  /**
+   * A write failed, or the hub was restored. The next pass reads the pages from the hub before it
+   * plans anything.
+   */
   readonly isUncertain: boolean;
   /** Pages that a write with an unknown outcome may still change. */
   readonly suspects: readonly string[];
