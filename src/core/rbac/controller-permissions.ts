@@ -75,7 +75,7 @@ export const PUBLISHING_PERMISSIONS: readonly Permission[] = [
   ...grant([EVENT], ['create'], 'create: Berth reports decisions on their placements.'),
 ];
 
-/** Needed with `--schedule berth`, but not with `--embedded`. */
+/** Needed with `--schedule berth`. */
 export const RECORDS_PERMISSIONS: readonly Permission[] = [
   ...grant(
     [CONFIG_MAP],

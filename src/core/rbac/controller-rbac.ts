@@ -80,7 +80,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
   const own = [
     ...INVENTORY_PERMISSIONS,
     ...(decides ? PUBLISHING_PERMISSIONS : []),
-    ...(decides && !duties.embedded ? RECORDS_PERMISSIONS : []),
+    ...(decides ? RECORDS_PERMISSIONS : []),
     ...(duties.works ? WORKS_PERMISSIONS : []),
     ...(duties.applies
       ? duties.embedded
