@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { CauseTrials } from '../../src/core/explain/cause-trials.ts';
+import { CauseTrials } from '../../src/core/explain/verdict/cause-trials.ts';
 import {
   decideFirstPlacement,
   decideInSnapshot,
   SnapshotDecider,
 } from '../../src/core/explain/verdict/decide-in-snapshot.ts';
+import { clusterVerdict } from '../../src/core/explain/verdict/cluster-verdict.ts';
+import { DecisionCourses } from '../../src/core/explain/verdict/decision-courses.ts';
+import { IncrementalScheduler } from '../../src/core/placement/incremental-scheduler.ts';
+import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
 import { PublishedClusters } from '../../src/core/placement/prior/published-clusters.ts';
 import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
@@ -53,6 +57,47 @@ it('a decider that goes on decides as one that begins anew, in any order', () =>
         expect(found?.snapshot).toEqual(expected?.snapshot);
       }
     }),
+    { numRuns: RUNS },
+  );
+});
+
+it('one engine that goes from snapshot to snapshot decides and explains as one that begins anew', () => {
+  fc.assert(
+    fc.property(
+      snapshot,
+      fc.array(delta, { maxLength: 4 }),
+      fc.array(fc.tuple(fc.nat(4), fc.nat(7)), { maxLength: 8 }),
+      (first, deltas, order) => {
+        const snapshots = [withUniqueNames(first)];
+        for (const change of deltas)
+          snapshots.push(withUniqueNames(applySnapshotDelta(snapshots.at(-1) as Snapshot, change)));
+        const scheduler = new IncrementalScheduler();
+        const courses = new DecisionCourses({ scheduler, tracer: new CauseTrials() });
+        const deciders = snapshots.map((present) => new SnapshotDecider(present, courses));
+        const inOrder = snapshots.flatMap(({ placements }, of) =>
+          placements.map((_, at) => [of, at] as const),
+        );
+        for (const [of, at] of [...inOrder, ...order]) {
+          const present = snapshots[of % snapshots.length] as Snapshot;
+          const { name = 'none', namespace = '' } = present.placements[at]?.metadata ?? {};
+          const ref = { name, namespace };
+          const [found, expected] = [
+            deciders[of % snapshots.length]?.decide(ref),
+            decideInSnapshot(present, ref),
+          ];
+          expect(found?.decided.result).toEqual(expected?.decided.result);
+          expect(found?.snapshot).toEqual(expected?.snapshot);
+          if (found === undefined || expected === undefined) continue;
+          for (const cluster of present.clusters)
+            expect(clusterVerdict(found.decided, cluster.metadata.name, cluster)).toEqual(
+              clusterVerdict(expected.decided, cluster.metadata.name, cluster),
+            );
+        }
+        courses.end();
+        for (const present of snapshots)
+          expect([...scheduler.decide(present)]).toEqual([...new IncrementalScheduler().decide(present)]);
+      },
+    ),
     { numRuns: RUNS },
   );
 });

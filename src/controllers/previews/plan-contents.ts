@@ -18,6 +18,7 @@ import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { type ApplicationContext, planApplications } from './plan-applications.ts';
 import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } from './placements-of-others.ts';
+import type { Transition } from '../../core/transition/transition.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
@@ -122,15 +123,28 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     snapshot: after.snapshot,
     results: withOthersPublished([...after.results.values()], decisions),
   };
-  const plan = makePlan(before, side, {
-    explain: makeMoveExplainer(before, (key) => after.decidedIn.get(key) ?? after.snapshot, decider.trials),
-    token: (key, from, to) => judge.token(key, from, to),
-    judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
-  });
+  const plan = explainedPlan([before, side], after, { decider, judge });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
   const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
   return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
+}
+
+/** Which clusters move, why, and what holds them. */
+function explainedPlan(
+  [before, side]: readonly [before: PlanSide, after: PlanSide],
+  { decidedIn, snapshot }: Pick<Transition, 'decidedIn' | 'snapshot'>,
+  { decider, judge }: { readonly decider: SideDecider; readonly judge: PlanJudge },
+): Plan {
+  const { trials } = decider;
+  const snapshotOf = (key: string): Snapshot => decidedIn.get(key) ?? snapshot;
+  return decider.explaining(snapshot, (courses) =>
+    makePlan(before, side, {
+      explain: makeMoveExplainer(before, snapshotOf, { trials, courses }),
+      token: (key, from, to) => judge.token(key, from, to),
+      judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
+    }),
+  );
 }
 
 function withApplications(

@@ -1,7 +1,7 @@
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { clusterVerdict } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
-import { CauseTrials } from './cause-trials.ts';
+import { CauseTrials } from './verdict/cause-trials.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
 import { refusalText } from './text/refusal-text.ts';
 import { findCluster } from './snapshot/snapshot-lookup.ts';

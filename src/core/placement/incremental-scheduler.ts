@@ -17,8 +17,15 @@ export class IncrementalScheduler {
     | { readonly snapshot: Snapshot; readonly engine: PlacementEngine; readonly published: PublishedClusters }
     | undefined;
 
+  #engine: PlacementEngine | undefined;
+
   constructor(options: EngineOptions = {}) {
     this.#options = options;
+  }
+
+  /** The engine of the decisions that are being made, or else of the last ones. */
+  get engine(): PlacementEngine | undefined {
+    return this.#engine;
   }
 
   /**
@@ -31,6 +38,7 @@ export class IncrementalScheduler {
     // If the engine fails, it is not used again.
     this.#last = undefined;
     const engine = last?.engine ?? new PlacementEngine(snapshot, this.#options);
+    this.#engine = engine;
     const published = last?.published ?? new PublishedClusters();
     const pages = published.read(snapshot.decisions);
     const results =

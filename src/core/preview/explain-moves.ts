@@ -1,5 +1,6 @@
 import { decisionChanges } from '../explain/decision-changes.ts';
-import { CauseTrials } from '../explain/cause-trials.ts';
+import { CauseTrials } from '../explain/verdict/cause-trials.ts';
+import { DecisionCourses } from '../explain/verdict/decision-courses.ts';
 import { SnapshotDecider } from '../explain/verdict/decide-in-snapshot.ts';
 import type { DecisionChanges } from '../explain/verdict/explanation.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
@@ -12,19 +13,24 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
  */
 const MAX_EXPLAINED = 100;
 
+interface MoveReaders {
+  readonly trials: CauseTrials;
+  readonly courses: DecisionCourses;
+}
+
 /**
  * Why clusters move, and which changed object caused it: the same as `berth explain` would print after the merge.
  * @param snapshotOf returns the snapshot after it, in which a placement (`namespace/name`) is decided
- * @param trials those of an earlier plan, which then cost less
+ * @param readers those of an earlier plan, which then cost less
  */
 export function makeMoveExplainer(
   before: PlanSide,
   snapshotOf: (key: string) => Snapshot,
-  trials = new CauseTrials(),
+  { trials, courses }: MoveReaders = { trials: new CauseTrials(), courses: new DecisionCourses() },
 ): PlanJudges['explain'] {
   const deciders = new Map<Snapshot, SnapshotDecider>();
   const deciderOf = (snapshot: Snapshot): SnapshotDecider => {
-    const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot);
+    const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot, courses);
     deciders.set(snapshot, decider);
     return decider;
   };

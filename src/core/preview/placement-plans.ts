@@ -2,6 +2,7 @@ import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/kind/placement.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
+import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
 import { pairMoves } from './placement-moves.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
@@ -78,7 +79,7 @@ function byKey(results: readonly ScheduleResult[]): Map<string, ScheduleResult> 
 
 function difference(from: readonly string[], without: readonly string[]): string[] {
   // Most placements do not change, and some have thousands of clusters.
-  if (isSameList(from, without)) return [];
+  if (isSameList(from, without) || sameNumbers(from, without) === true) return [];
   const excluded = new Set(without);
   return from.filter((cluster) => !excluded.has(cluster)).sort();
 }

@@ -2,12 +2,16 @@ import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import { decisionOwner } from '../../placement/prior/decision-owner.ts';
 import { PlacementEngine } from '../../placement/engine.ts';
+import { sameNumbers } from '../../placement/prior/numbered-clusters.ts';
+import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
+import { sameClusters } from '../../publish/judge/cluster-change.ts';
 import { decisionObjects } from '../../placement/case/render-case.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { placementKey } from '../../placement/index/scheduling-index.ts';
 import type { PlacementTrace } from '../../placement/trace/trace.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
+import { DecisionCourses } from './decision-courses.ts';
 import type { PlacementRef } from '../snapshot/snapshot-change.ts';
 
 /**
@@ -59,14 +63,17 @@ export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): Snapsho
 export class SnapshotDecider {
   readonly #snapshot: Snapshot;
   readonly #standing: ReadonlySet<string>;
-  /** The pages of results, which the placements after them count. */
-  readonly #pages = new Map<ScheduleResult, readonly PlacementDecision[]>();
-  #engine: PlacementEngine;
+  readonly #courses: DecisionCourses;
+  readonly #published: ReadonlyMap<string, readonly string[]>;
+  /** The pages of results that differ from what is published. The placements after them count these. */
+  readonly #pages = new Map<ScheduleResult, readonly PlacementDecision[] | undefined>();
 
-  constructor(snapshot: Snapshot) {
+  /** @param courses those of other snapshots, which one engine may decide together with this one. Absent: new ones */
+  constructor(snapshot: Snapshot, courses = new DecisionCourses()) {
     this.#snapshot = snapshot;
     this.#standing = new Set(snapshot.placements.map(placementKey));
-    this.#engine = new PlacementEngine(snapshot);
+    this.#courses = courses;
+    this.#published = new PublishedClusters().read(snapshot.decisions).clusters;
   }
 
   /**
@@ -76,31 +83,46 @@ export class SnapshotDecider {
   decide(ref: PlacementRef): SnapshotDecision | undefined {
     const key = `${ref.namespace}/${ref.name}`;
     const snapshot = this.#snapshot;
-    if (this.#engine.result(key) !== undefined) this.#engine = new PlacementEngine(snapshot);
-    const engine = this.#engine;
-    engine.scheduleUntil(key);
-    const decided = decisionOfEngine(engine, ref, snapshot.now);
-    if (decided === undefined) return undefined;
-    const earlier = engine
-      .results()
-      .filter(({ placement, outcome }) => outcome !== 'skipped' && placementKey(placement) !== key);
-    const replaced = new Set(earlier.map(({ placement }) => placementKey(placement)));
-    const decisions = [
-      ...snapshot.decisions.filter((decision) => !replaced.has(decisionOwner(decision) ?? '')),
-      ...earlier.flatMap((result) => this.#pagesOf(result)),
-    ];
-    return {
-      snapshot: { ...snapshot, placements: [decided.result.placement], decisions },
-      decided,
-      existingPlacements: this.#standing,
-    };
+    const found = this.#courses.decideUntil(snapshot, key);
+    const result = found?.results.at(-1);
+    if (found === undefined || result === undefined) return undefined;
+    const decisions = this.#decisionsWith(found.results.slice(0, -1));
+    const alone = { ...snapshot, placements: [result.placement], decisions };
+    const tried = this.#courses.traceOf(found, alone);
+    if (tried === undefined) return undefined;
+    const decided = decidedOf(tried.engine, tried, snapshot.now);
+    return { snapshot: alone, decided, existingPlacements: this.#standing };
   }
 
-  #pagesOf(result: ScheduleResult): readonly PlacementDecision[] {
-    const known = this.#pages.get(result);
-    if (known !== undefined) return known;
-    const held = this.#snapshot.held?.[placementKey(result.placement)];
-    const pages = decisionObjects(withHeld(result, held));
+  /** The published pages, with those of earlier results in the places of the old ones: consecutive lists differ little. */
+  #decisionsWith(earlier: readonly ScheduleResult[]): Snapshot['decisions'] {
+    const replaced = new Map<string, readonly PlacementDecision[]>();
+    for (const result of earlier) {
+      const pages = this.#pagesOf(result);
+      if (pages !== undefined) replaced.set(placementKey(result.placement), pages);
+    }
+    const placed = new Set<string>();
+    const decisions = this.#snapshot.decisions.flatMap((page): readonly PlacementDecision[] => {
+      const owner = decisionOwner(page) ?? '';
+      const pages = replaced.get(owner);
+      if (pages === undefined) return [page];
+      if (placed.has(owner)) return [];
+      placed.add(owner);
+      return pages;
+    });
+    return [...decisions, ...[...replaced].flatMap(([owner, pages]) => (placed.has(owner) ? [] : pages))];
+  }
+
+  /** Undefined if what is published stays. */
+  #pagesOf(result: ScheduleResult): readonly PlacementDecision[] | undefined {
+    if (this.#pages.has(result)) return this.#pages.get(result);
+    const key = placementKey(result.placement);
+    const held = this.#snapshot.held?.[key];
+    const published = this.#published.get(key) ?? [];
+    const selected = held ?? result.selected;
+    const stays =
+      result.outcome === 'skipped' || (sameNumbers(selected, published) ?? sameClusters(selected, published));
+    const pages = stays ? undefined : decisionObjects(withHeld(result, held));
     this.#pages.set(result, pages);
     return pages;
   }

@@ -1,5 +1,6 @@
 import type { ResultGenerator } from '../../placement/engine.ts';
-import { CauseTrials } from '../../explain/cause-trials.ts';
+import { CauseTrials } from '../../explain/verdict/cause-trials.ts';
+import { DecisionCourses } from '../../explain/verdict/decision-courses.ts';
 import { IncrementalScheduler } from '../../placement/incremental-scheduler.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
@@ -18,6 +19,8 @@ type Published = ReadonlyMap<string, readonly string[]>;
 export class SideDecider {
   /** Why clusters move, found by an engine that follows as well. */
   readonly trials = new CauseTrials();
+  /** Explains why they are where they are. */
+  readonly #tracer = new CauseTrials();
   readonly #scheduler: IncrementalScheduler;
   readonly #transitions: Transitions;
   /** Readers of what is published before and after the change. Unchanged lists stay the same objects. */
@@ -38,6 +41,21 @@ export class SideDecider {
     return [...this.#decide(snapshot)];
   }
 
+  /**
+   * Decides placements of the snapshot, and of those that led to it, one by one.
+   * @param explain must use nothing else of this decider
+   */
+  explaining<T>({ clusters }: Snapshot, explain: (courses: DecisionCourses) => T): T {
+    const courses = new DecisionCourses(
+      hasUniqueClusters(clusters) ? { scheduler: this.#scheduler, tracer: this.#tracer } : undefined,
+    );
+    try {
+      return explain(courses);
+    } finally {
+      courses.end();
+    }
+  }
+
   /** @param outcomeOf see `TransitionOptions` */
   transition(snapshot: Snapshot, outcomeOf: OutcomeOf): Transition {
     this.#outcomeOf = outcomeOf;
@@ -51,7 +69,7 @@ export class SideDecider {
   }
 
   #decide(snapshot: Snapshot): ResultGenerator {
-    return hasUniqueClusters(snapshot) ? this.#scheduler.decide(snapshot) : scheduleEach(snapshot);
+    return hasUniqueClusters(snapshot.clusters) ? this.#scheduler.decide(snapshot) : scheduleEach(snapshot);
   }
 
   /** The published clusters of each placement that exists, each cluster once. */
@@ -63,8 +81,17 @@ export class SideDecider {
 }
 
 /** Git may name a cluster twice, with and without a namespace. An engine that follows needs unique names. */
-function hasUniqueClusters({ clusters }: Snapshot): boolean {
-  return new Set(clusters.map(({ metadata }) => metadata.name)).size === clusters.length;
+function hasUniqueClusters(clusters: Snapshot['clusters']): boolean {
+  let unique = UNIQUE.get(clusters);
+  if (unique === undefined)
+    UNIQUE.set(clusters, (unique = new Set(clusters.map(nameOf)).size === clusters.length));
+  return unique;
+}
+
+const UNIQUE = new WeakMap<Snapshot['clusters'], boolean>();
+
+function nameOf({ metadata }: Snapshot['clusters'][number]): string {
+  return metadata.name;
 }
 
 const ONCE = new WeakMap<readonly string[], readonly string[]>();

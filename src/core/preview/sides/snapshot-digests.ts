@@ -22,7 +22,7 @@ export interface SnapshotDigests {
 export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDigests {
   const { clusters, clusterSets, bindings, scores, decisions } = snapshot;
   const inventory = [
-    listText(clusters.map((cluster) => [cluster.metadata.name, clusterRow(cluster)])),
+    clustersText(clusters),
     listText(clusterSets.map(({ metadata, spec }) => rowOf([metadata.name, spec ?? {}]))),
     listText(bindings.map(({ metadata }) => rowOf([namespacedName(metadata)]))),
     listText(scores.map(({ metadata, status }) => rowOf([namespacedName(metadata), status?.scores ?? []]))),
@@ -54,6 +54,24 @@ function clusterRow(cluster: ManagedCluster): string {
   let row = CLUSTER_ROWS.get(cluster);
   if (row === undefined) CLUSTER_ROWS.set(cluster, (row = makeClusterRow(cluster)));
   return row;
+}
+
+interface ListedClusters {
+  readonly clusters: readonly ManagedCluster[];
+  readonly text: string;
+}
+
+/** The last list that begins with a cluster. The lists of consecutive plans are mostly equal. */
+const CLUSTER_LISTS = new WeakMap<ManagedCluster, ListedClusters>();
+
+function clustersText(clusters: readonly ManagedCluster[]): string {
+  const [first] = clusters;
+  const known = first && CLUSTER_LISTS.get(first);
+  if (known?.clusters.length === clusters.length && clusters.every((one, at) => one === known.clusters[at]))
+    return known.text;
+  const text = listText(clusters.map((cluster) => [cluster.metadata.name, clusterRow(cluster)]));
+  if (first !== undefined) CLUSTER_LISTS.set(first, { clusters, text });
+  return text;
 }
 
 function makeClusterRow({ metadata, spec, status }: ManagedCluster): string {

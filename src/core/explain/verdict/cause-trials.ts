@@ -1,12 +1,21 @@
-import { PlacementEngine } from '../placement/engine.ts';
-import { diffSnapshots } from '../placement/incremental/snapshot-delta.ts';
-import { PublishedClusters } from '../placement/prior/published-clusters.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { PlacementEngine } from '../../placement/engine.ts';
+import { diffSnapshots } from '../../placement/incremental/snapshot-delta.ts';
+import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
+import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { PlacementTrace } from '../../placement/trace/trace.ts';
+import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 type List = readonly string[];
 type Lists = ReadonlyMap<string, List>;
 
 const NONE: List = [];
+
+/** A decision, and the engine that made it. */
+export interface TriedDecision {
+  readonly result: ScheduleResult;
+  readonly trace: PlacementTrace;
+  readonly engine: PlacementEngine;
+}
 
 /**
  * Decides placements one by one on similar snapshots. One incremental engine moves from snapshot to
@@ -31,14 +40,26 @@ export class CauseTrials {
    * @param undone owners with other clusters; undefined: none are published
    */
   selected(snapshot: Snapshot, published: Lists, undone: ReadonlyMap<string, List | undefined>): List {
+    return this.decide(snapshot, published, undone)?.result.selected ?? NONE;
+  }
+
+  /**
+   * The decision of the placement of a snapshot with one placement; undefined if it has none. Its trace is valid until
+   * the next call. For the parameters see `selected`.
+   */
+  decide(
+    snapshot: Snapshot,
+    published: Lists,
+    undone: ReadonlyMap<string, List | undefined> = new Map(),
+  ): TriedDecision | undefined {
     const [placement] = snapshot.placements;
-    if (placement === undefined) return NONE;
+    if (placement === undefined) return undefined;
     const engine = this.#engineAt({ ...snapshot, placements: [], decisions: [], held: undefined });
     for (const owner of this.#counted.keys())
       if (!published.has(owner) && undone.get(owner) === undefined) this.#count(engine, owner, NONE);
     for (const [owner, names] of published) if (!undone.has(owner)) this.#count(engine, owner, names);
     for (const [owner, names = NONE] of undone) this.#count(engine, owner, names);
-    return engine.tryPlacement(placement).result.selected;
+    return { ...engine.tryPlacement(placement), engine };
   }
 
   #engineAt(snapshot: Snapshot): PlacementEngine {
