@@ -3,7 +3,7 @@
  * fake of its API). One pull request after the other, then 50 at once.
  * Usage: npm run build && node test/bench/previews-served.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
  * BENCH_DIR keeps hub and repository between runs; BENCH_SINGLE and BENCH_MANY say how many pull requests (20 and 50).
- * BENCH_BERTH is another built checkout to measure.
+ * BENCH_BERTH is another built checkout to measure. BENCH_PROFILE is a folder for profiles of hub and controller.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -61,29 +61,29 @@ await pause(Number(process.env.BENCH_REST_MS ?? 10_000));
 
 let next = 11;
 const single = [];
-/** Seconds of processor time for each pull request: in the processes that plan, and in the controller. */
-const [planning, controlling] = [[], []];
+/** Seconds of processor time for each pull request: in the processes that plan, in the controller, and in the hub. */
+const spent = [];
 for (let i = 0; i < SINGLE; i++) {
-  const before = [plannerSeconds(serve.child.pid), ticksOf(serve.child.pid) / TICKS_PER_SECOND];
+  const before = processorSeconds();
   single.push(await commentedAfter(await openOne()));
-  const after = [plannerSeconds(serve.child.pid), ticksOf(serve.child.pid) / TICKS_PER_SECOND];
-  planning.push(after[0] - before[0]);
-  controlling.push(after[1] - before[1]);
+  spent.push(processorSeconds().map((seconds, at) => seconds - before[at]));
 }
 if (SINGLE > 0) {
-  const texts = (list) => list.map((one) => one.toFixed(2)).join(', ');
-  console.log(`processor seconds of each plan: ${texts(planning)} (aim 1 s after the first); of the controller meanwhile: ${texts(controlling)}`);
+  const texts = (at) => spent.map((one) => one[at].toFixed(2)).join(', ');
+  console.log(`processor seconds of each plan: ${texts(0)} (aim 1 s after the first)\n  of the controller meanwhile: ${texts(1)}\n  of the hub meanwhile: ${texts(2)}`);
 }
 if (SINGLE > 0) report(`one after the other, ${SINGLE}`, single);
 if (MANY > 0) {
   planned.length = 0;
+  const before = processorSeconds();
   const branches = Array.from({ length: MANY }, () => branch());
   await forge.push(branches);
   const startedAt = performance.now();
   const numbers = await Promise.all(branches.map((name) => forge.open(name)));
   const times = await Promise.all(numbers.map(commentedAfter));
   report(`${MANY} at once`, times);
-  console.log(`  from the first request to the last comment ${seconds(performance.now() - startedAt)} (aim 60 s)`);
+  const [plans, controller, atHub] = processorSeconds().map((all, at) => (all - before[at]).toFixed(1));
+  console.log(`  from the first request to the last comment ${seconds(performance.now() - startedAt)} (aim 60 s); processor seconds: plans ${plans}, controller ${controller}, hub ${atHub}`);
 }
 console.log(`  memory at most: controller ${peak(serve.child.pid)} MiB, one that plans ${Math.round(largestPlanner / 1024)} MiB`);
 await serve.stop();
@@ -187,7 +187,14 @@ async function realForge() {
 }
 
 function start(args) {
-  return startBerth(MAIN, args, ['--max-semi-space-size=64']);
+  const profile = process.env.BENCH_PROFILE;
+  const flags = profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profile}`, `--cpu-prof-name=${args[0]}.cpuprofile`];
+  return startBerth(MAIN, args, ['--max-semi-space-size=64', ...flags]);
+}
+
+/** Of the processes that plan, of the controller and of the hub. */
+function processorSeconds() {
+  return [plannerSeconds(serve.child.pid), ...[serve, hub].map(({ child }) => ticksOf(child.pid) / TICKS_PER_SECOND)];
 }
 
 /** Waits until the hub follows the repository (after a restart with nothing to write: until it is ready); from then on the plans are read from the log. */

@@ -66,7 +66,7 @@ for (const [name, words] of [['one placement edited', edited], ['one cluster dra
 rmSync(cache, { recursive: true, force: true });
 for (const [name, words] of [['later plans, one placement edited', ['base', 'main', '8']], ['later plans, one cluster drained', ['base', 'base', '8', 'cluster-5']]].filter(([name]) => isWanted(name)))
   for (const [which, checkout] of CHECKOUTS) {
-    const { out, errors } = await outputOf(process.execPath, ['--max-semi-space-size=32', LATER, checkout, repo, ...words]);
+    const { out, errors } = await outputOf(process.execPath, ['--max-semi-space-size=64', LATER, checkout, repo, ...words]);
     if (out === '') throw new Error(errors);
     console.log(`${name}, ${which}: processor ms of each plan: ${JSON.parse(out).map(Math.round).join(', ')}`);
   }
