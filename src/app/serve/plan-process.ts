@@ -12,6 +12,7 @@ import {
 import { RememberedFiles } from '../../controllers/previews/bounded/remembered-files.ts';
 import { ReceivedLists, type SentList } from '../../controllers/previews/bounded/sent-lists.ts';
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
+import { RenderedSets } from '../../controllers/previews/rendered-sets.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
@@ -29,6 +30,7 @@ const received = new ReceivedObjects();
 const lists = new ReceivedLists();
 const files = new RememberedFiles();
 const decider = new SideDecider({ staysFor: 'many plans' });
+const rendered = new RenderedSets();
 const checkers = new Map<string, SourceChecker>();
 let asked = 0;
 
@@ -65,7 +67,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
-      memory: { files, checkerOf, decider },
+      memory: { files, checkerOf, decider, rendered },
       tell: () => undefined,
     });
     send({ type: 'planned', planned });

@@ -17,10 +17,10 @@ import { objectKeyOf } from '../../core/preview/object-changes.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
-import { ApplicationGenerator, type Generated } from '../../render/applicationset/generate-applications.ts';
-import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
+import type { Generated } from '../../render/applicationset/generate-applications.ts';
 import type { World } from '../../render/applicationset/world/world.ts';
 import { groupBy } from '../../core/group-by.ts';
+import { RenderedSets } from './rendered-sets.ts';
 
 /** The context for rendering ApplicationSets. */
 export interface ApplicationContext {
@@ -45,6 +45,7 @@ export function planApplications(
   base: PlanSide,
   head: PlanSide,
   context: ApplicationContext,
+  rendered = new RenderedSets(),
 ): readonly ApplicationSetPlan[] {
   const [before, after] = [new RenderedSide(base, context), new RenderedSide(head, context)];
   const keys = [...new Set([...before.sets.keys(), ...after.sets.keys()])].sort();
@@ -56,7 +57,8 @@ export function planApplications(
     const set = now ?? old;
     if (set === undefined || (own === 'unchanged' && !change.reaches(set))) return [];
     const isSame = old !== undefined && now !== undefined && jsonEqual(old, now);
-    const [generator, other] = [new LazyGenerator(set), old && new LazyGenerator(old)];
+    const generator = new LazyGenerator(set, (now === undefined ? before : after).given(set), rendered);
+    const other = old && new LazyGenerator(old, before.given(old), rendered);
     return (
       planSet(set, own, [
         other && before.render(isSame ? generator : other),
@@ -69,15 +71,17 @@ export function planApplications(
 /** Reads the ApplicationSet when it is first used, because it may be one that is not rendered. */
 class LazyGenerator {
   readonly #set: KubeObject;
-  #generator: ApplicationGenerator | undefined;
+  readonly #given: KubeObject;
+  readonly #rendered: RenderedSets;
 
-  constructor(set: KubeObject) {
+  constructor(set: KubeObject, given: KubeObject, rendered: RenderedSets) {
     this.#set = set;
+    this.#given = given;
+    this.#rendered = rendered;
   }
 
   generate(world: World): Generated {
-    this.#generator ??= new ApplicationGenerator(this.#set as unknown as JsonValue);
-    return this.#generator.generate(world);
+    return this.#rendered.generatorOf(this.#given, this.#set).generate(world);
   }
 }
 
@@ -92,6 +96,8 @@ class RenderedSide {
   /** Objects that generators may read in addition to decisions. */
   readonly objects: readonly KubeObject[];
   readonly #worldOf: ApplicationContext['worldOf'];
+  /** The ApplicationSets as Git or the hub has them. */
+  readonly #given = new Map<KubeObject, KubeObject>();
   #world: World | undefined;
 
   constructor(side: PlanSide, { argocdNamespace, onHub, worldOf }: ApplicationContext) {
@@ -114,11 +120,20 @@ class RenderedSide {
     const byKey = new Map(
       [...onHub, ...own.reverse()].map((object) => [objectKeyOf(inArgo(object)), object]),
     );
-    const all = [...byKey.values()].map(inArgo);
+    const all = [...byKey.values()].map((object) => {
+      const complete = inArgo(object);
+      if (isApplicationSet(object)) this.#given.set(complete, object);
+      return complete;
+    });
     this.sets = new Map(all.filter(isApplicationSet).map((set) => [objectKeyOf(set), set]));
     this.objects = all.filter(
       ({ kind, metadata }) => ARGO_KINDS.has(kind) && metadata.namespace === argocdNamespace,
     );
+  }
+
+  /** The object that an ApplicationSet of this side was read from. */
+  given(set: KubeObject): KubeObject {
+    return this.#given.get(set) ?? set;
   }
 
   render(generator: LazyGenerator): Rendered {

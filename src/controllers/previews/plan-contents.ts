@@ -18,6 +18,7 @@ import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { type ApplicationContext, planApplications } from './plan-applications.ts';
 import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } from './placements-of-others.ts';
+import type { RenderedSets } from './rendered-sets.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
@@ -53,6 +54,8 @@ export interface ContentPlanInput {
   readonly applications?: ApplicationContext | undefined;
   /** One that decided an earlier plan: the next one costs only what differs. Absent: a new one. */
   readonly decider?: SideDecider | undefined;
+  /** What an earlier plan rendered. Absent: nothing. */
+  readonly rendered?: RenderedSets | undefined;
   /** Assumptions about the clusters in addition to what the head declares. */
   readonly whatIf?: readonly WhatIf[] | undefined;
 }
@@ -150,10 +153,11 @@ function explainedPlan(
 function withApplications(
   plan: Plan,
   [before, after]: readonly [before: PlanSide, after: PlanSide],
-  { applications: context, whatIf = [] }: ContentPlanInput,
+  { applications: context, rendered, whatIf = [] }: ContentPlanInput,
   notes: readonly string[],
 ): Plan {
-  const applications = context === undefined ? [] : planApplications(before, after, context);
+  const applications = context === undefined ? [] : planApplications(before, after, context, rendered);
+  rendered?.settle();
   return {
     ...plan,
     applications,

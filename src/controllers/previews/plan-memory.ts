@@ -1,12 +1,14 @@
 import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import type { SourceChecker } from '../../core/sources/source-checker.ts';
 import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';
+import type { RenderedSets } from './rendered-sets.ts';
 
 /** What is kept from plan to plan: it makes the next one faster, and no other. */
 export interface PlanMemory {
   readonly files: ParsedFiles;
   /** One that decided an earlier plan. */
   readonly decider?: SideDecider | undefined;
+  readonly rendered?: RenderedSets | undefined;
   /** One that checked an earlier state of the source. Absent: a new one. */
   readonly checkerOf?: ((source: string) => SourceChecker) | undefined;
 }

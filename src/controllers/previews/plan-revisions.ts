@@ -135,6 +135,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     now,
     hub: input.hub,
     decider: input.memory?.decider,
+    rendered: input.memory?.rendered,
     decides: input.decides,
     works: works.items,
     deletions,

@@ -52,6 +52,11 @@ export class ApplicationGenerator {
     this.#set = readApplicationSet(applicationSet);
   }
 
+  /** How many rendered Applications the next world finds again. */
+  get kept(): number {
+    return this.#rendered.size;
+  }
+
   /** @throws NotRendered see `generateApplications` */
   generate(world: World): Generated {
     const run = new Run(this.#set, world, this.#rendered);

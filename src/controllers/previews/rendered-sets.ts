@@ -1,0 +1,44 @@
+import type { KubeObject } from '../../core/model/object-meta.ts';
+import { ApplicationGenerator } from '../../render/applicationset/generate-applications.ts';
+import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
+
+/** How many Applications are kept after a plan. Each takes about two kilobytes. */
+const MAX_APPLICATIONS = 25_000;
+
+/** The ApplicationSets that were rendered, with the Applications that the next rendering finds again. */
+export class RenderedSets {
+  readonly #maxApplications: number;
+  /** The one that was asked for last is the last one. */
+  readonly #generators = new Map<KubeObject, ApplicationGenerator>();
+
+  constructor(maxApplications = MAX_APPLICATIONS) {
+    this.#maxApplications = maxApplications;
+  }
+
+  /** How many Applications are kept. */
+  get applications(): number {
+    return [...this.#generators.values()].reduce((sum, { kept }) => sum + kept, 0);
+  }
+
+  /**
+   * @param set as Git or the hub has it: the same object means the same ApplicationSet
+   * @param complete the object with the namespace that it has in the cluster
+   * @throws NotRendered see `generateApplications`
+   */
+  generatorOf(set: KubeObject, complete: KubeObject): ApplicationGenerator {
+    const generator = this.#generators.get(set) ?? new ApplicationGenerator(complete as unknown as JsonValue);
+    this.#generators.delete(set);
+    this.#generators.set(set, generator);
+    return generator;
+  }
+
+  /** After a plan: forgets those that were not asked for lately, so that few enough Applications stay. */
+  settle(): void {
+    let left = this.#maxApplications;
+    for (const [set, { kept }] of [...this.#generators].reverse()) {
+      // One without Applications takes memory as well.
+      left -= kept + 1;
+      if (left < 0) this.#generators.delete(set);
+    }
+  }
+}
