@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { concernsRepository, sameRepository } from '../../adapters/forge/request/repository-url.ts';
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { ReportFiles } from '../../adapters/store/report-files.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import { FollowedMembers } from '../../controllers/inventory/followed-members.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
 import { PlanningProcesses } from '../../controllers/previews/bounded/planning-processes.ts';
@@ -30,6 +32,7 @@ import type { PreviewReports } from '../../controllers/previews/pull-requests/pu
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
@@ -55,9 +58,12 @@ export interface OpenPreviews extends PreviewParts {
 export interface PreviewDependencies {
   readonly options: ServeOptions;
   readonly inventory: HubInventory;
+  readonly cache: ObjectCache;
+  /** See `FollowedMembersOptions`. */
+  readonly checkHub: () => Promise<number>;
   readonly ledger: SourceLedger;
   readonly followed: Subscribers<SourceEvent>;
-  readonly whenPublished: (signal: AbortSignal) => Promise<void>;
+  readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
   readonly emit: (happening: ControllerEventBody) => void;
 }
 
@@ -70,6 +76,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const links = new PreviewLinks(join(dir, 'link-key'));
   const queue = new PreviewQueue(clock, WORKERS);
   const planner = planningProcesses(clock);
+  const members = new FollowedMembers({ ...parts, clock });
   const state = new HubStateWatch({
     clock,
     snapshot: () => parts.inventory.snapshot(),
@@ -78,6 +85,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   for (const { store } of parts.inventory.inputs) store.onChange(() => state.objectChanged());
   const shared = {
     ...parts,
+    members,
     queue,
     hubState: () => state.now(),
     reports: reportsOf(options, reports, links),
@@ -162,6 +170,7 @@ function mergedPlansOf(
 function openOne(
   source: ServeSource,
   shared: PreviewDependencies & {
+    readonly members: FollowedMembers;
     readonly queue: PreviewQueue;
     readonly reports: PreviewReports;
     readonly hubState: () => string;
@@ -171,8 +180,19 @@ function openOne(
 ) {
   const { preview, ref } = source;
   if (preview === undefined) return undefined;
-  const { options, inventory, ledger, emit, dir, queue, reports, hubState, whenPublished, planWithin } =
-    shared;
+  const {
+    options,
+    inventory,
+    members,
+    ledger,
+    emit,
+    dir,
+    queue,
+    reports,
+    hubState,
+    whenFirstPublished: whenPublished,
+    planWithin,
+  } = shared;
   const { api, clock, log, env, dataDir } = options;
   const name = sourceNameOf(source);
   const repository = new PreviewRepository({ source, name, dataDir, env });
@@ -186,8 +206,9 @@ function openOne(
     env,
     sources: sourcesBeside(source, options),
     snapshot: () => inventory.snapshot(),
+    headsOf: (kind: KindInfo) => members.headsOf(kind),
     argoPart: () => argoPart(options),
-    staleness: () => inventory.problem(),
+    staleness: () => inventory.age(),
     decides: options.embedded === true ? ('all' as const) : ('own' as const),
     planWithin,
     budgetOf: (placement: Parameters<SourceLedger['budgetOf']>[0]) => ledger.budgetOf(placement),

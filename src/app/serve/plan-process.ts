@@ -1,6 +1,9 @@
 import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
-import { ReceivedObjects } from '../../controllers/previews/bounded/numbered-objects.ts';
+import {
+  type NumberedObjects,
+  ReceivedObjects,
+} from '../../controllers/previews/bounded/numbered-objects.ts';
 import type { PlanJob } from '../../controllers/previews/bounded/plan-job.ts';
 import {
   type HubAnswer,
@@ -14,6 +17,8 @@ import { ReceivedLists, type SentList } from '../../controllers/previews/bounded
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { RenderedSets } from '../../controllers/previews/rendered-sets.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
@@ -26,7 +31,7 @@ import { applicationContext } from '../worlds/argo-part.ts';
 const outputBytes = Number(process.argv[2]);
 const waiting = new Map<number, (answer: HubAnswer) => void>();
 const frames = new FrameReader(0xffff_ffff);
-const received = new ReceivedObjects();
+const objects = new ReceivedObjects();
 const lists = new ReceivedLists();
 const files = new RememberedFiles();
 const decider = new SideDecider({ staysFor: 'many plans' });
@@ -45,10 +50,19 @@ function ask(read: HubRead): Promise<unknown> {
   return new Promise((resolve, reject) => {
     waiting.set(id, (answer) => {
       if ('error' in answer) reject(receivedError(answer.error));
-      else resolve(read.method === 'list' ? lists.unpack(read, answer.value as SentList) : answer.value);
+      else resolve(received(read, answer.value));
     });
     send({ type: 'ask', id, read });
   });
+}
+
+async function headsOf(kind: KindInfo): Promise<readonly KubeObject[] | undefined> {
+  return (await ask({ method: 'heads', kind })) as readonly KubeObject[] | undefined;
+}
+
+function received(read: HubRead, value: unknown): unknown {
+  if (read.method === 'list') return lists.unpack(read, value as SentList);
+  return read.method === 'heads' ? lists.unpackHeads(read, value as NumberedObjects | undefined) : value;
 }
 
 function checkerOf(source: string): SourceChecker {
@@ -59,14 +73,14 @@ function checkerOf(source: string): SourceChecker {
 
 async function plan({ input, hub, applications, budgets, server }: PlanJob): Promise<void> {
   try {
-    const snapshot = hub && unpackSnapshot(hub, received);
+    const snapshot = hub && unpackSnapshot(hub, objects);
     files.turn();
     const planned = await planRevisions({
       ...input,
       hub: snapshot,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
-      hubApi: server === undefined ? undefined : new ParentKubeApi(server, ask),
+      ...(server !== undefined && { hubApi: new ParentKubeApi(server, ask), headsOf }),
       memory: { files, checkerOf, decider, rendered },
       tell: () => undefined,
     });

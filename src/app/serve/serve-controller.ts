@@ -97,17 +97,17 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const barrier = barrierOf(options, inventory);
   const arriving = new CommitsInProgress();
   const followed = followSources({ options, arriving, approvals: state.approvals, ledger, barrier });
-  const parts = { options, barrier, inventory, publishedPlacements, emit, metrics };
+  const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics };
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const kept = recordDeletions(options, emit, state);
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
-  const previews = await loadPreviews({ ...parts, ledger, followed, whenPublished: whenFirstPublished });
+  const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
   if (previews !== undefined) state.approvals.askForMerged(previews.planOfTree);
   let works: WorkControllers | undefined;
-  const duties = startOptionalControllers({ ...parts, cache, state });
+  const duties = startOptionalControllers({ ...parts, state });
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     ...{ pull: duties.pull, waves: duties.waves, previews, loops: loops.map(({ loop }) => loop) },
@@ -119,7 +119,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
   for (const part of [standby, prepared, cache, decider, ...loops]) part?.start(supervisor);
-  if (options.works !== false) works = startWorks({ ...parts, cache });
+  if (options.works !== false) works = startWorks(parts);
   const ready = becomeReady({ ...parts, decider, standby, readiness, http }, supervisor.signal);
   previews?.start(supervisor, ready);
   if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));

@@ -1,5 +1,5 @@
 import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
-import type { ReflectorPosition } from '../../adapters/kube/cache/reflector.ts';
+import type { ReflectorPosition } from '../../adapters/kube/cache/reflector-options.ts';
 import { MANAGED_CLUSTER_SET, NAMESPACE } from '../../core/model/kinds.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import {

@@ -40,6 +40,8 @@ export interface InventoryOptions {
 }
 
 export const DEFAULT_STALE_AFTER_MS = 300_000;
+/** A watch that the server ended is open again within this time. */
+const REOPENED_MS = 5_000;
 
 /** The inputs of decisions, and whether they are fresh enough. A view of the cache of the process. */
 export class HubInventory {
@@ -135,6 +137,16 @@ export class HubInventory {
     return undefined;
   }
 
+  /** How old the inventory may be, for those who only read it; undefined if it is current. */
+  age(): string | undefined {
+    const isBehind = ({ synced, failure, isCurrent }: Reflector): boolean =>
+      synced && failure === undefined && !isCurrent;
+    const behind = [...this.inputs, this.decisions].find(
+      (reflector) => isBehind(reflector) && reflector.stalenessMs() > REOPENED_MS,
+    );
+    return this.problem() ?? (behind && confirmedText(behind));
+  }
+
   /** Why Berth must not decide this placement. */
   problemFor(placement: Placement): string | undefined {
     return this.problem() ?? (usesAddOnScores(placement) ? this.#problemOf(this.scores) : undefined);
@@ -178,7 +190,7 @@ export class HubInventory {
     const staleMs = reflector.stalenessMs();
     const { staleAfterMs = DEFAULT_STALE_AFTER_MS } = this.#options;
     if (staleMs <= staleAfterMs) return undefined;
-    return `${kind.plural} were last confirmed ${Math.round(staleMs / 1000)} s ago (limit ${Math.round(staleAfterMs / 1000)} s)`;
+    return `${confirmedText(reflector)} (limit ${Math.round(staleAfterMs / 1000)} s)`;
   }
 
   /** Everything that a decision may depend on, sorted, so that the order of arrival does not matter. */
@@ -194,6 +206,10 @@ export class HubInventory {
       scores: scores.list(),
     };
   }
+}
+
+function confirmedText(reflector: Reflector): string {
+  return `${reflector.kind.plural} were last confirmed ${Math.round(reflector.stalenessMs() / 1000)} s ago`;
 }
 
 function sorted<T>(

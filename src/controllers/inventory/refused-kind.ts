@@ -1,4 +1,4 @@
-import type { WatchFailure } from '../../adapters/kube/cache/reflector.ts';
+import type { WatchFailure } from '../../adapters/kube/cache/reflector-options.ts';
 import { errorText } from '../../core/errors.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';

@@ -1,3 +1,4 @@
+import { groupBy } from '../../core/group-by.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
@@ -13,12 +14,7 @@ import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
 import { placeObject } from '../../core/sync/place-object.ts';
-import {
-  undeclaredMembers,
-  objectsToPrune,
-  planPrune,
-  possibleIdentities,
-} from '../../core/sync/plan-prune.ts';
+import { undeclaredMembers, isPruned, planPrune, possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
 import {
   mayCauseLosses,
@@ -37,7 +33,7 @@ import {
   type SourceDeclaration,
 } from '../../core/preview/sides/merge-sources.ts';
 import { predictDependents } from './predict-dependents.ts';
-import { readMembers } from './read-members.ts';
+import { type MemberHeads, readMembers } from './read-members.ts';
 
 type ReadSource = Pick<SourceContent, 'complete'> & SourceDeclaration;
 
@@ -52,6 +48,7 @@ export interface DeletionContext {
   /** What every source declares before the merge. Without a hub, the dependents of deleted objects are computed from it. */
   readonly before: readonly SourceDeclaration[];
   readonly hub?: KubeApi | undefined;
+  readonly headsOf?: MemberHeads | undefined;
   /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
   readonly ownerOf?: OwnerOf | undefined;
   /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
@@ -70,9 +67,9 @@ export async function judgeDeletions(
   context: DeletionContext,
 ): Promise<JudgedDeletions> {
   const untold = { held: undefined, deleted: [], notEvaluated: [] };
-  if (!head.applies) return { ...untold, members: [], keptOnHub: [] };
-  const { all, memory, hub } = context;
-  const { members, elsewhere, unknownScopes, problem } = await membersOf(base, head, hub);
+  if (!head.applies) return { ...untold, left: [], keptOnHub: [] };
+  const { all, memory, hub, headsOf } = context;
+  const { members, left, elsewhere, unknownScopes, problem } = await membersOf(base, head, { hub, headsOf });
   const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
   const remembered = readPruneMemory(annotations, {
@@ -84,8 +81,9 @@ export async function judgeDeletions(
     members,
     movesOn: (identity: string) => besides.has(identity),
   };
-  const returning = returningObjects(base.objects, head.objects, members);
-  const weighed = await weigh(objectsToPrune(known), returning, context);
+  const returning = returningObjects(base.objects, head.objects, left);
+  const undeclared = undeclaredMembers(known);
+  const weighed = await weigh(undeclared.filter(isPruned), returning, context);
   const kinds = await unservedKinds(head.objects, hub);
   const plan = planPrune({
     ...known,
@@ -101,11 +99,11 @@ export async function judgeDeletions(
     budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
     digest: sha256,
   });
-  const isPruned = plan.kind === 'prune' && weighed.losses !== undefined;
-  const deleted = isPruned ? plan.objects : [];
+  const isDone = plan.kind === 'prune' && weighed.losses !== undefined;
+  const deleted = isDone ? plan.objects : [];
   const gone = new Set(deleted.map(idOf));
-  const keptOnHub = undeclaredMembers(known).filter((object) => !gone.has(idOf(object)));
-  const nothing = { ...untold, members, keptOnHub };
+  const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
+  const nothing = { ...untold, left, keptOnHub };
   if (plan.kind === 'suspended')
     return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
   if (plan.objects.length === 0) return nothing;
@@ -177,12 +175,14 @@ async function unservedKinds(
   objects: readonly SourceObject[],
   hub: KubeApi | undefined,
 ): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
-  const scopeOf = kindScopes(objects.map(({ object }) => object));
-  const unknown = objects.filter(({ object }) => scopeOf(object) === undefined);
-  const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(unknown.map(nameOf))}`;
   if (hub === undefined) {
-    const notEvaluated = unknown.length === 0 ? [] : [`${note}: only a hub knows (--hub).`];
-    return { notServed: [], notEvaluated };
+    const scopeOf = kindScopes(objects.map(({ object }) => object));
+    const unknown = await ofKinds(objects, (kind) => Promise.resolve(scopeOf(kind) === undefined));
+    const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(unknown.map(nameOf))}`;
+    return {
+      notServed: [],
+      notEvaluated: unknown.length === 0 ? [] : [`${note}: only a hub knows (--hub).`],
+    };
   }
   try {
     return { notServed: await notServedOn(hub, objects), notEvaluated: [] };
@@ -196,19 +196,28 @@ async function unservedKinds(
 /** A kind that the head itself defines will be served. */
 async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Promise<readonly string[]> {
   const isHere = kindsHere(objects.map(({ object }) => object));
-  const asked = objects.filter(({ object }) => !isHere(object));
-  const kinds = new Map(asked.map(({ object }) => [kindOf(object), object]));
-  const infos = await Promise.all(
-    [...kinds].map(
-      async ([kind, object]) => [kind, await hub.resolve(object.apiVersion, object.kind)] as const,
-    ),
+  const missing = await ofKinds(
+    objects,
+    async (kind) => !isHere(kind) && (await hub.resolve(kind.apiVersion, kind.kind)) === undefined,
   );
-  const missing = new Set(infos.flatMap(([kind, info]) => (info === undefined ? [kind] : [])));
-  return asked.filter(({ object }) => missing.has(kindOf(object))).map(nameOf);
+  return missing.map(nameOf);
 }
 
-function kindOf({ apiVersion, kind }: KubeObject): string {
-  return `${apiVersion} ${kind}`;
+/** The objects of the kinds that are meant, in the same order. Each kind is asked for once. */
+async function ofKinds(
+  objects: readonly SourceObject[],
+  isMeant: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
+): Promise<readonly SourceObject[]> {
+  const versions = (same: readonly SourceObject[]) =>
+    groupBy(same, ({ object }) => object.apiVersion).values();
+  const kinds = [...groupBy(objects, ({ object }) => object.kind).values()].flatMap((same) => [
+    ...versions(same),
+  ]);
+  const meant = await Promise.all(
+    kinds.map(async (same) => ((await isMeant((same[0] as SourceObject).object)) ? same : [])),
+  );
+  const found = new Set(meant.flat());
+  return found.size === 0 ? [] : objects.filter((object) => found.has(object));
 }
 
 function nameOf({ object, location }: SourceObject): string {
@@ -217,6 +226,8 @@ function nameOf({ object, location }: SourceObject): string {
 
 interface Members {
   readonly members: readonly KubeObject[];
+  /** Those of them that the base does not declare. */
+  readonly left: readonly KubeObject[];
   /** Identities of the objects that other sources have on the hub. */
   readonly elsewhere: ReadonlySet<string>;
   /** Kinds for which it is unknown whether they have namespaces. */
@@ -226,10 +237,15 @@ interface Members {
 }
 
 /** The objects that the hub has of the source: those that it shows, and those of the base that it does not show yet. */
-async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | undefined): Promise<Members> {
+async function membersOf(
+  base: ReadSource,
+  head: ReadSource,
+  { hub, headsOf }: Pick<DeletionContext, 'hub' | 'headsOf'>,
+): Promise<Members> {
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();
-  const said = appliedObjects(base.objects, base.kinds)
+  const applied = appliedObjects(base.objects, base.kinds);
+  const said = applied
     .map(({ object }) => object)
     .filter(({ kind }) => kind !== 'PlacementDecision')
     .map((object) => {
@@ -238,12 +254,25 @@ async function membersOf(base: ReadSource, head: ReadSource, hub: KubeApi | unde
       if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
       return object;
     });
-  if (hub === undefined) return { members: said, elsewhere: new Set(), unknownScopes, problem: '' };
-  const { own, others, problem } = await readMembers(hub, base.name, said);
+  if (hub === undefined) return { members: said, left: [], elsewhere: new Set(), unknownScopes, problem: '' };
+  const declared = identitiesOf([{ objects: applied }]);
+  const isDeclared = (member: KubeObject): boolean => declared.has(identityOf(member));
+  const { own, others, problem } = await readMembers(hub, {
+    source: base.name,
+    objects: said,
+    // Of an object of the base, Git has the content.
+    isHeadEnough: isDeclared,
+    headsOf,
+  });
   const isShown = (object: KubeObject): boolean =>
     possibleIdentities(object).some((id) => own.has(id) || others.has(id));
-  const members = [...own.values(), ...said.filter((object) => !isShown(object))];
-  return { members, elsewhere: others, unknownScopes, problem };
+  const standing = [...own.values()];
+  return {
+    members: [...standing, ...said.filter((object) => !isShown(object))],
+    left: standing.filter((member) => !isDeclared(member)),
+    elsewhere: others,
+    ...{ unknownScopes, problem },
+  };
 }
 
 function notesOf(source: string, memory: RecordedDeletions | undefined, problem: string): readonly string[] {
@@ -254,7 +283,9 @@ function notesOf(source: string, memory: RecordedDeletions | undefined, problem:
 }
 
 function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
-  return new Set(
-    fleets.flatMap(({ objects }) => objects.flatMap(({ object }) => possibleIdentities(object))),
-  );
+  const identities = new Set<string>();
+  for (const { objects } of fleets)
+    for (const { object } of objects)
+      for (const identity of possibleIdentities(object)) identities.add(identity);
+  return identities;
 }

@@ -4,6 +4,7 @@ import type { OwnerOf, SourceDeclaration } from '../../core/preview/sides/merge-
 import type { KubeApi } from '../../core/ports.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { judgeDeletions } from './judge-deletions.ts';
+import type { MemberHeads } from './read-members.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
 
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
@@ -12,6 +13,7 @@ interface JudgedInput {
   readonly others?: readonly SourceDeclaration[] | undefined;
   readonly hubMemory?: RecordedHubState | undefined;
   readonly hubApi?: KubeApi | undefined;
+  readonly headsOf?: MemberHeads | undefined;
 }
 
 /**
@@ -19,7 +21,7 @@ interface JudgedInput {
  * The sources are therefore judged repeatedly until nothing changes, so that their order does not matter.
  */
 export async function judgeSources(
-  { others = [], hubMemory, hubApi: hub }: JudgedInput,
+  { others = [], hubMemory, hubApi: hub, headsOf }: JudgedInput,
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   known: { readonly ownerOf: OwnerOf; readonly now: string },
 ): Promise<readonly JudgedDeletions[]> {
@@ -27,7 +29,7 @@ export async function judgeSources(
     Promise.all(
       heads.map((fleet, at) =>
         judgeDeletions(bases[at] ?? fleet, fleet, {
-          ...{ before: [...bases, ...others], all: [...heads, ...others], hub, ...known },
+          ...{ before: [...bases, ...others], all: [...heads, ...others], hub, headsOf, ...known },
           memory: hubMemory?.deletions.get(fleet.name),
           deletedByOthers: deletedBy.flatMap((gone, other) => (other === at ? [] : gone)),
         }),

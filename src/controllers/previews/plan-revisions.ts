@@ -22,6 +22,7 @@ import type { CompactRecord } from '../../core/publish/record/compact-record.ts'
 import type { RecordedHubState } from './recorded-hub-state.ts';
 import { type JudgedDeletions, markHeldDeletions } from '../../core/preview/judged-deletions.ts';
 import { judgeSources, type ReadFleets } from './judge-sources.ts';
+import type { MemberHeads } from './read-members.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
 import {
@@ -54,6 +55,8 @@ export interface PlanRevisionsInput {
   readonly hubMemory?: RecordedHubState | undefined;
   /** The hub itself, to find out what deletions take away. Present if `hub` is. */
   readonly hubApi?: KubeApi | undefined;
+  /** What is known of the members of sources on the hub without a request. Absent: nothing. */
+  readonly headsOf?: MemberHeads | undefined;
   /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ContentPlanInput['applications'];
   /** Assumptions about the clusters in addition to what the head declares. */
@@ -121,7 +124,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
   const judged = await judgeSources(input, [baseFleets, headFleets], { ownerOf, now });
-  const deletions = judged.map((one) => ({ ...one, members: one.members.map((it) => content.restore(it)) }));
+  const deletions = judged.map((one) => ({ ...one, left: one.left.map((it) => content.restore(it)) }));
   const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
   const planned = planContents({
     base: {

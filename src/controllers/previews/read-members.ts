@@ -1,13 +1,22 @@
 import pLimit from 'p-limit';
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { applySetId, memberKinds, parentOfSource, uniqueKinds } from '../../core/sync/apply-set.ts';
+import {
+  APPLY_SET_PART_OF_LABEL,
+  applySetId,
+  memberKinds,
+  parentOfSource,
+  uniqueKinds,
+} from '../../core/sync/apply-set.ts';
 import { ApplySetRegistry } from '../sources/members/apply-set-registry.ts';
 
 /** Concurrent requests. */
 const CONCURRENCY = 8;
+/** More objects of a kind are read by one list. */
+const MAX_SINGLE_READS = 20;
 
 /** The objects on a hub of the kinds that a source has, by identity. */
 export interface HubMembers {
@@ -20,18 +29,42 @@ export interface HubMembers {
 }
 
 /**
+ * The heads (`memberHead`) of the members of all sources, of one kind; undefined if they must be listed.
+ */
+export type MemberHeads = (kind: KindInfo) => Promise<readonly KubeObject[] | undefined>;
+
+/** What is read of a source on a hub. */
+interface ReadMembers {
+  readonly source: string;
+  /** The objects that Git declares; their kinds are listed as well. */
+  readonly objects: readonly KubeObject[];
+  /** The members of which a head is enough. */
+  readonly isHeadEnough: (member: KubeObject) => boolean;
+  readonly headsOf?: MemberHeads | undefined;
+}
+
+/**
  * Reads the objects of a source from the hub: the members of its ApplySet. What cannot be read is reported, and the
  * plan is made without it.
- * @param objects the objects that Git declares; their kinds are listed as well
  */
 export async function readMembers(
   api: KubeApi,
-  source: string,
-  objects: readonly KubeObject[],
+  { source, objects, isHeadEnough, headsOf }: ReadMembers,
 ): Promise<HubMembers> {
   const parent = parentOfSource(source);
   const limit = pLimit(CONCURRENCY);
-  const registry = new ApplySetRegistry({ api, parent, id: applySetId(sha256, parent), limit });
+  const id = applySetId(sha256, parent);
+  const listKind = async (kind: KindInfo): Promise<readonly KubeObject[]> => {
+    const heads = await headsOf?.(kind);
+    const isOwn = ({ metadata }: KubeObject): boolean => metadata.labels?.[APPLY_SET_PART_OF_LABEL] === id;
+    const bare = heads?.filter((head) => isOwn(head) && !isHeadEnough(head)) ?? [];
+    if (heads === undefined || bare.length > MAX_SINGLE_READS)
+      return (await api.list(kind, { labelSelector: APPLY_SET_PART_OF_LABEL })).items;
+    const whole = new Map<KubeObject, readonly KubeObject[]>();
+    for (const head of bare) whole.set(head, await readMember(api, kind, head));
+    return heads.flatMap((head) => whole.get(head) ?? head);
+  };
+  const registry = new ApplySetRegistry({ api, parent, id, limit, listKind });
   try {
     const kinds = uniqueKinds([...memberKinds(await registry.readParent()), ...objects]);
     const { own, others, unlisted } = await registry.listMembers(kinds);
@@ -41,4 +74,14 @@ export async function readMembers(
     if (!(error instanceof BerthError)) throw error;
     return { own: new Map(), others: new Set(), problem: errorText(error) };
   }
+}
+
+/** The whole object, none if it is no member any more. A list needs no right in addition to that of reading all members. */
+async function readMember(
+  api: KubeApi,
+  kind: KindInfo,
+  { metadata: { namespace, name } }: KubeObject,
+): Promise<readonly KubeObject[]> {
+  const fieldSelector = `metadata.name=${name}`;
+  return (await api.list(kind, { namespace, fieldSelector, labelSelector: APPLY_SET_PART_OF_LABEL })).items;
 }

@@ -22,13 +22,13 @@ export interface HubOnlyObjects {
 export function hubOnlyObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
-  deletions: readonly Pick<JudgedDeletions, 'members' | 'keptOnHub' | 'deleted'>[],
+  deletions: readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted'>[],
 ): HubOnlyObjects {
   const keptOnHub = new Set(deletions.flatMap((judged) => judged.keptOnHub.map(idOf)));
   const gone = new Set(deletions.flatMap((judged) => judged.deleted.map(idOf)));
   const left = leftBefore(
     base,
-    deletions.flatMap(({ members }) => members),
+    deletions.flatMap((judged) => judged.left),
   );
   const isStaying = ({ object }: SourceObject): boolean =>
     possibleIdentities(object).some((identity) => keptOnHub.has(identity));
@@ -44,7 +44,7 @@ export function hubOnlyObjects(
 /**
  * Objects that the head declares and the base does not, and that are on the hub, with the state that was applied to the
  * hub.
- * @param members objects of the source on the hub
+ * @param members objects of the source on the hub, at least those that the base does not declare
  */
 export function returningObjects(
   base: readonly Pick<SourceObject, 'object'>[],

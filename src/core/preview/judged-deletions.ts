@@ -6,8 +6,8 @@ import type { HeldDeletions, ObjectChange } from './plan.ts';
 export interface JudgedDeletions {
   /** Undefined if nothing would be held. */
   readonly held: HeldDeletions | undefined;
-  /** The objects of the source on the hub before the merge. */
-  readonly members: readonly KubeObject[];
+  /** The objects of the source on the hub before the merge that its base does not declare. */
+  readonly left: readonly KubeObject[];
   /**
    * Objects that are not in Git after the merge and stay on the hub: they are held, kept, or their scope is unknown.
    */

@@ -173,6 +173,12 @@ export const APPLIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
   why: 'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',
 };
 
+/** The verbs on the kinds of sources whose pull requests are planned. */
+export const PREVIEWED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
+  verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+  why: `${APPLIED_KIND_PERMISSION.why.slice(0, -1)}; watch: plans of pull requests know which objects the hub has.`,
+};
+
 /** Needed with `--sync apply`: the objects in Git, of the OCM kinds and namespaces. */
 export const GIT_OBJECTS_PERMISSIONS: readonly Permission[] = [
   ...grant(GIT_KINDS, APPLIED_KIND_PERMISSION.verbs, APPLIED_KIND_PERMISSION.why),

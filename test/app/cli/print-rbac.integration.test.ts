@@ -164,22 +164,34 @@ describe('berth serve --print-rbac', () => {
     expect(text).toContain('# No rights are printed for "*", which names no kinds');
   });
 
-  it('prints the kinds of the sources that Berth applies, and of no others', async () => {
-    const dir = mkdtempSync(join(tmpdir(), 'berth-rbac-'));
-    const file = join(dir, 'sources.yaml');
-    const source = (name: string, sync: string, kind: string) => ({
-      name,
-      url: 'https://git.example.org/a.git',
-      sync,
-      kinds: [kind],
-    });
-    const sources = [source('a', 'apply', '/ConfigMap'), source('b', 'observe', '/Secret')];
-    writeFileSync(file, JSON.stringify({ sources }));
-    const { text } = await print('--config', file);
-    rmSync(dir, { recursive: true });
-    expect(text).toContain("resources: ['configmaps']\n    verbs: ['list', 'create', 'patch', 'delete']");
-    expect(text).not.toContain("'secrets'");
-  });
+  it.each([
+    { name: '', preview: undefined, verbs: ['list', 'create', 'patch', 'delete'] },
+    {
+      name: ', with a watch for plans of pull requests',
+      preview: { provider: 'gitea' },
+      verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+    },
+  ])(
+    'prints the kinds of the sources that Berth applies, and of no others$name',
+    async ({ preview, verbs }) => {
+      const dir = mkdtempSync(join(tmpdir(), 'berth-rbac-'));
+      const file = join(dir, 'sources.yaml');
+      const source = (name: string, sync: string, kind: string) => ({
+        name,
+        url: 'https://git.example.org/a.git',
+        ref: { branch: 'main' },
+        sync,
+        kinds: [kind],
+      });
+      const sources = [{ ...source('a', 'apply', '/ConfigMap'), preview }, source('b', 'observe', '/Secret')];
+      writeFileSync(file, JSON.stringify({ sources }));
+      const { text } = await print('--config', file);
+      rmSync(dir, { recursive: true });
+      const list = verbs.map((verb) => `'${verb}'`).join(', ');
+      expect(text).toContain(`resources: ['configmaps']\n    verbs: [${list}]`);
+      expect(text).not.toContain("'secrets'");
+    },
+  );
 
   it('begins with the namespace and the service account that everything is bound to', async () => {
     const documents = loadAll((await print()).text) as RbacObject[];

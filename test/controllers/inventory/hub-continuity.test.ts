@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ReflectorPosition } from '../../../src/adapters/kube/cache/reflector.ts';
+import type { ReflectorPosition } from '../../../src/adapters/kube/cache/reflector-options.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { HubContinuity } from '../../../src/controllers/inventory/hub-continuity.ts';
 import { InputError, TransientError } from '../../../src/core/errors.ts';

@@ -4,7 +4,8 @@ import type { ListOptions } from '../../../core/ports.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
 import { KeyIndex } from './key-index.ts';
-import { Reflector, type ReflectorOptions } from './reflector.ts';
+import { Reflector } from './reflector.ts';
+import type { ReflectorOptions } from './reflector-options.ts';
 
 /**
  * How to find objects of a kind by something other than their name. Declare it once, as a constant, because its
@@ -14,6 +15,21 @@ export interface IndexDefinition {
   readonly kind: KindInfo;
   /** The keys of an object: none, one or several. */
   readonly keysOf: (object: KubeObject) => string | readonly string[] | undefined;
+}
+
+/**
+ * Objects of a kind that are followed by themselves, where not all of the kind are. Declare it once, as a constant,
+ * because its identity names the part.
+ */
+export interface PartDefinition {
+  readonly selection: ListOptions;
+  /** Reduces an object to what is kept. */
+  readonly reduce: (object: KubeObject) => KubeObject;
+}
+
+interface FollowedPart {
+  readonly reflector: Reflector;
+  readonly stop: AbortController;
 }
 
 export interface ObjectCacheOptions
@@ -35,26 +51,53 @@ export class ObjectCache {
   readonly #options: ObjectCacheOptions;
   readonly #reflectors = new Map<string, Reflector>();
   readonly #indexes = new Map<IndexDefinition, KeyIndex>();
+  readonly #parts = new Map<PartDefinition, Map<string, FollowedPart>>();
   #supervisor: Supervisor | undefined;
 
   constructor(options: ObjectCacheOptions) {
     this.#options = options;
   }
 
-  /** The reflectors of all kinds that were requested. */
+  /** The reflectors of all kinds and parts that are followed. */
   get reflectors(): readonly Reflector[] {
-    return [...this.#reflectors.values()];
+    const parts = [...this.#parts.values()].flatMap((kinds) => [...kinds.values()]);
+    return [...this.#reflectors.values(), ...parts.map(({ reflector }) => reflector)];
   }
 
   /** The only reflector of the kind. The first call makes the cache follow the kind. */
   of(kind: KindInfo): Reflector {
-    const id = `${apiVersionOf(kind)} ${kind.kind}`;
-    const known = this.#reflectors.get(id);
+    const known = this.#reflectors.get(idOf(kind));
     if (known !== undefined) return known;
-    const reflector = this.#reflect(kind);
-    this.#reflectors.set(id, reflector);
+    const transform = this.#options.transforms?.[kind.plural];
+    const reflector = this.#reflect(kind, this.#options.scopes?.[kind.plural] ?? {}, transform);
+    this.#reflectors.set(idOf(kind), reflector);
     if (this.#supervisor !== undefined) run(reflector, this.#supervisor);
     return reflector;
+  }
+
+  /** The reflector of the kind, if a reader asked for it and all of its objects are followed. */
+  whole(kind: KindInfo): Reflector | undefined {
+    return this.#options.scopes?.[kind.plural] === undefined ? this.#reflectors.get(idOf(kind)) : undefined;
+  }
+
+  /** The only reflector of a part of the kind. The first call makes the cache follow it. Ask `whole` first. */
+  part(kind: KindInfo, definition: PartDefinition): Reflector {
+    const kinds = this.#parts.get(definition) ?? new Map<string, FollowedPart>();
+    this.#parts.set(definition, kinds);
+    const known = kinds.get(idOf(kind));
+    if (known !== undefined) return known.reflector;
+    const reflector = this.#reflect(kind, definition.selection, definition.reduce);
+    const stop = new AbortController();
+    kinds.set(idOf(kind), { reflector, stop });
+    if (this.#supervisor !== undefined) run(reflector, this.#supervisor, stop.signal);
+    return reflector;
+  }
+
+  /** Stops to follow a part of the kind, and forgets its objects. */
+  forget(kind: KindInfo, definition: PartDefinition): void {
+    const kinds = this.#parts.get(definition);
+    kinds?.get(idOf(kind))?.stop.abort();
+    kinds?.delete(idOf(kind));
   }
 
   index(definition: IndexDefinition): KeyIndex {
@@ -69,7 +112,9 @@ export class ObjectCache {
   /** Lists and watches all kinds, including those that are requested later. Call it once. */
   start(supervisor: Supervisor): void {
     this.#supervisor = supervisor;
-    for (const reflector of this.reflectors) run(reflector, supervisor);
+    for (const reflector of this.#reflectors.values()) run(reflector, supervisor);
+    for (const kinds of this.#parts.values())
+      for (const { reflector, stop } of kinds.values()) run(reflector, supervisor, stop.signal);
   }
 
   /** Lists all kinds again, whatever their watches show. */
@@ -82,11 +127,10 @@ export class ObjectCache {
     for (const reflector of this.reflectors) reflector.hurry();
   }
 
-  #reflect(kind: KindInfo): Reflector {
-    const { api, clock, random, log, historyOf, onOtherHistory, onError, transforms, scopes } = this.#options;
-    const transform = transforms?.[kind.plural];
+  #reflect(kind: KindInfo, selection: ListOptions, transform: ReflectorOptions['transform']): Reflector {
+    const { api, clock, random, log, historyOf, onOtherHistory, onError } = this.#options;
     return new Reflector({
-      ...scopes?.[kind.plural],
+      ...selection,
       api,
       kind,
       clock,
@@ -100,6 +144,13 @@ export class ObjectCache {
   }
 }
 
-function run(reflector: Reflector, supervisor: Supervisor): void {
-  supervisor.start(`watch ${reflector.kind.kind}`, (signal) => reflector.run(signal));
+function idOf(kind: KindInfo): string {
+  return `${apiVersionOf(kind)} ${kind.kind}`;
+}
+
+/** @param stop ends it before the supervisor does */
+function run(reflector: Reflector, supervisor: Supervisor, stop?: AbortSignal): void {
+  supervisor.start(`watch ${reflector.kind.kind}`, (signal) =>
+    reflector.run(stop === undefined ? signal : AbortSignal.any([signal, stop])),
+  );
 }

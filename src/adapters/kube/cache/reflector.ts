@@ -3,45 +3,18 @@ import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { isNewerResourceVersion } from '../../../core/model/resource-version.ts';
-import type { Clock, KubeApi, ListOptions, Logger, WatchEvent } from '../../../core/ports.ts';
-import { Backoff, type BackoffLimits } from '../../../runtime/backoff.ts';
+import type { WatchEvent } from '../../../core/ports.ts';
+import { Backoff } from '../../../runtime/backoff.ts';
 import { sleep } from '../../../runtime/sleep.ts';
 import { WaitList } from '../../../runtime/wait-list.ts';
 import { ObjectStore } from './object-store.ts';
+import type { ReflectorOptions, ReflectorPosition, WatchFailure } from './reflector-options.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { isWatchInHistory, isListOlderThanWatch } from './watch-proof.ts';
 import { withoutManagedFields } from './without-managed-fields.ts';
 
-export interface ReflectorOptions extends ListOptions {
-  readonly api: KubeApi;
-  readonly kind: KindInfo;
-  readonly clock: Clock;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
-  readonly log: Logger;
-  readonly backoff?: BackoffLimits;
-  /** A stream that is silent for this long is opened again. Servers send a bookmark about every 60 s. */
-  readonly silenceLimitMs?: number;
-  readonly onError?: (error: unknown) => void;
-  /** Awaited before each list and watch. When its number changes, the history is another one: lists again. */
-  readonly historyOf?: (() => Promise<number>) | undefined;
-  /** Called when the server has another history although its responses did not show it. The kind is listed again. */
-  readonly onOtherHistory?: (() => Promise<void>) | undefined;
-  /** Reduces each object to the parts that are kept. managedFields are always dropped. */
-  readonly transform?: (object: KubeObject) => KubeObject;
-}
-
-export interface ReflectorPosition {
-  /** Undefined before the first list, and if histories are not distinguished. */
-  readonly history: number | undefined;
-  readonly resourceVersion: string | undefined;
-}
-
-export interface WatchFailure {
-  readonly verb: 'list' | 'watch';
-  readonly error: InputError;
-}
-
+/** A server sends a bookmark every minute. A watch that is silent for longer may be dead. */
+const MAX_SILENCE_MS = 90_000;
 /** A lasting failure is logged again after this time. */
 const LOG_AGAIN_MS = 300_000;
 
@@ -64,6 +37,8 @@ export class Reflector {
   #isAnotherHistory = false;
   /** The server has not reached our position. `onOtherHistory` must succeed before a list counts. */
   #isDoubted = false;
+  /** A watch was resumed, and it is not known yet that the server still has the history of its position. */
+  #isUnproven = false;
   #synced = false;
   #isWatching = false;
   #provenAtMs = -Infinity;
@@ -90,6 +65,15 @@ export class Reflector {
   /** Whether a watch is open, so that changes on the server arrive. */
   get isWatching(): boolean {
     return this.#isWatching;
+  }
+
+  /**
+   * Whether the store is what the server had a moment ago: a watch is open and not silent, and the server has the
+   * history that is followed.
+   */
+  get isCurrent(): boolean {
+    const isDoubted = this.#isDoubted || this.#isUnproven || this.#isAnotherHistory || this.#mustList;
+    return this.#isWatching && !isDoubted && this.stalenessMs() <= MAX_SILENCE_MS;
   }
 
   /** The history that is followed (see `historyOf`), and the newest resource version seen in it. */
@@ -194,6 +178,7 @@ export class Reflector {
     );
     this.#isAnotherHistory = false;
     this.#isDoubted = false;
+    this.#isUnproven = false;
     this.#relists += 1;
     this.#lists.read = number;
     this.#proven();
@@ -223,6 +208,7 @@ export class Reflector {
         this.#isWatching = true;
         this.#proven();
         silence.restart();
+        this.#isUnproven ||= isResumed;
         if (isResumed) void this.#proveHistory(stream.signal);
       };
       for await (const event of api.watch(kind, { ...selection, signal: stream.signal, onOpen })) {
@@ -245,7 +231,9 @@ export class Reflector {
     const reached = (): string | undefined => this.#resourceVersion;
     try {
       const isProven = await isWatchInHistory({ ...this.#options, store: this.store, reached }, stream);
-      if (!isProven && !stream.aborted) await this.#meetOtherHistory();
+      if (stream.aborted) return;
+      if (isProven) this.#isUnproven = false;
+      else await this.#meetOtherHistory();
     } catch {
       // The server does not answer: the watch ends, and the next one is checked.
     }

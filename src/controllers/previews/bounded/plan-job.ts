@@ -10,7 +10,7 @@ export interface PlanJob {
   readonly type: 'plan';
   readonly input: Omit<
     PlanRevisionsInput,
-    'applications' | 'budgetOf' | 'hub' | 'hubApi' | 'memory' | 'tell'
+    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'tell'
   >;
   readonly hub: SentSnapshot | undefined;
   readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
@@ -22,10 +22,12 @@ export interface PlanJob {
 
 /** @param sent what the other process got before */
 export function jobOf(
-  { applications, budgetOf, hub, hubApi, memory: _memory, tell: _tell, ...input }: PlanRevisionsInput,
+  given: PlanRevisionsInput,
   ambient: PlanRevisionsInput['ambient'],
   sent: SentObjects,
 ): PlanJob {
+  const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, ...rest } = given;
+  const { memory: _memory, tell: _tell, ...input } = rest;
   const { worldOf: _worldOf, ...context } = applications ?? {};
   return {
     type: 'plan',

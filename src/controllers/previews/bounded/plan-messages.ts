@@ -7,6 +7,7 @@ import type { PlannedRevisions } from '../plan-revisions.ts';
 export type HubRead =
   | { readonly method: 'get'; readonly kind: KindInfo; readonly key: ObjectKey }
   | { readonly method: 'list'; readonly kind: KindInfo; readonly options: ListOptions | undefined }
+  | { readonly method: 'heads'; readonly kind: KindInfo }
   | { readonly method: 'resolve'; readonly apiVersion: string; readonly kind: string };
 
 /** A message from the process that plans. */

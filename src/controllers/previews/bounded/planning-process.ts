@@ -40,6 +40,7 @@ type Outcome = { readonly planned: PlannedRevisions } | { readonly error: Error 
 /** The plan that is made now. */
 interface CurrentPlan {
   readonly hub: KubeApi | undefined;
+  readonly headsOf: PlanRevisionsInput['headsOf'];
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -70,7 +71,7 @@ export class PlanningProcess {
     this.#env = env;
     this.#frames = new FrameReader(bounds.outputBytes);
     // Half of what a plan makes is garbage a moment later.
-    const flags = [`--max-old-space-size=${bounds.memoryMiB}`, '--max-semi-space-size=32'];
+    const flags = [`--max-old-space-size=${bounds.memoryMiB}`, '--max-semi-space-size=64'];
     this.#child = spawn(process.execPath, [...flags, fileURLToPath(program), String(bounds.outputBytes)], {
       cwd: scratchDir,
       env: { ...env, TMPDIR: scratchDir },
@@ -114,7 +115,7 @@ export class PlanningProcess {
     }, LOOK_MS);
     try {
       const outcome = await new Promise<Outcome>((settle) => {
-        this.#current = { hub: input.hubApi, settle };
+        this.#current = { hub: input.hubApi, headsOf: input.headsOf, settle };
         signal.addEventListener('abort', onAbort, { once: true });
         // It may have aborted while the process was started.
         if (signal.aborted) onAbort();
@@ -184,23 +185,27 @@ export class PlanningProcess {
   }
 
   async #answer(id: number, read: HubRead): Promise<void> {
-    const hub = this.#current?.hub;
+    const current = this.#current;
     let answer: Buffer;
     try {
-      answer = frameOf({ type: 'answer', id, value: await this.#readHub(hub, read) } satisfies HubAnswer);
+      const value = await this.#readHub(current, read);
+      answer = frameOf({ type: 'answer', id, value } satisfies HubAnswer);
     } catch (error) {
       answer = frameOf({ type: 'answer', id, error: sentError(error) } satisfies HubAnswer);
     }
     if (this.#child.stdin.writable) this.#child.stdin.write(answer);
   }
 
-  async #readHub(hub: KubeApi | undefined, read: HubRead): Promise<unknown> {
-    if (hub === undefined) throw new Error('there is no hub');
+  async #readHub(plan: CurrentPlan | undefined, read: HubRead): Promise<unknown> {
+    const hub = plan?.hub;
+    if (plan === undefined || hub === undefined) throw new Error('there is no hub');
     switch (read.method) {
       case 'get':
         return hub.get(read.kind, read.key);
       case 'list':
         return this.#lists.pack(read, await hub.list(read.kind, read.options));
+      case 'heads':
+        return this.#lists.packHeads(read, await plan.headsOf?.(read.kind));
       case 'resolve':
         return hub.resolve(read.apiVersion, read.kind);
     }

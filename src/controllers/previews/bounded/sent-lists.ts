@@ -4,6 +4,7 @@ import { type NumberedObjects, ReceivedObjects, SentObjects } from './numbered-o
 import type { HubRead } from './plan-messages.ts';
 
 type ListRead = Extract<HubRead, { readonly method: 'list' }>;
+type HeadsRead = Extract<HubRead, { readonly method: 'heads' }>;
 
 /** A list from the hub for a process that got most of its objects by an earlier list of the same read. */
 export type SentList = Omit<ObjectList, 'items'> & { readonly items: NumberedObjects };
@@ -11,6 +12,16 @@ export type SentList = Omit<ObjectList, 'items'> & { readonly items: NumberedObj
 /** Sends each version of an object once, as long as each list has it. */
 export class SentLists {
   readonly #sent = new Map<string, { readonly objects: SentObjects; readonly at: number }>();
+  readonly #heads = new Map<string, SentObjects>();
+
+  /** @param heads the same object every time, as long as it does not change */
+  packHeads(read: HeadsRead, heads: readonly object[] | undefined): NumberedObjects | undefined {
+    if (heads === undefined) return undefined;
+    const key = readKey(read);
+    const objects = this.#heads.get(key) ?? new SentObjects();
+    this.#heads.set(key, objects);
+    return objects.pack({ heads }).heads;
+  }
 
   pack(read: ListRead, { items, ...rest }: ObjectList): SentList {
     const key = readKey(read);
@@ -28,15 +39,23 @@ export class ReceivedLists {
   readonly #received = new Map<string, ReceivedObjects>();
 
   unpack(read: ListRead, { items, ...rest }: SentList): ObjectList {
+    return { ...rest, items: this.#unpack(read, items) };
+  }
+
+  unpackHeads(read: HeadsRead, heads: NumberedObjects | undefined): readonly KubeObject[] | undefined {
+    return heads && this.#unpack(read, heads);
+  }
+
+  #unpack(read: ListRead | HeadsRead, items: NumberedObjects): readonly KubeObject[] {
     const key = readKey(read);
     const received = this.#received.get(key) ?? new ReceivedObjects();
     this.#received.set(key, received);
-    return { ...rest, items: received.unpack({ items }).items as readonly KubeObject[] };
+    return received.unpack({ items }).items as readonly KubeObject[];
   }
 }
 
-function readKey({ kind, options }: ListRead): string {
-  return JSON.stringify([kind, options]);
+function readKey(read: ListRead | HeadsRead): string {
+  return JSON.stringify([read.method, read.kind, 'options' in read ? read.options : undefined]);
 }
 
 /** Its uid and version. An object without them, as from a hub that keeps none, is another one each time. */

@@ -8,6 +8,9 @@ const GATHER_MS = 10_000;
 /** Computing the digest of a large hub is slow, and each new plan is slower, so there is a pause between two. */
 const PACE_MS = 60_000;
 
+/** The lists that the digest is made of. */
+const DIGESTED = ['clusters', 'clusterSets', 'bindings', 'scores', 'decisions'] as const;
+
 export interface HubStateWatchOptions {
   readonly clock: Clock;
   readonly snapshot: () => Snapshot;
@@ -24,6 +27,7 @@ export class HubStateWatch {
   #cancel: (() => void) | undefined;
   #lookedAtMs = -Infinity;
   #state: string | undefined;
+  #digested: Pick<Snapshot, (typeof DIGESTED)[number]> | undefined;
   #closed = false;
 
   constructor(options: HubStateWatchOptions) {
@@ -32,7 +36,13 @@ export class HubStateWatch {
 
   /** The digest of the current state. */
   now(): string {
-    const { inventory, decisions } = snapshotDigests(this.#options.snapshot(), sha256);
+    const snapshot = this.#options.snapshot();
+    const last = this.#digested;
+    // A list is the same one while nothing changes.
+    if (this.#state !== undefined && DIGESTED.every((name) => last?.[name] === snapshot[name]))
+      return this.#state;
+    this.#digested = snapshot;
+    const { inventory, decisions } = snapshotDigests(snapshot, sha256);
     return (this.#state = `${inventory} ${decisions}`);
   }
 

@@ -19,6 +19,7 @@ export interface PullRequestPlannerOptions {
   readonly sources: readonly PlannedSource[];
   readonly repository: PreviewRepository;
   readonly snapshot: () => Snapshot;
+  readonly headsOf: PlanRevisionsInput['headsOf'];
   /** The current context for rendering ApplicationSets. */
   readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
   /** Why the known state of the hub may be outdated; undefined if it is current. */
@@ -51,7 +52,7 @@ export async function planPullRequest(
   baseCommit: string,
   signal: AbortSignal,
 ): Promise<PlannedPullRequest> {
-  const { repository, api, sources, decides, budgetOf, engine, env } = options;
+  const { repository, api, headsOf, sources, decides, budgetOf, engine, env } = options;
   try {
     await repository.fetchCommit(headCommit, signal);
     const hub = options.snapshot();
@@ -64,6 +65,7 @@ export async function planPullRequest(
       hub,
       now: hub.now,
       hubApi: api,
+      headsOf,
       hubMemory: await readRecordedHubState(
         api,
         sources.map(({ name }) => name),

@@ -35,6 +35,7 @@ export class ApplySetRegistry {
   readonly #parent: ApplySetParent;
   readonly #id: string;
   readonly #limit: ReturnType<typeof pLimit>;
+  readonly #membersOf: (kind: KindInfo) => Promise<readonly KubeObject[]>;
   /** The parent as last read or written. */
   #known: KubeObject | undefined;
 
@@ -43,11 +44,16 @@ export class ApplySetRegistry {
     readonly parent: ApplySetParent;
     readonly id: string;
     readonly limit: ReturnType<typeof pLimit>;
+    /** The members of all sets, of one kind. Absent: they are listed on the hub. */
+    readonly listKind?: (kind: KindInfo) => Promise<readonly KubeObject[]>;
   }) {
     this.#api = parts.api;
     this.#parent = parts.parent;
     this.#id = parts.id;
     this.#limit = parts.limit;
+    this.#membersOf =
+      parts.listKind ??
+      (async (kind) => (await this.#api.list(kind, { labelSelector: APPLY_SET_PART_OF_LABEL })).items);
   }
 
   async readParent(): Promise<KubeObject | undefined> {
@@ -127,7 +133,7 @@ export class ApplySetRegistry {
       info = await this.#api.resolve(member.apiVersion, member.kind);
       // A kind that the hub does not serve has no members; applying one reports it.
       if (info === undefined) return { items: [] };
-      return await this.#api.list(info, { labelSelector: APPLY_SET_PART_OF_LABEL });
+      return { items: await this.#membersOf(info) };
     } catch (error) {
       if (!(error instanceof BerthError)) throw error;
       return { ...member, resource: resourceName(member, info), error };

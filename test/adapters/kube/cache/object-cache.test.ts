@@ -111,4 +111,30 @@ describe('ObjectCache', () => {
     expect(placements.store.get('team/web')).not.toHaveProperty('spec');
     expect(clusters.store.get('a')).toHaveProperty('spec');
   });
+
+  it('follows a part of a kind by itself, until it is told to forget it', async () => {
+    const definition = {
+      selection: { labelSelector: 'set=x' },
+      reduce: ({ spec: _spec, ...rest }: KubeObject): KubeObject => rest,
+    };
+    cache.start(supervisor);
+    await put(cluster('a', { set: 'x' }));
+    await put(cluster('b', { set: 'y' }));
+    expect(cache.whole(MANAGED_CLUSTER)).toBeUndefined();
+    const part = cache.part(MANAGED_CLUSTER, definition);
+    expect(cache.part({ ...MANAGED_CLUSTER }, definition)).toBe(part);
+    await clock.advance(0);
+    expect(part.store.list()).toMatchObject([{ metadata: { name: 'a' } }]);
+    expect(part.store.get('a')).not.toHaveProperty('spec');
+    expect(cache.reflectors).toEqual([part]);
+    const all = cache.of(MANAGED_CLUSTER);
+    expect(cache.whole(MANAGED_CLUSTER)).toBe(all);
+    cache.forget(MANAGED_CLUSTER, definition);
+    await clock.advance(0);
+    await put(cluster('c', { set: 'x' }));
+    await clock.advance(0);
+    expect(names(part.store.list())).toEqual(['a']);
+    expect(names(all.store.list())).toEqual(['a', 'b', 'c']);
+    expect(cache.reflectors).toEqual([all]);
+  });
 });

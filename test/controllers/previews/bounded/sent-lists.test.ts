@@ -54,4 +54,22 @@ describe('lists of a hub for another process', () => {
     expect(send([{ ...plain }], '1').onWay).toBe(1);
     expect(send([{ ...plain }], '1').onWay).toBe(1);
   });
+
+  it('send the head of each member once, as long as it is the same object', () => {
+    const read = { method: 'heads', kind: CONFIG_MAP } as const;
+    const sendHeads = (heads: readonly KubeObject[] | undefined) => {
+      const packed = sent.packHeads(read, heads);
+      return { onWay: packed?.fresh.length, heads: received.unpackHeads(read, packed) };
+    };
+    const [a, b] = [object('a', '1'), object('b', '2')];
+    const first = sendHeads([a, b]);
+    expect(first).toEqual({ onWay: 2, heads: [a, b] });
+    // A hub that was restored gives the version out a second time.
+    const other = object('b', '2', 'other');
+    const second = sendHeads([a, other]);
+    expect(second).toEqual({ onWay: 1, heads: [a, other] });
+    expect(second.heads?.[0]).toBe(first.heads?.[0]);
+    expect(sendHeads(undefined)).toEqual({ onWay: undefined, heads: undefined });
+    expect(sendHeads([a])).toEqual({ onWay: 0, heads: [a] });
+  });
 });

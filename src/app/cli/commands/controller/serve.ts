@@ -198,7 +198,9 @@ async function printRbac(
   const { renderControllerRbac } = await import('../../../../core/rbac/controller-rbac.ts');
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { secretsOf } = await import('../../../settings/secrets-of.ts');
-  const { APPLIED_KIND_PERMISSION } = await import('../../../../core/rbac/controller-permissions.ts');
+  const { APPLIED_KIND_PERMISSION, PREVIEWED_KIND_PERMISSION } = await import(
+    '../../../../core/rbac/controller-permissions.ts'
+  );
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
   const { config, works, embedded } = flags;
@@ -214,7 +216,9 @@ async function printRbac(
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
-  const kinds = listedPermissions(listed, knownResources(), APPLIED_KIND_PERMISSION);
+  const isPreviewed = sources.some(({ preview }) => preview !== undefined);
+  const right = isPreviewed ? PREVIEWED_KIND_PERMISSION : APPLIED_KIND_PERMISSION;
+  const kinds = listedPermissions(listed, knownResources(), right);
   io.stdout.write(renderControllerRbac({ ...duties, lease, kinds, secrets: secretsOf(sources) }));
   return 0;
 }

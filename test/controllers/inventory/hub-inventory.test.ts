@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ObjectCache } from '../../../src/adapters/kube/cache/object-cache.ts';
+import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
+import { PLACEMENT } from '../../../src/core/model/kinds.ts';
+import { Supervisor } from '../../../src/runtime/supervisor.ts';
+import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+
+describe('the age of the inventory', () => {
+  let hub: FakeKubeApi;
+  let api: RefusingKubeApi;
+  let clock: FakeClock;
+  let supervisor: Supervisor;
+  let inventory: HubInventory;
+  beforeEach(async () => {
+    hub = new FakeKubeApi();
+    api = new RefusingKubeApi(hub, 'kube.notfound');
+    clock = new FakeClock();
+    const shared = { clock, random: () => 0.5, log: new SilentLogger() };
+    supervisor = new Supervisor(shared);
+    const cache = new ObjectCache({ ...shared, api });
+    inventory = new HubInventory({ cache, clock });
+    expect(inventory.age()).toBe('placements have not been read yet');
+    cache.start(supervisor);
+    await clock.advance(0);
+  });
+  afterEach(() => supervisor.close());
+
+  it('is not told while every watch is open', async () => {
+    await clock.advance(60_000);
+    expect(inventory.age()).toBeUndefined();
+  });
+
+  it('is told when a watch is silent', async () => {
+    await clock.advance(100_000);
+    expect(inventory.age()).toMatch(/^\w+ were last confirmed 100 s ago$/);
+    expect(inventory.problem()).toBeUndefined();
+    // The watches are opened again, and nothing changed meanwhile.
+    await clock.advance(60_000);
+    expect(inventory.age()).toBeUndefined();
+  });
+
+  it('is told while the hub lets a kind be neither watched nor listed', async () => {
+    api.refused.add(`list ${PLACEMENT.plural}`);
+    hub.expire();
+    await clock.advance(20_000);
+    expect(inventory.age()).toContain('placements');
+  });
+});

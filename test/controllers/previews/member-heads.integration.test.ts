@@ -1,0 +1,138 @@
+import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from 'vitest';
+import { readHubSnapshot } from '../../../src/controllers/explanations/hub-snapshot.ts';
+import { planRevisions, type PlanRevisionsInput } from '../../../src/controllers/previews/plan-revisions.ts';
+import { readRecordedHubState } from '../../../src/controllers/previews/recorded-hub-state.ts';
+import {
+  CONFIG_MAP,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  NAMESPACE,
+  PLACEMENT,
+} from '../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../src/core/sync/apply-set.ts';
+import { memberHead } from '../../../src/core/sync/member-head.ts';
+import { sha256 } from '../../../src/runtime/sha256.ts';
+import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
+import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { GitFixture } from '../../fakes/git-fixture.ts';
+
+const NOW = '2026-01-01T00:00:00Z';
+const settings = (name: string, extra: object = {}): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name, namespace: 'team-a', ...extra },
+  data: { name },
+});
+const many = Array.from({ length: 12 }, (_, at) => settings(`s${at}`));
+const gold = placement('gold', {
+  predicates: [{ requiredClusterSelector: { labelSelector: { matchLabels: { tier: 'gold' } } } }],
+});
+const FILES = {
+  ...baseFiles,
+  'web.yaml': yaml(placement('web', { numberOfClusters: 1 })),
+  'many.yaml': yaml(...many),
+  'gold.yaml': yaml(gold),
+};
+
+/** The controller knows the heads of members from its watches. `berth plan` lists them. */
+describe('a plan from the heads of members', () => {
+  let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  let git: GitFixture;
+  beforeAll(async () => {
+    hub = await startEmbeddedHub();
+    await hub.api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'team-a' } });
+  });
+  afterAll(() => hub.close());
+  beforeEach(() => {
+    git = new GitFixture();
+    git.commit(FILES);
+  });
+  afterEach(() => git.remove());
+
+  async function apply(kind: KindInfo, object: KubeObject, source = 'fleet'): Promise<void> {
+    const labels = {
+      ...object.metadata.labels,
+      [APPLY_SET_PART_OF_LABEL]: applySetId(sha256, parentOfSource(source)),
+    };
+    const metadata = { ...object.metadata, labels };
+    await hub.api.apply(kind, { ...object, metadata }, { fieldManager: 'berth', force: true });
+  }
+
+  async function plan(over: Partial<PlanRevisionsInput> = {}) {
+    return planRevisions({
+      ...{ folder: git.path, base: 'main', head: 'change', fromMergeBase: false, now: NOW },
+      sources: [
+        {
+          name: 'fleet',
+          rank: 0,
+          paths: [],
+          kinds: ['/ConfigMap'],
+          allowEmpty: false,
+          applies: true,
+          budget: undefined,
+          deletionWindowMs: undefined,
+        },
+      ],
+      hub: await readHubSnapshot(hub.api, NOW),
+      hubMemory: await readRecordedHubState(hub.api, ['fleet']),
+      hubApi: hub.api,
+      ...{ engine: '1.2.3', ambient: process.env, tell: () => undefined },
+      ...over,
+    });
+  }
+
+  it.each<{
+    readonly name: string;
+    readonly change: Readonly<Record<string, string | undefined>>;
+    readonly onHub?: readonly KubeObject[];
+  }>([
+    {
+      name: 'of a change that deletes nothing',
+      change: { 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) },
+    },
+    { name: 'of a change that deletes a placement', change: { 'web.yaml': undefined } },
+    { name: 'of deletions that are held', change: { 'many.yaml': yaml(...many.slice(0, 1)) } },
+    {
+      name: 'of a deletion that an annotation on the hub forbids',
+      change: { 'many.yaml': yaml(...many.slice(1)) },
+      onHub: [settings('s0', { annotations: { 'berth.dev/prune': 'disabled' } })],
+    },
+    {
+      name: 'with an object on the hub that left Git before',
+      change: { 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) },
+      onHub: [settings('left')],
+    },
+    {
+      name: 'with a cluster that left Git, stayed on the hub, and returns with other labels',
+      change: { 'returns.yaml': yaml(cluster('back', { labels: { region: 'eu' } })) },
+      onHub: [cluster('back', { labels: { region: 'us', tier: 'gold' } })],
+    },
+  ])('is the plan from lists: $name', async ({ change, onHub = [] }) => {
+    const kinds: Readonly<Record<string, KindInfo>> = {
+      ConfigMap: CONFIG_MAP,
+      ManagedCluster: MANAGED_CLUSTER,
+    };
+    for (const object of many) await apply(CONFIG_MAP, object);
+    await apply(PLACEMENT, placement('web', { numberOfClusters: 1 }));
+    await apply(CONFIG_MAP, settings('of-another'), 'another');
+    for (const object of onHub) await apply(kinds[object.kind] as KindInfo, object);
+    git.run('checkout', '-q', '-b', 'change');
+    git.commit(change);
+    let asked = 0;
+    const headsOf = async (kind: KindInfo): Promise<readonly KubeObject[]> => {
+      asked += 1;
+      const { items } = await hub.api.list(kind, { labelSelector: APPLY_SET_PART_OF_LABEL });
+      return items.map(memberHead);
+    };
+    const fromHeads = await plan({ headsOf });
+    expect(asked).toBeGreaterThan(2);
+    expect(fromHeads).toEqual(await plan());
+    expect(fromHeads.plan.hasChanges).toBe(true);
+    for (const { kind, metadata } of onHub)
+      await hub.api.delete(kinds[kind] as KindInfo, {
+        namespace: metadata.namespace ?? '',
+        name: metadata.name,
+      });
+  });
+});
