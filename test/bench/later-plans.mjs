@@ -17,12 +17,13 @@ const { applicationContext } = await load('app/worlds/argo-part.js');
 const { parseWhatIf } = await load('core/preview/what-if/parse-what-if.js');
 /** An older checkout has none. */
 const { SideDecider } = await load('core/preview/sides/side-decider.js').catch(() => ({}));
+const { LastLists } = await load('core/once-per-list.js').catch(() => ({}));
 const { RenderedSets } = await load('controllers/previews/rendered-sets.js').catch(() => ({}));
 
 const hub = deserialize(serialize(await hubOf(base)));
 const files = new RememberedFiles();
 const checker = new SourceChecker();
-const memory = { files, checkerOf: () => checker, decider: SideDecider && new SideDecider({ staysFor: 'many plans' }), rendered: RenderedSets && new RenderedSets() };
+const memory = { files, checkerOf: () => checker, decider: SideDecider && new SideDecider({ staysFor: 'many plans' }), rendered: RenderedSets && new RenderedSets(), baseLists: LastLists && new LastLists() };
 const times = [];
 for (let at = 0; at < Number(count); at++) {
   const now = new Date(Date.parse('2026-01-01T00:00:00Z') + at * 60_000).toISOString();

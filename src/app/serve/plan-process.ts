@@ -20,6 +20,8 @@ import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
+import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
+import { LastLists } from '../../core/once-per-list.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { applicationContext } from '../worlds/argo-part.ts';
@@ -36,6 +38,7 @@ const lists = new ReceivedLists();
 const files = new RememberedFiles();
 const decider = new SideDecider({ staysFor: 'many plans' });
 const rendered = new RenderedSets();
+const baseLists = new LastLists<ParsedManifest>();
 const checkers = new Map<string, SourceChecker>();
 let asked = 0;
 
@@ -81,7 +84,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       ...(server !== undefined && { hubApi: new ParentKubeApi(server, ask), headsOf }),
-      memory: { files, checkerOf, decider, rendered },
+      memory: { files, checkerOf, decider, rendered, baseLists },
       tell: () => undefined,
     });
     send({ type: 'planned', planned });

@@ -1,4 +1,5 @@
 import { groupBy } from '../../core/group-by.ts';
+import { oncePerList } from '../../core/once-per-list.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
@@ -255,7 +256,7 @@ async function membersOf(
       return object;
     });
   if (hub === undefined) return { members: said, left: [], elsewhere: new Set(), unknownScopes, problem: '' };
-  const declared = identitiesOf([{ objects: applied }]);
+  const declared = declaredIdentities(applied);
   const isDeclared = (member: KubeObject): boolean => declared.has(identityOf(member));
   const { own, others, problem } = await readMembers(hub, {
     source: base.name,
@@ -281,6 +282,8 @@ function notesOf(source: string, memory: RecordedDeletions | undefined, problem:
   if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
   return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }
+
+const declaredIdentities = oncePerList((objects: readonly SourceObject[]) => identitiesOf([{ objects }]));
 
 function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
   const identities = new Set<string>();

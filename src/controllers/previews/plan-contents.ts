@@ -72,7 +72,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   const { base, head, now: present, recordsOf, budgetOf, deletions = [] } = input;
   const found = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
   const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: present });
-  const headSnapshot = snapshotOfObjects([...head.fleet.objects, ...found.staying], { now: present });
+  const headSnapshot = snapshotOfObjects(joined(head.fleet.objects, found.staying), { now: present });
   const { hub, others } = leavePlacementsToOthers(input, [
     ...baseSnapshot.placements,
     ...headSnapshot.placements,
@@ -98,7 +98,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     now: present,
     decisions,
   };
-  const applied = snapshotOfObjects([...base.fleet.objects, ...found.returning], { now: present });
+  const applied = snapshotOfObjects(joined(base.fleet.objects, found.returning), { now: present });
   const lasting = snapshotWithout(laidOver, found.gone);
   const merged = applyWhatIf(
     hub === undefined ? headSnapshot : overlaySnapshot(lasting, headSnapshot, applied),
@@ -108,7 +108,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     end: base.end,
     objects: base.fleet.objects,
     declared: base.fleet.declared,
-    onHub: [...base.fleet.objects, ...found.left],
+    onHub: joined(base.fleet.objects, found.left),
     published: decider.published('before', laidOver),
     works: input.works,
     snapshot: laidOver,
@@ -121,7 +121,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     end: head.end,
     objects: head.fleet.objects,
     declared: head.fleet.declared,
-    onHub: [...head.fleet.objects, ...found.staying, ...found.remaining],
+    onHub: joined(joined(head.fleet.objects, found.staying), found.remaining),
     published: decider.published('after', after.snapshot),
     snapshot: after.snapshot,
     results: withOthersPublished([...after.results.values()], decisions),
@@ -131,6 +131,11 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
   const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
   return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
+}
+
+/** The same list if nothing is added, so that what is known of it is found again. */
+function joined<T>(list: readonly T[], others: readonly T[]): readonly T[] {
+  return others.length === 0 ? list : [...list, ...others];
 }
 
 /** Which clusters move, why, and what holds them. */

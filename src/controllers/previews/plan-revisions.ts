@@ -103,7 +103,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const { before, after, head, notes } = compared;
   input.tell(`reading ${input.base}`);
   const readers = readersOf(input, compared);
-  const baseFleets = await readSources(readers, (reader) => readBase(reader, before));
+  const baseFleets = await readBases(readers, before, input.memory);
   input.tell(`reading ${input.head}`);
   const headFleets = await readSources(readers, (reader) => reader.read(after));
   requireManifests(
@@ -198,7 +198,8 @@ function withDeletions(
 }
 
 function declaredIn(fleets: readonly SourceDeclaration[]): SourceDeclaration['objects'] {
-  return fleets.flatMap(({ objects }) => objects);
+  // The same list of a single source keeps what is known about it.
+  return fleets.length === 1 ? (fleets[0]?.objects ?? []) : fleets.flatMap(({ objects }) => objects);
 }
 
 function unread(heads: readonly Pick<SourceContent, 'complete'>[]): readonly string[] {
@@ -268,6 +269,17 @@ async function readSources(
   const fleets: (SourceContent & SourceDeclaration)[] = [];
   for (const { reader, source } of readers) fleets.push({ ...(await read(reader)), ...source });
   return fleets;
+}
+
+async function readBases(
+  from: readonly ReadSource[],
+  base: string,
+  memory?: PlanMemory,
+): Promise<ReadFleets> {
+  const fleets = await readSources(from, (reader) => readBase(reader, base));
+  const sameOf = ({ name, objects }: ReadFleets[number]) =>
+    memory?.baseLists?.theSame(name, objects) ?? objects;
+  return fleets.map((fleet) => ({ ...fleet, objects: sameOf(fleet) }));
 }
 
 function withAppliedObjects<T extends SourceDeclaration>(source: T): T {

@@ -12,6 +12,7 @@ import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { PlacementDecision } from '../model/kind/placement-decision.ts';
 import type { Placement } from '../model/kind/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
+import { oncePerList } from '../once-per-list.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { defaultPlacement, stampTaintTimes } from './crd-defaults.ts';
 import { ObjectsByKind } from './objects-by-kind.ts';
@@ -25,7 +26,7 @@ export function snapshotOfObjects(
   objects: readonly SourceObject[],
   options: { readonly now: string },
 ): Snapshot {
-  const fleet = new ObjectsByKind(objects);
+  const fleet = objectsByKind(objects);
   const plain = <T extends { readonly metadata: unknown }>(
     sources: readonly SourceObject<T>[],
   ): readonly T[] => sources.map(({ object }) => object);
@@ -41,6 +42,8 @@ export function snapshotOfObjects(
     scores: plain(fleet.ofKind<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE)),
   };
 }
+
+const objectsByKind = oncePerList((objects: readonly SourceObject[]) => new ObjectsByKind(objects));
 
 function byName(a: Placement, b: Placement): number {
   const [left, right] = [

@@ -77,12 +77,14 @@ export function pruneInputFromMemory(
   PruneInput,
   'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore' | 'heldLosses'
 > {
+  const wanted = new Set<string>();
+  const releasedTokens = lastRelease === undefined ? [] : [lastRelease.token];
+  for (const { object } of objects) {
+    for (const identity of possibleIdentities(object)) wanted.add(identity);
+    if (object.metadata.annotations !== undefined) releasedTokens.push(...releaseTokens(object.metadata));
+  }
   return {
-    wanted: new Set(objects.flatMap(({ object }) => possibleIdentities(object))),
-    releasedTokens: [
-      ...(lastRelease === undefined ? [] : [lastRelease.token]),
-      ...objects.flatMap(({ object }) => releaseTokens(object.metadata)),
-    ],
+    ...{ wanted, releasedTokens },
     releases,
     membersBefore,
     heldLosses,

@@ -1,3 +1,5 @@
+import { LastLists } from '../../../core/once-per-list.ts';
+
 /** A list of objects for a process that has most of them already. */
 export interface NumberedObjects {
   /** Of each object in the list, in its order. */
@@ -49,7 +51,9 @@ export class SentObjects {
 export class ReceivedObjects {
   #known = new Map<number, object>();
   #next = 0;
+  readonly #last = new LastLists<object>();
 
+  /** A list with the same objects as before is the same list. */
   unpack<K extends string>(
     packed: Readonly<Record<K, NumberedObjects>>,
   ): Readonly<Record<K, readonly object[]>> {
@@ -58,12 +62,13 @@ export class ReceivedObjects {
     for (const name of Object.keys(packed) as K[]) {
       const { numbers, fresh } = packed[name];
       for (const object of fresh) now.set(this.#next++, object);
-      lists[name] = Array.from(numbers, (number) => {
+      const list = Array.from(numbers, (number) => {
         const object = now.get(number) ?? this.#known.get(number);
         if (object === undefined) throw new RangeError(`there is no object with the number ${number}`);
         now.set(number, object);
         return object;
       });
+      lists[name] = this.#last.theSame(name, list);
     }
     this.#known = now;
     return lists;

@@ -1,5 +1,6 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 import { apiVersionOf, PLACEMENT } from '../../model/kinds.ts';
+import { oncePerList } from '../../once-per-list.ts';
 import type { SourceObject } from '../../model/source-object.ts';
 import { identityOf, objectIdentity } from '../../model/object-ref.ts';
 import type { RemovalBudget } from '../../publish/judge/removal-budget.ts';
@@ -45,6 +46,12 @@ export function mergeSources(
   sources: readonly SourceDeclaration[],
   ownedBy: OwnerOf = () => undefined,
 ): MergedSources {
+  const [only] = sources;
+  if (only !== undefined && sources.length === 1) {
+    const identities = identitiesOf(only.objects);
+    // Otherwise it declares an object twice.
+    if (identities.size === only.objects.length) return mergedAlone(only, identities);
+  }
   const taken = new Map<string, { readonly source: SourceDeclaration; readonly object: SourceObject }>();
   for (const source of sources.toSorted((a, b) => a.rank - b.rank))
     for (const object of source.objects) {
@@ -58,8 +65,22 @@ export function mergeSources(
   };
 }
 
+function mergedAlone(source: SourceDeclaration, identities: ReadonlySet<string>): MergedSources {
+  return {
+    objects: source.objects,
+    budgetOf: (placement) => (identities.has(placementIdentity(placement)) ? source.budget : undefined),
+    ownerOf: (identity) => (identities.has(identity) ? source.name : undefined),
+  };
+}
+
+const identitiesOf = oncePerList(
+  (objects: readonly SourceObject[]): ReadonlySet<string> =>
+    new Set(objects.map(({ object }) => identityOf(object))),
+);
+
 /** The objects that more than one of the sources declares, each once. */
 export function contestedObjects(sources: readonly SourceDeclaration[]): readonly KubeObject[] {
+  if (sources.length < 2) return [];
   const first = new Map<string, SourceDeclaration>();
   const contested = new Map<string, KubeObject>();
   for (const source of sources)

@@ -3,6 +3,7 @@ import { canonicalJson } from '../../model/json-equal.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
 import type { Digest } from '../../publish/approval/plan-token.ts';
+import { oncePerList } from '../../once-per-list.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /** 12 hexadecimal digits each. */
@@ -27,12 +28,16 @@ export function snapshotDigests(snapshot: Snapshot, digest: Digest): SnapshotDig
     listText(bindings.map(({ metadata }) => rowOf([namespacedName(metadata)]))),
     listText(scores.map(({ metadata, status }) => rowOf([namespacedName(metadata), status?.scores ?? []]))),
   ];
+  const short = (text: string): string => digest(text).slice(0, 12);
+  return { inventory: short(`[${inventory.join(',')}]`), decisions: short(publishedText(decisions)) };
+}
+
+const publishedText = oncePerList((decisions: Snapshot['decisions']): string => {
   const published = [...new PublishedClusters().read(decisions).clusters]
     .filter(([, names]) => names.length > 0)
     .map(([key, names]) => rowOf([key, [...new Set(names)].sort()]));
-  const short = (text: string): string => digest(text).slice(0, 12);
-  return { inventory: short(`[${inventory.join(',')}]`), decisions: short(listText(published)) };
-}
+  return listText(published);
+});
 
 /** The name that a row begins with, and its canonical JSON. */
 type Row = readonly [name: string, text: string];

@@ -40,9 +40,17 @@ export function appliedObjects<T extends { readonly object: Kinded }>(
   objects: readonly T[],
   kinds: readonly string[] | undefined,
 ): readonly T[] {
+  const known = APPLIED.get(objects);
+  const wanted = JSON.stringify(kinds ?? null);
+  if (known?.kinds === wanted) return known.applied as readonly T[];
   const isApplied = appliedKinds(kinds);
-  return objects.filter(({ object }) => isApplied(object));
+  const applied = objects.filter(({ object }) => isApplied(object));
+  APPLIED.set(objects, { kinds: wanted, applied });
+  return applied;
 }
+
+/** The last answer for each list. A plan asks for the same ones several times. */
+const APPLIED = new WeakMap<object, { readonly kinds: string; readonly applied: readonly unknown[] }>();
 
 /** As a source lists it: `apps/Deployment`. */
 export function listedKind({ apiVersion, kind }: Kinded): string {
