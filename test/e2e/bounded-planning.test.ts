@@ -12,7 +12,11 @@ import { readRecordedHubState } from '../../src/controllers/previews/recorded-hu
 import { readArgoPart } from '../../src/app/worlds/argo-part.ts';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { InputError } from '../../src/core/errors.ts';
-import { MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';
+import { type KindInfo, MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../src/core/sync/apply-set.ts';
+import { memberHead } from '../../src/core/sync/member-head.ts';
+import { sha256 } from '../../src/runtime/sha256.ts';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
@@ -199,6 +203,35 @@ describe('planning in a process of its own', () => {
       await expect(stopped).rejects.toThrow('a newer head');
       expect(readdirSync(scratch)).toEqual([]);
       expect(await processes.plan(input, signal)).toEqual(await planRevisions(input));
+    });
+
+    it('knows the heads of members from this process, also after another process was started', async () => {
+      open();
+      const labels = { [APPLY_SET_PART_OF_LABEL]: applySetId(sha256, parentOfSource('fleet')) };
+      const left = { ...cluster('left'), metadata: { name: 'left', labels } };
+      await hub.api.create(MANAGED_CLUSTER, left);
+      const heads = (
+        await hub.api.list(MANAGED_CLUSTER, { labelSelector: APPLY_SET_PART_OF_LABEL })
+      ).items.map(memberHead);
+      const asked: string[] = [];
+      let known: readonly KubeObject[] | undefined = heads;
+      const headsOf = async ({ kind }: KindInfo): Promise<readonly KubeObject[] | undefined> => {
+        asked.push(kind);
+        return kind === 'ManagedCluster' ? known : undefined;
+      };
+      const planned = { ...input, headsOf };
+      const listed = await planRevisions(input);
+      expect(await processes.plan(planned, signal)).toEqual(listed);
+      expect(await processes.plan(planned, signal)).toEqual(listed);
+      // The watch is closed.
+      known = undefined;
+      expect(await processes.plan(planned, signal)).toEqual(listed);
+      known = heads;
+      await processes.close();
+      processes = new PlanningProcesses({ program, bounds: DEFAULT_PLAN_BOUNDS }, systemClock);
+      expect(await processes.plan(planned, signal)).toEqual(listed);
+      expect(asked.filter((kind) => kind === 'ManagedCluster')).toHaveLength(4);
+      await hub.api.delete(MANAGED_CLUSTER, { namespace: '', name: 'left' });
     });
 
     it('keeps no process that a fork was planned in', async () => {
