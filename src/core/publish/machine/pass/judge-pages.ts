@@ -60,14 +60,17 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   if (mustRead(state, passPages, nowMs))
     return { state: withStage(state, { kind: 'reading' }), actions: [{ kind: 'read-pages', placement }] };
   if (state.isCompared || facts.inventoryProblem !== undefined) return judgeResultOn(state, passPages, nowMs);
-  const compared = { ...state, isCompared: true };
+  const ended = afterRecordedChange(state, passPages);
+  const compared = { ...state, isCompared: true, remembered: ended ?? state.remembered };
   const { newest, oldestAtMs, areReadable } = facts.records;
-  const past = { newest, oldestAtMs, state: state.remembered, digest: facts.digest };
+  const past = { newest, oldestAtMs, state: compared.remembered, digest: facts.digest };
   const found = areReadable ? unrecordedPublication(passPages.published, past) : undefined;
   const dropped: readonly PlacementAction[] = newest === undefined ? [] : [{ kind: 'drop-record' }];
   if (found === undefined) {
-    const remembered = afterRecordedChange(compared, passPages);
-    if (remembered === undefined) return prependActions(dropped, judgeResultOn(compared, passPages, nowMs));
+    if (ended === undefined || newest === undefined)
+      return prependActions(dropped, judgeResultOn(compared, passPages, nowMs));
+    const of = { digest: facts.digest, record: newest.hash };
+    const remembered = recordedState(ended, passPages.published, of);
     const noted: PlacementAction = { kind: 'remember', state: remembered };
     return prependActions([...dropped, noted], judgeResultOn({ ...compared, remembered }, passPages, nowMs));
   }
@@ -93,10 +96,7 @@ function afterRecordedChange(
   if (Date.parse(newest.publishedAt) < remembered.change.atMs) return undefined;
   // A record of what a restart found may show a part of the change.
   const end = newest.afterRestart === true ? endFinishedChange : endChange;
-  return recordedState(end(remembered, publishedClusters(published)), published, {
-    digest: facts.digest,
-    record: newest.hash,
-  });
+  return end(remembered, publishedClusters(published));
 }
 
 /**
