@@ -4,6 +4,7 @@ import type { ListOptions } from './list-options.ts';
 import { dependsOnVersion } from './object-selector.ts';
 import { convertForResponse } from './convert-for-response.ts';
 import type { RequestContext } from './request-context.ts';
+import { selectableObjects } from './selectable-objects.ts';
 
 /** Takes a few milliseconds. */
 const OBJECTS_PER_TURN = 100;
@@ -28,7 +29,7 @@ export async function prepareForSelectors(
   const { store } = context.cluster;
   const namespace = ref.definition.namespaced && what.namespace !== '' ? what.namespace : undefined;
   let parsed = 0;
-  for (const entry of store.list(ref.definition.storageKey, namespace)) {
+  for (const entry of selectableObjects(store, ref, namespace, options)) {
     if (!entry.parse()) continue;
     parsed += 1;
     if (parsed % OBJECTS_PER_TURN === 0) await nextTurn();

@@ -14,6 +14,7 @@ import type { Cluster } from '../request/cluster.ts';
 import { decodeContinue, encodeContinue } from '../request/continue-token.ts';
 import { selectorOf } from '../request/object-selector.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import { selectableObjects } from '../request/selectable-objects.ts';
 import { convertForResponse } from '../request/convert-for-response.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
@@ -132,8 +133,7 @@ export function selectPage(
 ): ListPage {
   const { ref, options } = what;
   const namespace = ref.definition.namespaced && what.namespace !== '' ? what.namespace : undefined;
-  const storage = ref.definition.storageKey;
-  const source = readSource(cluster, { storage, namespace, options });
+  const source = readSource(cluster, { ref, namespace, options });
   const matches = selectorOf(ref, options);
   const selective = options.labels.length > 0 || options.fields.length > 0;
   const { limit } = options;
@@ -148,7 +148,7 @@ export function selectPage(
   const last = entries.at(-1);
   const more = at < source.entries.length && last !== undefined;
   if (!more) return { entries, rv: source.rv, continueToken: '', remaining: undefined };
-  cluster.snapshots.keep(snapshotKey(storage, namespace, source.rv), source.entries);
+  cluster.snapshots.keep(snapshotKey(ref.definition.storageKey, namespace, source.rv), source.entries);
   return {
     entries,
     rv: source.rv,
@@ -171,9 +171,10 @@ interface ListSource {
 
 function readSource(
   cluster: Cluster,
-  what: { readonly storage: string; readonly namespace: string | undefined; readonly options: ListOptions },
+  what: { readonly ref: ResourceRef; readonly namespace: string | undefined; readonly options: ListOptions },
 ): ListSource {
-  const { storage, namespace, options } = what;
+  const { ref, namespace, options } = what;
+  const storage = ref.definition.storageKey;
   const { store } = cluster;
   checkNotFuture(options, store.rv);
   if (options.continueToken === '') {
@@ -182,7 +183,7 @@ function readSource(
         ...exactSource(cluster, snapshotKey(storage, namespace, options.resourceVersion ?? 0), options),
         start: 0,
       };
-    return { entries: store.list(storage, namespace), start: 0, rv: store.rv };
+    return { entries: selectableObjects(store, ref, namespace, options), start: 0, rv: store.rv };
   }
   const point = decodeContinue(options.continueToken);
   const entries =

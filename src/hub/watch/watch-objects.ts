@@ -7,6 +7,7 @@ import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { dependsOnVersion, selectorOf } from '../request/object-selector.ts';
 import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import { selectableObjects } from '../request/selectable-objects.ts';
 import { negotiatedForm } from '../request/request-context.ts';
 import { includeObjectOf } from '../request/table-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
@@ -107,7 +108,7 @@ function beginning(
   const { store } = cluster;
   const asked = options.resourceVersion ?? 0;
   if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
-    const present = store.list(ref.definition.storageKey, namespace);
+    const present = selectableObjects(store, ref, namespace, options);
     // If selection needs the conversion webhook, the session selects after the conversion.
     const later = view.prepare !== undefined && dependsOnVersion(options);
     const entries = later ? present : present.filter((entry) => view.selects(entry));

@@ -93,3 +93,39 @@ describe('versions of lists', () => {
     expect(Number((await hub.call('GET', PATH)).body.metadata.resourceVersion)).toBeGreaterThan(before);
   });
 });
+
+describe('a list by name', () => {
+  beforeAll(async () => {
+    await hub.call('POST', '/api/v1/namespaces', {
+      body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'few' } },
+    });
+    await hub.call('POST', '/api/v1/namespaces/few/secrets', { body: secret('s01') });
+  });
+
+  const ALL = '/api/v1/secrets';
+  it.each<[path: string, query: string, want: readonly string[]]>([
+    [PATH, 'fieldSelector=metadata.name=s01', ['many/s01']],
+    [PATH, 'fieldSelector=metadata.name==s01&limit=1', ['many/s01']],
+    [PATH, 'fieldSelector=metadata.name=s01&resourceVersion=0', ['many/s01']],
+    [PATH, 'fieldSelector=metadata.name=missing', []],
+    [PATH, 'fieldSelector=metadata.name=s01,metadata.name=s02', []],
+    [PATH, 'fieldSelector=metadata.name=s01,metadata.name!=s01', []],
+    [PATH, 'fieldSelector=metadata.name=s01,metadata.namespace=few', []],
+    [PATH, 'fieldSelector=metadata.name=s01&labelSelector=even=false', ['many/s01']],
+    [PATH, 'fieldSelector=metadata.name=s01&labelSelector=even=true', []],
+    [ALL, 'fieldSelector=metadata.name=s01', ['few/s01', 'many/s01']],
+    [ALL, 'fieldSelector=metadata.name=s01,metadata.namespace=few', ['few/s01']],
+    ['/api/v1/namespaces', 'fieldSelector=metadata.name=few', ['/few']],
+    ['/api/v1/namespaces', 'fieldSelector=metadata.name=missing', []],
+    ['/api/v1/namespaces', 'fieldSelector=metadata.name=few,status.phase=Terminating', []],
+  ])('%s?%s gives %j', async (path, query, want) => {
+    const { status, body } = await hub.call('GET', `${path}?${query}`);
+    expect(status).toBe(200);
+    expect(body.metadata).not.toHaveProperty('continue');
+    expect(
+      body.items.map(
+        ({ metadata }: LooseJson) => `${(metadata.namespace ?? '') as string}/${metadata.name as string}`,
+      ),
+    ).toEqual(want);
+  });
+});
