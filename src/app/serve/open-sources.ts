@@ -20,6 +20,7 @@ import { openGitSource } from '../../controllers/sources/reading/git-source.ts';
 import { ParsePool } from '../../controllers/sources/parsing/parse-pool.ts';
 import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
+import { DEFAULT_MAX_REQUESTS } from '../../adapters/kube/transport/request-slots.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
 import type { ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
@@ -219,7 +220,7 @@ function hubSyncOf(
     markPlacements: options.schedule !== 'upstream' && !embedded,
     recordedStatus: embedded,
     createNamespaces: embedded,
-    concurrency: 8,
+    concurrency: DEFAULT_MAX_REQUESTS,
   });
 }
 

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
 import { type KindInfo, MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
+import { identityOf, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import { CLUSTER_NAME_LABEL } from '../../../core/registration/names.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
@@ -20,7 +20,6 @@ import { placeObject } from '../../../core/sync/place-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
-import { canonicalJson } from '../../../core/model/json-equal.ts';
 import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
@@ -30,6 +29,7 @@ import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
 import { waitForNamespace } from './wait-for-namespace.ts';
 import { NamespaceCreator } from './namespace-creator.ts';
+import { StoredForms } from './stored-forms.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
@@ -60,8 +60,7 @@ export class HubSync {
   readonly #registry: ApplySetRegistry;
   readonly #owners: MemberOwners;
   readonly #deletedBefore: DeletedBeforeRestore;
-  /** Objects that the server normalizes (quantities, stringData): their stored form. */
-  readonly #stored = new Map<string, string>();
+  readonly #stored: StoredForms;
   /** The content of the source after the last pass without open problems; undefined until then. */
   #settled: readonly SourceObject[] | undefined;
 
@@ -71,6 +70,7 @@ export class HubSync {
     const parent = parentOfSource(source, namespace);
     this.#id = applySetId(digest, parent);
     this.#limit = pLimit(concurrency);
+    this.#stored = new StoredForms(digest);
     this.#namespaces = new NamespaceCreator(api);
     this.#registry = new ApplySetRegistry({ api, parent, id: this.#id, limit: this.#limit });
     this.#deletedBefore = new DeletedBeforeRestore(options.readDeleted);
@@ -203,7 +203,7 @@ export class HubSync {
     for (const object of deleted) {
       members.delete(objectIdentity(refOf(object)));
       this.#owners.drop(objectIdentity(refOf(object)));
-      this.#stored.delete(objectIdentity(refOf(object)));
+      this.#stored.forget(objectIdentity(refOf(object)));
     }
     if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
     return { ...tally, ...pruned, unlisted };
@@ -241,8 +241,9 @@ export class HubSync {
   ): Promise<{ readonly changed: boolean; readonly left: readonly LeftField[] }> {
     const { api, force, takeFields = force } = this.#options;
     const kind = await requiredKind(api, object);
-    const fromGit = desiredObject(placeObject(object, kind), { ...this.#options, applySetId: this.#id });
-    const id = objectIdentity(refOf(fromGit));
+    const placed = placeObject(object, kind);
+    const fromGit = desiredObject(placed, { ...this.#options, applySetId: this.#id });
+    const id = identityOf(placed);
     let live = members?.get(id);
     const found = standingLeftFields(fromGit, live, FIELD_MANAGER);
     const standing = takeFields && found?.length !== 0 ? undefined : found;
@@ -253,7 +254,7 @@ export class HubSync {
     if (
       live === undefined ||
       sent === undefined ||
-      !(isApplied(sent, live) || this.#isStored(id, sent, live))
+      !(isApplied(sent, live) || this.#stored.has(id, sent, live))
     ) {
       if (members === undefined) await this.#owners.recheck(kind, desired);
       await this.#owners.requireFree(id, object);
@@ -270,7 +271,7 @@ export class HubSync {
         force: takeFields,
       }));
       this.#deletedBefore.forget(live);
-      this.#stored.set(id, this.#fingerprint(withoutLeftFields(desired, left) ?? desired, live));
+      this.#stored.note(id, withoutLeftFields(desired, left) ?? desired, live);
       this.#options.written?.applied(live);
       changed = true;
     }
@@ -298,16 +299,6 @@ export class HubSync {
       await api.mergePatch(kind, key, { status }, { subresource: 'status', fieldManager: 'berth' }),
     );
     return true;
-  }
-
-  #isStored(id: string, desired: KubeObject, live: KubeObject): boolean {
-    return this.#stored.get(id) === this.#fingerprint(desired, live);
-  }
-
-  #fingerprint(desired: KubeObject, live: KubeObject): string {
-    const { status: _status, metadata, ...rest } = live;
-    const { labels, annotations } = metadata;
-    return this.#options.digest(canonicalJson([desired, rest, labels, annotations]));
   }
 }
 

@@ -5,7 +5,7 @@ import type { KubeApi } from '../../../core/ports.ts';
 /** Creates missing namespaces, and remembers existing ones. */
 export class NamespaceCreator {
   readonly #api: KubeApi;
-  readonly #known = new Set<string>();
+  readonly #known = new Map<string, Promise<void>>();
 
   constructor(api: KubeApi) {
     this.#api = api;
@@ -16,12 +16,20 @@ export class NamespaceCreator {
     this.#known.clear();
   }
 
-  /** @param labels the labels of the namespace if it has to be created */
-  async ensure(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
-    if (this.#known.has(name)) return;
+  /**
+   * Objects that are written at the same time share one request.
+   * @param labels the labels of the namespace if it has to be created
+   */
+  ensure(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
     const metadata = { name, ...(Object.keys(labels).length > 0 && { labels }) };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };
-    await createIfAbsent(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
-    this.#known.add(name);
+    const made = createIfAbsent(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
+    this.#known.set(name, made);
+    made.catch(() => {
+      if (this.#known.get(name) === made) this.#known.delete(name);
+    });
+    return made;
   }
 }

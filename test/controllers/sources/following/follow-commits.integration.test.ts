@@ -1,8 +1,13 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { CONFIG_MAP, type KindInfo, NAMESPACE, SECRET } from '../../../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { SteeredClock } from '../../../fakes/steered-clock.ts';
 import { baseFiles, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
+import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';
 
 const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
@@ -69,5 +74,52 @@ describe('following commit after commit', () => {
       clock.skip(1_250_000);
     }
     await fleet.until(() => fleet.hub.api.get(CONFIG_MAP, key));
+  });
+});
+
+describe('filling a hub, and comparing it again', () => {
+  let hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
+  beforeAll(async () => {
+    hub = await startEmbeddedHub();
+  });
+  afterAll(() => hub.close());
+
+  function sourceOf(name: string, objects: readonly KubeObject[]) {
+    const requests: string[] = [];
+    const api = interceptedApi(hub.api, (method, [kind, about]) => {
+      const { metadata, name: key } = about as KubeObject & { name?: string };
+      requests.push(`${method} ${(kind as KindInfo).plural} ${key ?? metadata?.name ?? ''}`);
+    });
+    const claims = new SourceClaims(new FakeClock(), [{ name, force: false }]);
+    const sync = hubSyncFor({ api, source: name, claims });
+    const location = { file: 'a.yaml', line: 1, column: 1 };
+    const input = { objects: objects.map((object) => ({ object, location })), complete: true };
+    return { requests, sync: () => sync.sync(input) };
+  }
+  const inNamespace = (namespace: string, name: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace },
+    data: { name },
+  });
+
+  it('makes a namespace once for all objects that are written at the same time', async () => {
+    const objects = Array.from({ length: 12 }, (_, at) => inNamespace('shop', `settings-${at}`));
+    const { requests, sync } = sourceOf('shop', objects);
+    expect(await sync()).toMatchObject({ applied: 12, problems: [] });
+    const about = requests.filter((request) => request.endsWith(` ${NAMESPACE.plural} shop`));
+    expect(about).toEqual(['get namespaces shop', 'create namespaces shop']);
+  });
+
+  it('does not write again what the hub stores in another form, unless somebody changed it', async () => {
+    const key = { namespace: 'default', name: 'login' };
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: key, stringData: { user: 'web' } };
+    const { sync } = sourceOf('forms', [secret, inNamespace('default', 'plain')]);
+    expect(await sync()).toMatchObject({ applied: 2, unchanged: 0, problems: [] });
+    expect(await sync()).toMatchObject({ applied: 0, unchanged: 2, problems: [] });
+    await hub.api.mergePatch(SECRET, key, { data: { user: 'b3RoZXI=' } }, { fieldManager: 'kubectl-edit' });
+    expect(await sync()).toMatchObject({ applied: 1, unchanged: 1, problems: [] });
+    expect((await hub.api.get(SECRET, key))?.['data']).toEqual({ user: 'd2Vi' });
+    expect(await sync()).toMatchObject({ applied: 0, unchanged: 2, problems: [] });
   });
 });
