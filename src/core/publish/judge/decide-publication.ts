@@ -69,12 +69,23 @@ export interface Publication {
 
 const DEFAULT_MOVE_DEADLINE_MS = 600_000;
 
+/** By the function that made them: tests have another one. */
+const SPEC_HASHES = new WeakMap<Digest, WeakMap<Placement, string>>();
+
 /**
  * Digest of the spec without its defaults. A spec in Git and the spec that the hub stores have the
- * same digest. Plans hash the former and the controller hashes the latter.
+ * same digest. Plans hash the former and the controller hashes the latter. It is computed once for
+ * an object, because a publication needs it several times.
  */
 export function specHash(digest: Digest, placement: Placement): string {
-  return digest(canonicalJson(withoutPlacementDefaults(placement.spec ?? {}))).slice(0, 16);
+  let known = SPEC_HASHES.get(digest);
+  if (known === undefined) SPEC_HASHES.set(digest, (known = new WeakMap()));
+  let hash = known.get(placement);
+  if (hash === undefined) {
+    hash = digest(canonicalJson(withoutPlacementDefaults(placement.spec ?? {}))).slice(0, 16);
+    known.set(placement, hash);
+  }
+  return hash;
 }
 
 /**
