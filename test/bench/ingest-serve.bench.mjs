@@ -1,13 +1,14 @@
 /**
  * From a commit of one file to the decision on the hub, and restarts with nothing changed, with the built CLI: `berth hub` and `berth serve` in
  * processes of their own, told by a webhook. `npm run build && node test/bench/ingest-serve.bench.mjs [FILES] [COMMITS]`
- * BENCH_DIR keeps the filled hub and the repository between runs: filling takes longer than measuring.
+ * BENCH_DIR keeps the filled hub and the repository between runs: filling takes longer than measuring. BENCH_FILL=1 ends when an empty hub is full.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
 import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
 import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
@@ -25,6 +26,8 @@ const origin = join(root, 'origin.git');
 const env = { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null' };
 const git = (gitDir, ...args) => execFileSync('git', args, { env: { ...env, GIT_DIR: gitDir }, encoding: 'utf8' }).trim();
 const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.length - 1, Math.ceil(list.length * q) - 1)];
+/** A comparison of the hub that changed nothing is logged at this level. */
+const DEBUG = ['--log-level', 'debug'];
 const ms = (value) => `${value.toFixed(0)} ms`;
 
 mkdirSync(root, { recursive: true });
@@ -45,19 +48,23 @@ const kubeconfig = await firstLine(hub);
 const api = new HttpKubeApi({ config: loadKubeConfig({ file: kubeconfig }), clock: systemClock });
 const revision = async () => Number((await api.list(PLACEMENT, { namespace: 'none' })).resourceVersion);
 
-let startedAt = performance.now();
-let serve = await startServe();
-console.log(`start ${keep === undefined ? 'with an empty hub' : ''}: ready ${ms(serve.readyMs)}, hub follows Git ${ms(serve.syncedMs)}`);
-await whenIdle();
-if (process.env.BENCH_FILL) { await serve.stop(); api.close(); await hub.stop(); process.exit(0); }
-console.log(`at rest after ${ms(performance.now() - startedAt)}`);
+const isEmpty = (await api.list(PLACEMENT)).items.length === 0;
+const [hubTicks, emptied] = [cpuMs(hub.child), performance.now()];
+let serve = await startServe(isEmpty ? [] : DEBUG);
+if (isEmpty) {
+  await serve.whenPublished(placementsOf(FILES).length);
+  const publishedMs = performance.now() - emptied;
+  console.log(`an empty hub: hub follows Git ${ms(serve.syncedMs)}, all decisions published ${ms(publishedMs)}; processor time: controller ${ms(cpuMs(serve.child))}, hub ${ms(cpuMs(hub.child) - hubTicks)}`);
+}
+if (process.env.BENCH_FILL) await end();
 
 for (let round = 0; round < Number(process.env.BENCH_RESTARTS ?? 3); round++) {
   await serve.stop();
   const before = await revision();
-  serve = await startServe(['--log-level', 'debug']);
+  serve = await startServe(DEBUG);
+  const usedMs = cpuMs(serve.child);
   await whenIdle(2_000);
-  console.log(`restart with nothing changed: ready ${ms(serve.readyMs)}, Git read and hub compared ${ms(serve.syncedMs)} (limit 3000), ${(await revision()) - before} writes, ${rss(serve.child)} MB`);
+  console.log(`restart with nothing changed: ready ${ms(serve.readyMs)}, Git read and hub compared ${ms(serve.syncedMs)} (limit 3000), ${ms(usedMs)} of processor time, ${(await revision()) - before} writes, ${rss(serve.child)} MB`);
 }
 
 // The commits meet a process with the usual log.
@@ -88,34 +95,42 @@ for (let round = 0; round < COMMITS; round++) {
 for (const [name, q] of COMMITS === 0 ? [] : [['median', 0.5], ['p90', 0.9], ['p99', 0.99]])
   console.log(`commit of one file, webhook to decision on the hub, ${name} of ${COMMITS}: ${ms(quantile(ours, q))}; git fetch + git diff-tree: ${ms(quantile(bare, q))}; ratio ${(quantile(ours, q) / quantile(bare, q)).toFixed(2)} (limit 3 and 300 ms)`);
 decisions.stop();
-await serve.stop();
-api.close();
-await hub.stop();
-if (keep === undefined) rmSync(root, { recursive: true, force: true });
-process.exit(0);
+await end();
+
+async function end() {
+  await serve.stop();
+  api.close();
+  await hub.stop();
+  if (keep === undefined) rmSync(root, { recursive: true, force: true });
+  process.exit(0);
+}
 
 function start(args) {
   const flags = process.env.BENCH_PROF ? ['--cpu-prof', `--cpu-prof-dir=${process.env.BENCH_PROF}`] : [];
   return startBerth(MAIN, args, flags);
 }
-/** @param until `ready`: does not wait for the comparison of the hub with Git, which is logged at debug level if it changes nothing */
+/** @param until `ready`: does not wait for the comparison of the hub with Git */
 async function startServe(more = [], until = 'compared') {
   const startedAt = performance.now();
   const serve = start(['serve', '--repo', origin, '--ref', 'main', '--kubeconfig', kubeconfig, '--data', join(root, 'serve'), '--embedded', '--no-works', '--kind', '/ConfigMap',
     '--listen', `127.0.0.1:${PORT}`, '--webhook', `generic=${join(root, 'secret')}`, '--poll', '10m', '--removal-budget', '100%', ...more]);
-  let text = '';
+  const last = [];
+  const wanted = [];
   let readyMs, syncedMs;
-  await new Promise((resolve, reject) => {
-    serve.child.stderr.on('data', (chunk) => {
-      if (process.env.BENCH_DEBUG) process.stderr.write(chunk);
-      text = (text + chunk).slice(-20_000);
-      if (text.includes('published once')) readyMs ??= performance.now() - startedAt;
-      if (text.includes('hub follows the source')) syncedMs ??= performance.now() - startedAt;
-      if (readyMs !== undefined && (syncedMs !== undefined || until === 'ready')) resolve();
-    });
-    serve.child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${text}`)));
+  let published = 0;
+  serve.child.once('exit', (code) => wanted.forEach(({ reject }) => reject(new Error(`serve ended with ${code}: ${last.join('\n')}`))));
+  createInterface({ input: serve.child.stderr }).on('line', (line) => {
+    if (process.env.BENCH_DEBUG) console.error(line);
+    last.splice(0, last.length - 19);
+    last.push(line);
+    if (line.includes('published once')) readyMs ??= performance.now() - startedAt;
+    if (line.includes('hub follows the source')) syncedMs ??= performance.now() - startedAt;
+    if (line.includes('decision published')) published += 1;
+    for (const { is, resolve } of wanted) if (is()) resolve();
   });
-  return { ...serve, readyMs, syncedMs };
+  const when = (is) => new Promise((resolve, reject) => (wanted.push({ is, resolve, reject }), is() && resolve()));
+  await when(() => readyMs !== undefined && (syncedMs !== undefined || until === 'ready'));
+  return { ...serve, readyMs, syncedMs, whenPublished: (count) => when(() => published >= count) };
 }
 async function whenIdle(quietMs = 5_000) {
   for (let last = await revision(), since = performance.now(); performance.now() - since < quietMs; ) {
@@ -155,6 +170,11 @@ function run(args, gitDir) {
     child.stdout.on('data', () => undefined);
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`git ${args[0]}: ${code}`))));
   });
+}
+/** Processor time that a process has used (ms). */
+function cpuMs({ pid }) {
+  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 function rss(child) {
   return Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024);
