@@ -31,7 +31,7 @@ export interface EndpointOptions {
 }
 
 /** The caller as far as known, also for refused requests. */
-type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
+type Caller = Pick<PluginAnswer, 'applicationSet' | 'token'>;
 
 /**
  * The HTTP endpoint of Argo CD's ApplicationSet plugin generator: authenticates and parses
@@ -39,18 +39,18 @@ type Asker = Pick<PluginAnswer, 'applicationSet' | 'token'>;
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;
-  readonly #answers: AnswerCache;
+  readonly #responses: AnswerCache;
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#answers = new AnswerCache(options.source);
+    this.#responses = new AnswerCache(options.source);
   }
 
   /** Answers a request whose path ends in GETPARAMS_PATH. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { clock, onAnswer } = this.#options;
     const startMs = clock.monotonicMs();
-    const [asker, answer] = await this.#answer(request);
+    const [caller, answer] = await this.#respond(request);
     response.writeHead(answer.status, {
       'content-type': 'application/json',
       'content-length': answer.body.length,
@@ -61,29 +61,29 @@ export class GetparamsEndpoint {
     });
     response.end(answer.body);
     const { status, items } = answer;
-    onAnswer?.({ ...asker, status, items, tookMs: clock.monotonicMs() - startMs });
+    onAnswer?.({ ...caller, status, items, tookMs: clock.monotonicMs() - startMs });
   }
 
-  async #answer(request: IncomingMessage): Promise<readonly [Asker, Answer]> {
-    const nobody = { applicationSet: '', token: '' };
-    if (request.method !== 'POST') return [nobody, refuse(405, 'use POST')];
+  async #respond(request: IncomingMessage): Promise<readonly [Caller, Answer]> {
+    const unknownCaller = { applicationSet: '', token: '' };
+    if (request.method !== 'POST') return [unknownCaller, refuse(405, 'use POST')];
     const grant = this.#options.tokens.identify(request);
-    if (!isGrant(grant)) return [nobody, refuseIdentity(grant)];
-    const asker = { applicationSet: '', token: grant.name };
+    if (!isGrant(grant)) return [unknownCaller, refuseIdentity(grant)];
+    const caller = { applicationSet: '', token: grant.name };
     if (!grant.scopes.has('plugin'))
-      return [asker, refuse(403, `token ${grant.name} lacks the scope plugin`)];
-    const path = parsePathBinding(pathBefore(request.url ?? ''));
-    if (!path.ok) return [asker, refuse(404, path.message)];
+      return [caller, refuse(403, `token ${grant.name} lacks the scope plugin`)];
+    const path = parsePathBinding(baseUrlPath(request.url ?? ''));
+    if (!path.ok) return [caller, refuse(404, path.message)];
     const body = await readBody(request);
-    if (body === undefined) return [asker, refuse(413, `the body is larger than ${MAX_BODY_BYTES} bytes`)];
-    const parsed = parsePluginRequest(body, onlyName(path.binding.namespaces));
-    if (!parsed.ok) return [asker, refuse(400, parsed.message)];
+    if (body === undefined) return [caller, refuse(413, `the body is larger than ${MAX_BODY_BYTES} bytes`)];
+    const parsed = parsePluginRequest(body, singleName(path.binding.namespaces));
+    if (!parsed.ok) return [caller, refuse(400, parsed.message)];
     const bindings = [
       { ...grant, who: `token ${grant.name}` },
       { ...path.binding, who: 'the path of baseUrl' },
     ];
-    const answer = this.#answers.answer({ request: parsed.request, bindings });
-    return [{ ...asker, applicationSet: parsed.request.applicationSet }, answer];
+    const answer = this.#responses.answer({ request: parsed.request, bindings });
+    return [{ ...caller, applicationSet: parsed.request.applicationSet }, answer];
   }
 }
 
@@ -100,17 +100,18 @@ function refuseIdentity(identity: 'placeholder' | undefined): Answer {
   );
 }
 
-/** The path of the baseUrl in Argo CD. */
-function pathBefore(url: string): string {
+/** The path of the `baseUrl` in Argo CD: what precedes GETPARAMS_PATH. */
+function baseUrlPath(url: string): string {
   const [path = ''] = url.split('?');
   return path.slice(0, -GETPARAMS_PATH.length);
 }
 
-function onlyName(names: TokenGrant['namespaces']): string | undefined {
+/** The namespace, if the path of `baseUrl` names exactly one. */
+function singleName(names: TokenGrant['namespaces']): string | undefined {
   return names !== 'any' && names.size === 1 ? [...names][0] : undefined;
 }
 
-/** Undefined if the body is too large. The rest of it is then not read. */
+/** Returns undefined if the body is larger than MAX_BODY_BYTES. It then leaves the rest unread. */
 async function readBody(request: IncomingMessage): Promise<string | undefined> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;

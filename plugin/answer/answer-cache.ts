@@ -2,8 +2,8 @@ import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
 import { type Answer, answerRequest, answerWaves, type Question } from './answer-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
-/** The inputs of a cached response. */
-interface KeptAnswer {
+/** A cached response and the inputs it was computed from. */
+interface CachedResponse {
   readonly answer: Answer;
   readonly placement: PluginPlacement;
   readonly waves: WaveReading | undefined;
@@ -21,7 +21,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 export class AnswerCache {
   readonly #source: PluginSource;
   /** The most recently used response is last. */
-  readonly #kept = new Map<string, KeptAnswer>();
+  readonly #cached = new Map<string, CachedResponse>();
   #bytes = 0;
 
   constructor(source: PluginSource) {
@@ -30,60 +30,63 @@ export class AnswerCache {
 
   answer(question: Question): Answer {
     const key = keyOf(question);
-    const kept = this.#kept.get(key);
-    if (kept !== undefined) this.#drop(key, kept);
+    const cached = this.#cached.get(key);
+    if (cached !== undefined) this.#remove(key, cached);
     const placement = this.#source.placement(question.request.placement);
     const waves = answerWaves(question.request, this.#source);
     const revision = this.#source.revision();
-    const isGood = kept !== undefined && this.#source.problem() === undefined;
+    const isUsable = cached !== undefined && this.#source.problem() === undefined;
     if (
-      isGood &&
-      kept.revision === revision &&
-      isSame(kept.placement, placement) &&
-      areSame(kept.waves, waves)
+      isUsable &&
+      cached.revision === revision &&
+      isSamePlacement(cached.placement, placement) &&
+      areSameWaves(cached.waves, waves)
     ) {
-      this.#keep(key, kept);
-      return kept.answer;
+      this.#add(key, cached);
+      return cached.answer;
     }
     const answer = answerRequest(question, this.#source);
     if (answer.status === 200 && placement !== undefined)
-      this.#keep(key, { answer, placement, waves, revision });
+      this.#add(key, { answer, placement, waves, revision });
     return answer;
   }
 
-  #keep(key: string, kept: KeptAnswer): void {
-    this.#kept.set(key, kept);
-    this.#bytes += kept.answer.body.length;
-    for (const [oldest, one] of this.#kept) {
+  #add(key: string, cached: CachedResponse): void {
+    this.#cached.set(key, cached);
+    this.#bytes += cached.answer.body.length;
+    for (const [oldest, entry] of this.#cached) {
       if (this.#bytes <= MAX_BYTES) return;
-      this.#drop(oldest, one);
+      this.#remove(oldest, entry);
     }
   }
 
-  #drop(key: string, { answer }: KeptAnswer): void {
-    this.#kept.delete(key);
+  #remove(key: string, { answer }: CachedResponse): void {
+    this.#cached.delete(key);
     this.#bytes -= answer.body.length;
   }
 }
 
-/** The key contains what the caller may read, and its waves, but not its identity. */
+/**
+ * Identifies requests with the same response: the parameters and what the caller may read, but not
+ * who the caller is. The ApplicationSet is part of it only with waves, because each has its own.
+ */
 function keyOf({ request: { applicationSet, ...rest }, bindings }: Question): string {
-  const asked = rest.waves === undefined ? rest : { ...rest, applicationSet };
-  const bound = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);
-  return JSON.stringify([asked, bound], (_key, value: unknown) =>
+  const parameters = rest.waves === undefined ? rest : { ...rest, applicationSet };
+  const readable = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);
+  return JSON.stringify([parameters, readable], (_key, value: unknown) =>
     value instanceof Set ? [...value].sort() : value,
   );
 }
 
-function areSame(kept: WaveReading | undefined, now: WaveReading | undefined): boolean {
-  return kept === now || (kept?.ok === true && now?.ok === true && kept.served === now.served);
+function areSameWaves(cached: WaveReading | undefined, now: WaveReading | undefined): boolean {
+  return cached === now || (cached?.ok === true && now?.ok === true && cached.served === now.served);
 }
 
-function isSame(kept: PluginPlacement, now: PluginPlacement | undefined): boolean {
+function isSamePlacement(cached: PluginPlacement, now: PluginPlacement | undefined): boolean {
   return (
     now !== undefined &&
-    kept.groups === now.groups &&
-    kept.commit === now.commit &&
-    kept.emptyAllowed === now.emptyAllowed
+    cached.groups === now.groups &&
+    cached.commit === now.commit &&
+    cached.emptyAllowed === now.emptyAllowed
   );
 }

@@ -48,7 +48,9 @@ export function answerRequest({ request, bindings }: Question, source: PluginSou
       503,
       `the commit of placement ${name} is unknown: it has no source, or its source has not been read yet`,
     );
-  return refuseSets(name, placement, { bindings, source }) ?? answerInWaves(request, placement, source);
+  return (
+    refuseClusterSets(name, placement, { bindings, source }) ?? answerForWaves(request, placement, source)
+  );
 }
 
 /** Undefined if the request does not use waves. */
@@ -60,11 +62,11 @@ export function answerWaves(
 }
 
 /** Without a record of the served waves, a response could omit a cluster that has an Application. */
-function answerInWaves(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
+function answerForWaves(request: PluginRequest, placement: PluginPlacement, source: PluginSource): Answer {
   const waves = answerWaves(request, source);
-  if (waves === undefined) return renderAnswer(request, placement, source);
+  if (waves === undefined) return renderResponse(request, placement, source);
   if (!waves.ok) return refuse(waves.isWrong ? 400 : 503, waves.message);
-  return renderAnswer(request, { ...placement, served: waves.served }, source);
+  return renderResponse(request, { ...placement, served: waves.served }, source);
 }
 
 function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): Answer | undefined {
@@ -79,29 +81,29 @@ function refuseNamespace(placement: string, bindings: readonly NamedBinding[]): 
  * Applications. So a placement is answered completely or not at all. All groups are checked, so
  * that no group can be requested by itself.
  */
-function refuseSets(
+function refuseClusterSets(
   name: string,
   { groups }: PluginPlacement,
   { bindings, source }: { readonly bindings: readonly NamedBinding[]; readonly source: PluginSource },
 ): Answer | undefined {
   for (const { who, clusterSets } of bindings) {
     if (clusterSets === 'any') continue;
-    const staysInside = groups.every(({ decisions }) =>
+    const isInSets = groups.every(({ decisions }) =>
       decisions.every(({ clusterName }) => source.isInSets(clusterName, clusterSets)),
     );
-    if (staysInside) continue;
+    if (isInSets) continue;
     return refuse(
       403,
-      `placement ${name} selects clusters outside of the cluster sets of ${who}: let it select from these sets only, or bind it to more`,
+      `placement ${name} selects clusters outside of the cluster sets of ${who}: let the placement select only from these sets, or allow ${who} more sets`,
     );
   }
   return undefined;
 }
 
-function renderAnswer(request: PluginRequest, placement: PlacementInWaves, source: PluginSource): Answer {
+function renderResponse(request: PluginRequest, placement: PlacementInWaves, source: PluginSource): Answer {
   const parameters = renderParameters(request, placement, source);
-  // An empty list is only for a placement that selects nothing, never for one whose clusters wait.
-  if (parameters.length === 0 && selectsAny(request, placement))
+  // An empty list means that the placement selects nothing. Clusters that wait are selected.
+  if (parameters.length === 0 && selectsAnyCluster(request, placement))
     return refuse(
       503,
       `no cluster of placement ${request.placement} is served yet: all of them wait for their waves`,
@@ -118,7 +120,7 @@ function renderAnswer(request: PluginRequest, placement: PlacementInWaves, sourc
   return { status: 200, body, items: parameters.length };
 }
 
-function selectsAny({ group }: PluginRequest, { groups }: PluginPlacement): boolean {
+function selectsAnyCluster({ group }: PluginRequest, { groups }: PluginPlacement): boolean {
   return groups.some(
     ({ name, decisions }) => (group === undefined || name === group) && decisions.length > 0,
   );

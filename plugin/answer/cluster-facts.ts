@@ -4,7 +4,7 @@ import type { AddOnScore } from './plugin-source.ts';
 /** Key to value. */
 export type Facts = ReadonlyMap<string, string>;
 
-/** Facts about a cluster as text: the maps of an item, and single values. */
+/** Facts about a cluster, all as strings: the single values and the maps of an item of the response. */
 export interface ClusterFacts {
   readonly server: string;
   readonly version: string;
@@ -16,12 +16,12 @@ export interface ClusterFacts {
   readonly shape: string;
 }
 
-/** The facts that are maps of strings. */
+/** The facts that are maps of strings. Each is a key of an item. */
 export const FACT_MAPS = ['labels', 'claims', 'taints', 'allocatable', 'capacity'] as const;
 export type FactMap = (typeof FACT_MAPS)[number];
 
 /** Objects of the inventory are never changed, so the same object has the same facts. */
-const known = new WeakMap<
+const factsByCluster = new WeakMap<
   ManagedCluster,
   { readonly scores: readonly AddOnScore[]; readonly facts: ClusterFacts }
 >();
@@ -33,10 +33,10 @@ export function clusterFacts(
   cluster: ManagedCluster | undefined,
   scores: readonly AddOnScore[],
 ): ClusterFacts {
-  const before = cluster && known.get(cluster);
-  if (before?.scores === scores) return before.facts;
+  const cached = cluster && factsByCluster.get(cluster);
+  if (cached?.scores === scores) return cached.facts;
   const facts = readFacts(cluster, scores);
-  if (cluster !== undefined) known.set(cluster, { scores, facts });
+  if (cluster !== undefined) factsByCluster.set(cluster, { scores, facts });
   return facts;
 }
 

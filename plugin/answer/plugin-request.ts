@@ -22,7 +22,7 @@ export interface PluginRequest {
   readonly as: string | undefined;
   /** Undefined: the wave of a cluster is the number of its decision group, and the response contains every cluster. */
   readonly waves: WaveRule | undefined;
-  /** Keys that these maps have in every item, if need be with an empty value. For `scores`: `RESOURCE/NAME`. */
+  /** Keys that these maps have in every item, with an empty value where a cluster has none. For `scores`: `RESOURCE/NAME`. */
   readonly keys: Readonly<Record<FactMap | 'scores', readonly string[]>>;
 }
 
@@ -37,7 +37,7 @@ export type ParsedRequest =
 
 /**
  * Parses the body of `getparams.execute`. A matrix generator may have rendered the values, so each of them may be a
- * text.
+ * string.
  * @param defaultNamespace the namespace of a placement that is named without one
  */
 export function parsePluginRequest(body: string, defaultNamespace?: string): ParsedRequest {
@@ -51,7 +51,7 @@ export function parsePluginRequest(body: string, defaultNamespace?: string): Par
   const parameters = asRecord(asRecord(input)['parameters']);
   const placement = placementOf(parameters, defaultNamespace);
   const onEmpty = text(parameters['onEmpty']);
-  const [flat, requireCommit] = [word(parameters['flat']), word(parameters['requireCommit'])];
+  const [flat, requireCommit] = [booleanText(parameters['flat']), booleanText(parameters['requireCommit'])];
   const as = text(parameters['as']);
   const waves = readWaveRule(parameters);
   const problem =
@@ -60,7 +60,7 @@ export function parsePluginRequest(body: string, defaultNamespace?: string): Par
     wrongChoice('onEmpty', onEmpty, ['error', 'allow']) ??
     wrongChoice('flat', flat, ['true', 'false']) ??
     wrongChoice('requireCommit', requireCommit, ['true', 'false']) ??
-    wrongKey(as) ??
+    wrongItemKey(as) ??
     (waves.ok ? undefined : waves.message);
   if (problem !== undefined) return refuse(problem);
   return {
@@ -103,13 +103,13 @@ function placementOf(
 
 const TEXTS = ['placement', 'namespace', 'group', 'onEmpty', 'as', 'applicationSetNamespace'];
 
-/** A parameter that is read as if it were not there would answer more clusters than were asked for. */
+/** If a parameter of the wrong type were ignored, the response could contain more clusters than requested. */
 function wrongType(parameters: Readonly<Record<string, unknown>>): string | undefined {
   for (const [key, value] of Object.entries(parameters)) {
-    if (TEXTS.includes(key) && typeof value !== 'string') return wrongValue(key, 'a text', value);
+    if (TEXTS.includes(key) && typeof value !== 'string') return wrongValue(key, 'a string', value);
     const isList = key === 'scores' || FACT_MAPS.some((map) => map === key);
     if (isList && !isTextOrTexts(value))
-      return wrongValue(key, 'a list of texts, or a text with commas', value);
+      return wrongValue(key, 'a list of strings, or a string with commas', value);
   }
   return undefined;
 }
@@ -130,7 +130,7 @@ function wrongChoice(key: string, value: string | undefined, choices: readonly s
   return wrongValue(key, expected, value);
 }
 
-function wrongKey(as: string | undefined): string | undefined {
+function wrongItemKey(as: string | undefined): string | undefined {
   if (as === undefined || (/^[A-Za-z]\w{0,62}$/.test(as) && !RESERVED.includes(as))) return undefined;
   return `input.parameters.as must be a word of letters, digits and _ that is not ${RESERVED.join(' or ')}, got ${JSON.stringify(as)}`;
 }
@@ -149,8 +149,8 @@ function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value.trim() : undefined;
 }
 
-/** `true`, or the text `"true"`. */
-function word(value: unknown): string | undefined {
+/** A boolean as a string: `true` and `"true"` both give `true`. Other values give text that is no valid choice. */
+function booleanText(value: unknown): string | undefined {
   return typeof value === 'boolean'
     ? String(value)
     : value === undefined

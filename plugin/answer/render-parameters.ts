@@ -38,11 +38,11 @@ export function renderParameters(
       return { ordered, facts, wave: served?.get(clusterName) ?? ordered.group.index };
     });
   const shapes = [...new Map(items.map(({ facts }) => [facts.shape, facts])).values()];
-  const textOf = itemRenderer(request, placement, shapes);
-  return items.map(textOf);
+  const renderItem = itemRenderer(request, placement, shapes);
+  return items.map(renderItem);
 }
 
-/** A decided cluster, and its index in the response. */
+/** A decided cluster. `rank`: its position in the decision, from 1. */
 interface OrderedDecision {
   readonly group: PluginPlacement['groups'][number];
   readonly decision: PluginPlacement['groups'][number]['decisions'][number];
@@ -56,23 +56,24 @@ interface Item {
   readonly wave: number;
 }
 
-/** Sorted by name; the list of a complete decision is cached by its groups. */
+/** The decided clusters, sorted by name. The list of a complete decision is cached by its groups. */
 function orderedDecisions(
   { group: wanted }: PluginRequest,
   { groups }: PluginPlacement,
 ): readonly OrderedDecision[] {
-  const known = wanted === undefined ? orders.get(groups) : undefined;
-  if (known !== undefined) return known;
+  const cached = wanted === undefined ? orderByGroups.get(groups) : undefined;
+  if (cached !== undefined) return cached;
   const order = groups
     .filter((group) => wanted === undefined || group.name === wanted)
     .flatMap((group) => group.decisions.map((decision) => ({ group, decision })))
     .map((item, position) => ({ ...item, rank: position + 1 }))
     .sort((a, b) => compare(a.decision.clusterName, b.decision.clusterName));
-  if (wanted === undefined) orders.set(groups, order);
+  if (wanted === undefined) orderByGroups.set(groups, order);
   return order;
 }
 
-const orders = new WeakMap<PluginPlacement['groups'], readonly OrderedDecision[]>();
+/** Cached results of `orderedDecisions` for complete decisions. */
+const orderByGroups = new WeakMap<PluginPlacement['groups'], readonly OrderedDecision[]>();
 
 function placementParameters(
   { placement }: PluginRequest,
@@ -115,21 +116,21 @@ function itemRenderer(
   };
   const shape = JSON.stringify([wanted, scores, flat]);
   const mapsOf = (facts: ClusterFacts): PluginParameters => {
-    const before = renderedMaps.get(facts);
-    if (before?.shape === shape) return before.maps;
+    const cached = renderedMaps.get(facts);
+    if (cached?.shape === shape) return cached.maps;
     const maps = renderMaps(facts);
     renderedMaps.set(facts, { shape, maps });
     return maps;
   };
-  const ofPlacement = placementParameters(request, placement);
-  const asked = JSON.stringify([shape, as, ofPlacement]);
+  const placementValues = placementParameters(request, placement);
+  const inputs = JSON.stringify([shape, as, placementValues]);
   return (item) => {
     const { ordered, facts, wave } = item;
-    const before = rendered.get(facts);
-    if (before?.ordered === ordered && before.wave === wave && before.asked === asked) return before.text;
-    const values = { ...valuesOf(item, ofPlacement), ...mapsOf(facts) };
-    const text = JSON.stringify(as === undefined ? values : below(as, values, flat));
-    rendered.set(facts, { asked, ordered, wave, text });
+    const cached = rendered.get(facts);
+    if (cached?.ordered === ordered && cached.wave === wave && cached.inputs === inputs) return cached.text;
+    const values = { ...itemValues(item, placementValues), ...mapsOf(facts) };
+    const text = JSON.stringify(as === undefined ? values : nestUnder(as, values, flat));
+    rendered.set(facts, { inputs, ordered, wave, text });
     return text;
   };
 }
@@ -140,12 +141,12 @@ const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonl
 /** The text that was last rendered from the facts of a cluster. */
 const rendered = new WeakMap<
   ClusterFacts,
-  Omit<Item, 'facts'> & { readonly asked: string; readonly text: string }
+  Omit<Item, 'facts'> & { readonly inputs: string; readonly text: string }
 >();
 
-function valuesOf(
+function itemValues(
   { ordered: { group, decision, rank }, facts: { server, version, clusterSet }, wave }: Item,
-  ofPlacement: PluginParameters,
+  placementValues: PluginParameters,
 ): PluginParameters {
   const { clusterName: name, reason, score } = decision;
   return {
@@ -155,7 +156,7 @@ function valuesOf(
     server,
     version,
     clusterSet,
-    ...ofPlacement,
+    ...placementValues,
     group: group.name,
     groupIndex: String(group.index),
     wave: `w${wave}`,
@@ -218,7 +219,7 @@ function flattened(
   return Object.fromEntries(flat);
 }
 
-function below(key: string, item: PluginParameters, flat: boolean): PluginParameters {
+function nestUnder(key: string, item: PluginParameters, flat: boolean): PluginParameters {
   return flat ? flattened([[key, item]]) : { [key]: item };
 }
 

@@ -11,13 +11,13 @@ interface ClusterSecret {
 export function clusterProblems(facts: ArgoFacts): readonly Problem[] {
   const { clusterSecrets, namespace } = facts;
   return [
-    ...clusterSecrets.flatMap((secret) => badSecret(secret, namespace)),
-    ...sameNames(clusterSecrets, namespace),
+    ...clusterSecrets.flatMap((secret) => secretProblems(secret, namespace)),
+    ...duplicateNames(clusterSecrets, namespace),
     ...unknownClusters(facts),
   ];
 }
 
-function badSecret({ name, data }: ClusterSecret, namespace: string): readonly Problem[] {
+function secretProblems({ name, data }: ClusterSecret, namespace: string): readonly Problem[] {
   const object = `Secret ${namespace}/${name}`;
   const hint = `kubectl -n ${namespace} edit secret ${name}`;
   const wrong = (message: string): Problem => ({
@@ -52,7 +52,7 @@ function isObject(text: string): boolean {
  * Two cluster Secrets with one name: generators use either, and Argo CD rejects Applications with
  * this destination.
  */
-function sameNames(secrets: readonly ClusterSecret[], namespace: string): readonly Problem[] {
+function duplicateNames(secrets: readonly ClusterSecret[], namespace: string): readonly Problem[] {
   const byName = new Map<string, string[]>();
   for (const { name, data } of secrets) {
     const cluster = data['name'] ?? '';

@@ -27,7 +27,7 @@ export function decisionConfigProblems(
         hint:
           name === DECISIONS_CONFIG
             ? `berth argocd install --argocd-namespace ${namespace} --url https://berth.berth-system.svc:8443`
-            : `kubectl -n ${namespace} create configmap ${name} ${literals()}`,
+            : `kubectl -n ${namespace} create configmap ${name} ${literalFlags()}`,
       },
     ];
   if (data['kind'] !== DECISIONS_GENERATOR.kind) return wrongKind(data['kind'], object, namespace);
@@ -48,7 +48,7 @@ export function decisionConfigProblems(
       ? Object.entries(generator.labels).every(([key, value]) => metadata.labels?.[key] === value)
       : metadata.name === generator.name,
   );
-  return isFound ? problems : [...problems, noPage(generator, namespace)];
+  return isFound ? problems : [...problems, noDecisionFound(generator, namespace)];
 }
 
 /** A ConfigMap may name another kind; then only the spelling can be checked. */
@@ -66,7 +66,7 @@ function wrongKind(kind: string | undefined, object: string, namespace: string):
   ];
 }
 
-function noPage({ applicationSet, labels, name }: DecisionResource, namespace: string): Problem {
+function noDecisionFound({ applicationSet, labels, name }: DecisionResource, namespace: string): Problem {
   const placement = labels[PLACEMENT_LABEL] ?? name;
   return {
     severity: 'error',
@@ -77,7 +77,8 @@ function noPage({ applicationSet, labels, name }: DecisionResource, namespace: s
   };
 }
 
-function literals(): string {
+/** The settings as flags of `kubectl create configmap`. */
+function literalFlags(): string {
   return Object.entries(DECISIONS_GENERATOR)
     .map(([key, value]) => `--from-literal=${key}=${value}`)
     .join(' ');

@@ -14,8 +14,8 @@ import { pluginConfigProblems } from './plugin-config-problems.ts';
 const DEFAULT_REQUEUE_SECONDS = { plugin: 1_800, clusterDecisionResource: 180 } as const;
 /** A longer requeue time is reported. */
 const SLOW_REQUEUE_SECONDS = 300;
-/** Older versions panic at a value of a decision that is not text. Source: argo-cd issue 27264 */
-const READS_NUMBERS = '3.3.9';
+/** Older versions panic at a value of a decision that is not a string. Source: argo-cd issue 27264 */
+const FIXED_VERSION = '3.3.9';
 
 /**
  * Problems of the connection between Argo CD and Berth; the hint of each problem is the command
@@ -54,22 +54,22 @@ function rightProblems({ mayList, namespace }: ArgoFacts): readonly Problem[] {
 
 function versionProblems({ version, decisions, namespace }: ArgoFacts): readonly Problem[] {
   const parsed = semver.coerce(version);
-  if (parsed === null || semver.gte(parsed, READS_NUMBERS)) return [];
-  const numbered = decisions.find(({ status }) =>
+  if (parsed === null || semver.gte(parsed, FIXED_VERSION)) return [];
+  const withScore = decisions.find(({ status }) =>
     (status as { readonly decisions?: readonly ClusterDecision[] } | undefined)?.decisions?.some(
       ({ score }) => score !== undefined,
     ),
   );
   return [
     {
-      severity: numbered === undefined ? 'warning' : 'error',
+      severity: withScore === undefined ? 'warning' : 'error',
       code: 'argocd.version',
       object: `Deployment ${namespace}/argocd-applicationset-controller`,
       message:
-        numbered === undefined
-          ? `runs Argo CD ${parsed.version}, which panics at a score in a PlacementDecision (before ${READS_NUMBERS}): leave sortBy: Score out of placements for decision resources`
-          : `runs Argo CD ${parsed.version}, which panics at the score in PlacementDecision ${numbered.metadata.name}`,
-      hint: `kubectl -n ${namespace} set image deployment/argocd-applicationset-controller '*=quay.io/argoproj/argocd:v${READS_NUMBERS}'`,
+        withScore === undefined
+          ? `runs Argo CD ${parsed.version}, which panics at a score in a PlacementDecision (before ${FIXED_VERSION}): leave sortBy: Score out of placements for decision resources`
+          : `runs Argo CD ${parsed.version}, which panics at the score in PlacementDecision ${withScore.metadata.name}`,
+      hint: `kubectl -n ${namespace} set image deployment/argocd-applicationset-controller '*=quay.io/argoproj/argocd:v${FIXED_VERSION}'`,
     },
   ];
 }

@@ -23,24 +23,25 @@ export type DecisionGenerator = {
 export function decisionGenerators({ metadata, spec }: KubeObject): readonly DecisionGenerator[] {
   const applicationSet = `${metadata.namespace ?? ''}/${metadata.name}`;
   const found: DecisionGenerator[] = [];
-  const look = (list: unknown, path: string): void => {
+  const collect = (list: unknown, path: string): void => {
     for (const [index, generator] of asList(list).entries()) {
-      const at = `${path}/${index}`;
+      const ownPath = `${path}/${index}`;
       const { plugin, clusterDecisionResource, matrix, merge } = asFields(generator);
-      if (plugin !== undefined) found.push(pluginGenerator(asFields(plugin), applicationSet, `${at}/plugin`));
+      if (plugin !== undefined)
+        found.push(pluginGenerator(asFields(plugin), applicationSet, `${ownPath}/plugin`));
       if (clusterDecisionResource !== undefined)
         found.push(
           decisionResource(
             asFields(clusterDecisionResource),
             applicationSet,
-            `${at}/clusterDecisionResource`,
+            `${ownPath}/clusterDecisionResource`,
           ),
         );
-      look(asFields(matrix)['generators'], `${at}/matrix/generators`);
-      look(asFields(merge)['generators'], `${at}/merge/generators`);
+      collect(asFields(matrix)['generators'], `${ownPath}/matrix/generators`);
+      collect(asFields(merge)['generators'], `${ownPath}/merge/generators`);
     }
   };
-  look(asFields(spec)['generators'], '/spec/generators');
+  collect(asFields(spec)['generators'], '/spec/generators');
   return found;
 }
 

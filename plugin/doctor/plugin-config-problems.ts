@@ -41,7 +41,7 @@ export function pluginConfigProblems(name: string, facts: ArgoFacts): readonly P
       ...error(
         'argocd.request-timeout',
         object,
-        `requestTimeout is ${JSON.stringify(requestTimeout)}, expected seconds without a unit`,
+        `requestTimeout is ${JSON.stringify(requestTimeout)}, expected whole seconds without a unit`,
       ),
       hint: set('requestTimeout', '10'),
     });
@@ -57,13 +57,13 @@ export function pluginConfigProblems(name: string, facts: ArgoFacts): readonly P
     });
   const probe = facts.probes.get(name);
   const { secret } = tokenReference(token);
-  const reinstall =
+  const tokenFix =
     secret === `${name}-plugin`
       ? `kubectl -n ${namespace} delete secret ${secret} && berth argocd install --argocd-namespace ${namespace} --name ${name} --url ${baseUrl} --token-entry NEW_FILE; then start berth serve with --token-file NEW_FILE`
       : `add the digest of the token in the Secret ${namespace}/${secret} to the token file of berth serve`;
   return probe === undefined
     ? problems
-    : [...problems, ...probeProblems(probe, object, { baseUrl, again: reinstall })];
+    : [...problems, ...probeProblems(probe, object, { baseUrl, tokenFix })];
 }
 
 function tokenProblems(reference: string, object: string, facts: ArgoFacts): readonly Problem[] {
@@ -116,11 +116,11 @@ function isServiceAddress(baseUrl: string): boolean {
   return URL.canParse(baseUrl) && /\.svc(\.|$)/.test(new URL(baseUrl).hostname);
 }
 
-/** @param again how the hub and the token file of Berth get the same token */
+/** @param tokenFix how to give Argo CD and the token file of Berth the same token */
 function probeProblems(
   probe: ProbeResult,
   object: string,
-  { baseUrl, again }: { readonly baseUrl: string; readonly again: string },
+  { baseUrl, tokenFix }: { readonly baseUrl: string; readonly tokenFix: string },
 ): readonly Problem[] {
   const isService = isServiceAddress(baseUrl);
   if (probe.kind === 'failed') {
@@ -147,7 +147,7 @@ function probeProblems(
           },
     ];
   }
-  // The request names no placement. Berth reports that only if everything else is right.
+  // The probe names no placement. Berth reports that only after it has accepted the token and path.
   if (probe.status === 400) return [];
   return [
     {
@@ -156,7 +156,7 @@ function probeProblems(
         probe.status === 401
           ? isService
             ? 'kubectl -n berth-system get secret berth-tokens -o jsonpath="{.data.tokens\\.yaml}" | base64 -d'
-            : again
+            : tokenFix
           : 'berth status',
     },
   ];

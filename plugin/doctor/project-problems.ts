@@ -7,7 +7,7 @@ import { decisionGenerators } from './generators-in-use.ts';
 /** The project of an Application that names none. */
 const DEFAULT_PROJECT = 'default';
 /** Valid names of projects. Others cannot exist, and must not be part of a suggested command. */
-const NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
+const VALID_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 /**
  * Templates with a project that does not exist, for which Argo CD rejects each Application. Names
@@ -19,7 +19,9 @@ export function projectProblems({ applicationSets, projects, namespace }: ArgoFa
   return applicationSets.flatMap((set) => {
     if (decisionGenerators(set).length === 0) return [];
     const name = projectOf(set);
-    return name === undefined || projects.has(name) ? [] : [missing(set, name, { projects, namespace })];
+    return name === undefined || projects.has(name)
+      ? []
+      : [missingProject(set, name, { projects, namespace })];
   });
 }
 
@@ -33,25 +35,25 @@ function projectOf({ spec }: KubeObject): string | undefined {
   return project === '' ? DEFAULT_PROJECT : project;
 }
 
-function missing(
-  { metadata: { name, namespace: of = '' } }: KubeObject,
+function missingProject(
+  { metadata: { name, namespace: ownNamespace = '' } }: KubeObject,
   project: string,
   { projects, namespace }: { readonly projects: ReadonlySet<string>; readonly namespace: string },
 ): Problem {
   const near = closestName(project, projects);
   const path = '/spec/template/spec/project';
   const patch = (value: string): string => JSON.stringify([{ op: 'add', path, value }]);
-  const create = NAME.test(project)
+  const create = VALID_NAME.test(project)
     ? `argocd proj create ${project}, with --src and --dest for what it may use`
     : `kubectl -n ${namespace} get appprojects`;
   return {
     severity: 'error',
     code: 'argocd.project',
-    object: `ApplicationSet ${of}/${name}`,
+    object: `ApplicationSet ${ownNamespace}/${name}`,
     message: `its template names the project ${JSON.stringify(project)}, which does not exist in namespace ${namespace}: Argo CD refuses every Application`,
     hint:
       near === undefined
         ? create
-        : `kubectl -n ${of} patch applicationset ${name} --type json -p '${patch(near)}'`,
+        : `kubectl -n ${ownNamespace} patch applicationset ${name} --type json -p '${patch(near)}'`,
   };
 }

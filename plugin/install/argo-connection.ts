@@ -18,7 +18,7 @@ const REQUEST_TIMEOUT_SECONDS = 10;
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 /** The ConfigMap of the clusterDecisionResource generator. */
 export const DECISIONS_CONFIG = 'berth-placement-decisions';
-const READERS = 'read-placement-decisions';
+const READER_ROLE = 'read-placement-decisions';
 /** The accounts that run generators; the second one previews ApplicationSets. */
 export const GENERATOR_ACCOUNTS = ['argocd-applicationset-controller', 'argocd-server'] as const;
 
@@ -30,10 +30,10 @@ export const GENERATOR_ACCOUNTS = ['argocd-applicationset-controller', 'argocd-s
  */
 export function argoConnectionObjects(connection: ArgoConnection): readonly KubeObject[] {
   const { namespace, name, baseUrl, token } = connection;
-  const inArgo = (apiVersion: string, kind: string, called: string, rest: object): KubeObject => ({
+  const inArgo = (apiVersion: string, kind: string, objectName: string, rest: object): KubeObject => ({
     apiVersion,
     kind,
-    metadata: { name: called, namespace },
+    metadata: { name: objectName, namespace },
     ...rest,
   });
   const secret = inArgo('v1', 'Secret', secretName(name), { stringData: { [TOKEN_KEY]: token } });
@@ -55,9 +55,9 @@ export function argoConnectionObjects(connection: ArgoConnection): readonly Kube
     }),
     ...(token === undefined ? [] : [{ ...secret, metadata: { ...secret.metadata, labels } }]),
     inArgo('v1', 'ConfigMap', DECISIONS_CONFIG, { data: DECISIONS_GENERATOR }),
-    inArgo(`${RBAC_GROUP}/v1`, 'Role', READERS, { rules }),
-    inArgo(`${RBAC_GROUP}/v1`, 'RoleBinding', READERS, {
-      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: READERS },
+    inArgo(`${RBAC_GROUP}/v1`, 'Role', READER_ROLE, { rules }),
+    inArgo(`${RBAC_GROUP}/v1`, 'RoleBinding', READER_ROLE, {
+      roleRef: { apiGroup: RBAC_GROUP, kind: 'Role', name: READER_ROLE },
       subjects: GENERATOR_ACCOUNTS.map((account) => ({
         kind: 'ServiceAccount',
         name: account,

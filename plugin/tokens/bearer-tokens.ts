@@ -33,7 +33,7 @@ export class BearerTokens {
       without: 'no bearer token is accepted',
       parse: (text) => {
         const entries = parseTokenFile(file, text);
-        warn(file, entries, log);
+        reportWeakTokens(file, entries, log);
         return entries;
       },
       log,
@@ -57,7 +57,7 @@ export class BearerTokens {
   }
 }
 
-function warn(file: string, entries: readonly TokenEntry[], log: Logger): void {
+function reportWeakTokens(file: string, entries: readonly TokenEntry[], log: Logger): void {
   const placeholders = entries.filter((entry) => entry.isPlaceholder).map(({ grant }) => grant.name);
   if (placeholders.length > 0)
     log.error('the token file contains the placeholder of the shipped manifest, which is refused', {

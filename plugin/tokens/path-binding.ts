@@ -30,7 +30,7 @@ export function parsePathBinding(path: string): ParsedPath {
     const wrong = names.find((name) => !NAME.test(name));
     if (wrong !== undefined)
       return refuse(
-        `the path of baseUrl has ${JSON.stringify(wrong)} behind ${part}, expected names with commas`,
+        `the path of baseUrl has ${JSON.stringify(wrong)} after ${part}, expected names separated by commas`,
       );
     if (bound.has(part)) return refuse(`the path of baseUrl has ${part} twice, expected it once`);
     bound.set(part, new Set(names));

@@ -34,28 +34,32 @@ describe('a request of the plugin generator', () => {
     { name: 'no placement', given: {}, says: /placement is missing/ },
     { name: 'a name alone', given: { placement: 'web' }, says: /must be NAMESPACE\/NAME/ },
     { name: 'three parts', given: { placement: 'a/b/c' }, says: /must be NAMESPACE\/NAME/ },
-    { name: 'a placement that is no text', given: { placement: 5 }, says: /placement must be a text, got 5/ },
+    {
+      name: 'a placement that is no string',
+      given: { placement: 5 },
+      says: /placement must be a string, got 5/,
+    },
     // Read as absent, it would answer the clusters of every group.
     {
       name: 'a group that is a number',
       given: { placement: 'a/b', group: 1 },
-      says: /group must be a text, got 1/,
+      says: /group must be a string, got 1/,
     },
     {
       name: 'a group that is null',
       given: { placement: 'a/b', group: null },
-      says: /group must be a text, got null/,
+      says: /group must be a string, got null/,
     },
-    { name: 'a list of groups', given: { placement: 'a/b', group: ['x'] }, says: /group must be a text/ },
+    { name: 'a list of groups', given: { placement: 'a/b', group: ['x'] }, says: /group must be a string/ },
     {
       name: 'labels that are a map',
       given: { placement: 'a/b', labels: { region: 'eu' } },
-      says: /labels must be a list of texts/,
+      says: /labels must be a list of strings/,
     },
     {
       name: 'scores with numbers',
       given: { placement: 'a/b', scores: ['x/y', 5] },
-      says: /scores must be a list of texts/,
+      says: /scores must be a list of strings/,
     },
     {
       name: 'another onEmpty',
