@@ -75,7 +75,7 @@ async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: Jo
   const { clusterName, agentId } = pair;
   const agent = startWorks(options, {
     hub: hub.api,
-    isFelt: () => hub.outage.isFelt,
+    explainsFailures: () => hub.outage.explainsFailures,
     cluster,
     clusterName,
     agentId,
@@ -84,17 +84,17 @@ async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: Jo
   await agent.close();
 }
 
-interface WorksOf {
+interface WorksRun {
   readonly hub: KubeApi;
-  /** Whether the hub does not answer. */
-  readonly isFelt: () => boolean;
+  /** Whether an outage of the hub explains failed requests. */
+  readonly explainsFailures: () => boolean;
   readonly cluster: AgentClient;
   readonly clusterName: string;
   readonly agentId: string | undefined;
 }
 
-function startWorks({ settings, clock, log }: RunAgentsOptions, of: WorksOf): Agent {
-  const { hub, isFelt, cluster, clusterName, agentId } = of;
+function startWorks({ settings, clock, log }: RunAgentsOptions, run: WorksRun): Agent {
+  const { hub, explainsFailures, cluster, clusterName, agentId } = run;
   const agent = startAgent({
     ...settings,
     hub,
@@ -102,9 +102,9 @@ function startWorks({ settings, clock, log }: RunAgentsOptions, of: WorksOf): Ag
     clusterName,
     agentId,
     clock,
-    log: quietLogger(log, () => isFelt() || cluster.outage.isFelt),
+    log: quietLogger(log, () => explainsFailures() || cluster.outage.explainsFailures),
     impersonate: (user) => cluster.executors.as(user),
-    onEvent: (event) => tell(log, event),
+    onEvent: (event) => logEvent(log, event),
   });
   log.info('agent started', { cluster: clusterName, hub: hub.server, managed: cluster.api.server });
   void agent
@@ -123,9 +123,9 @@ interface RegisteringRun {
 async function register(pair: RegisteringPair, run: RegisteringRun): Promise<void> {
   const { options, clients, cluster, stopping } = run;
   const { env, clock, log } = options;
-  const felt = new Map<KubeApi, () => boolean>();
-  const open = new Set<() => void>();
-  onAbort(stopping.cutOff, () => open.forEach((close) => close()));
+  const outageChecks = new Map<KubeApi, () => boolean>();
+  const closers = new Set<() => void>();
+  onAbort(stopping.cutOff, () => closers.forEach((close) => close()));
   const registration: Registration = {
     bootstraps: pair.bootstrapKubeconfigs.map((file) => () => loadKubeConfig({ file, env })),
     store: storeOf(pair, run),
@@ -140,22 +140,28 @@ async function register(pair: RegisteringPair, run: RegisteringRun): Promise<voi
       env,
       connect: (config) => {
         const { api, outage, executors } = clients.connect(config);
-        felt.set(api, () => outage.isFelt);
+        outageChecks.set(api, () => outage.explainsFailures);
         const close = (): void => {
-          felt.delete(api);
-          open.delete(close);
+          outageChecks.delete(api);
+          closers.delete(close);
           api.close();
           executors.close();
         };
-        open.add(close);
+        closers.add(close);
         if (stopping.cutOff.aborted) close();
         return { api, close };
       },
     },
     startWorks: (hub, identity) => {
-      const isFelt = felt.get(hub) ?? (() => false);
+      const explainsFailures = outageChecks.get(hub) ?? (() => false);
       const { agentId } = pair;
-      const agent = startWorks(options, { hub, isFelt, cluster, clusterName: identity.cluster, agentId });
+      const agent = startWorks(options, {
+        hub,
+        explainsFailures,
+        cluster,
+        clusterName: identity.cluster,
+        agentId,
+      });
       return () => agent.close();
     },
   };
@@ -186,7 +192,7 @@ const EVENT_TEXT = {
   evicted: 'work evicted',
 } as const;
 
-function tell(log: Logger, { kind, ...fields }: AgentEvent): void {
+function logEvent(log: Logger, { kind, ...fields }: AgentEvent): void {
   log.info(EVENT_TEXT[kind], fields);
 }
 

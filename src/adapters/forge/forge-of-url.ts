@@ -13,13 +13,13 @@ export function forgeOfUrl(
   const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/\/)(.+)$/.exec(url);
   const parsed = scp === null && URL.canParse(url) ? new URL(url) : undefined;
   const host = scp?.[1] ?? parsed?.host ?? '';
-  const place = (scp?.[2] ?? unescaped(parsed?.pathname ?? '')).replace(/^\/+|\/+$/g, '');
-  if (host === '' || place === '') return undefined;
+  const path = (scp?.[2] ?? unescaped(parsed?.pathname ?? '')).replace(/^\/+|\/+$/g, '');
+  if (host === '' || path === '') return undefined;
   // A token is sent without TLS only inside this machine.
   const scheme = parsed?.protocol === 'http:' && isLoopbackHost(parsed.hostname) ? 'http' : 'https';
   // The port of an ssh URL says nothing about https.
   const base = `${scheme}://${parsed?.protocol === 'ssh:' ? parsed.hostname : host}`;
-  return DIALECTS[provider].address({ host, base, path: place.replace(/\.git$/, '') });
+  return DIALECTS[provider].address({ host, base, path: path.replace(/\.git$/, '') });
 }
 
 /** Returns the text unchanged if its percent-encoding is invalid. */

@@ -40,7 +40,7 @@ export async function listenHttp(
   options: ListenOptions,
   handle: (request: http.IncomingMessage, response: http.ServerResponse) => Promise<void>,
 ): Promise<HttpListener> {
-  const answer = (request: http.IncomingMessage, response: http.ServerResponse): void => {
+  const handleSafely = (request: http.IncomingMessage, response: http.ServerResponse): void => {
     handle(request, response).catch(() => {
       if (!response.headersSent) response.writeHead(500, { 'content-type': 'application/json' });
       response.end('{"message":"internal error"}');
@@ -49,8 +49,11 @@ export async function listenHttp(
   const secure =
     options.tls === undefined
       ? undefined
-      : https.createServer({ ...LIMITS, ...options.tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS }, answer);
-  const server = secure ?? http.createServer(LIMITS, answer);
+      : https.createServer(
+          { ...LIMITS, ...options.tls, handshakeTimeout: HANDSHAKE_TIMEOUT_MS },
+          handleSafely,
+        );
+  const server = secure ?? http.createServer(LIMITS, handleSafely);
   server.setTimeout(IDLE_MS);
   closeIdleConnections(server, MAX_CONNECTIONS);
   await new Promise<void>((resolve, reject) => {

@@ -3,7 +3,7 @@ import { boundedText } from '../../runtime/bounded-text.ts';
 
 const TIMEOUT_MS = 15_000;
 /** Large enough for thousands of clusters with long labels. */
-const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 32 * 1024 * 1024;
 
 export interface PrometheusQuery {
   /** `https://HOST[:PORT][/PREFIX]` */
@@ -37,7 +37,7 @@ export async function queryPrometheus({ server, query, token, signal }: Promethe
       redirect: 'error',
       signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
     });
-    [status, text] = [response.status, await boundedText(response, MAX_ANSWER_BYTES)];
+    [status, text] = [response.status, await boundedText(response, MAX_RESPONSE_BYTES)];
   } catch (cause) {
     const why =
       cause instanceof Error && cause.cause !== undefined ? errorText(cause.cause) : errorText(cause);

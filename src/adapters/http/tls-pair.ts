@@ -41,7 +41,7 @@ export class TlsPair {
     this.#cert = open(files.certFile, 'TLS certificate');
     this.#key = open(files.keyFile, 'TLS key');
     this.#identity = this.#read();
-    this.#warn();
+    this.#warnAboutFiles();
   }
 
   get identity(): TlsIdentity {
@@ -51,12 +51,12 @@ export class TlsPair {
   /** Reads the files repeatedly, and calls back with each new pair. The returned function stops this. */
   follow(clock: Clock, onChange: (identity: TlsIdentity) => void): () => void {
     let cancel: () => void;
-    const look = (): void => {
+    const checkFiles = (): void => {
       const changed = [this.#cert.check(), this.#key.check()].includes(true);
       if (changed || this.#problem !== '') this.#renew(onChange);
-      cancel = clock.schedule(CHECK_EVERY_MS, look);
+      cancel = clock.schedule(CHECK_EVERY_MS, checkFiles);
     };
-    cancel = clock.schedule(CHECK_EVERY_MS, look);
+    cancel = clock.schedule(CHECK_EVERY_MS, checkFiles);
     return () => cancel();
   }
 
@@ -67,7 +67,7 @@ export class TlsPair {
       this.#problem = '';
       onChange(this.#identity);
       this.#log.info('a new TLS certificate is served', { certFile });
-      this.#warn();
+      this.#warnAboutFiles();
     } catch (error) {
       const problem = errorText(error);
       if (problem !== this.#problem)
@@ -99,7 +99,7 @@ export class TlsPair {
     }
   }
 
-  #warn(): void {
+  #warnAboutFiles(): void {
     const { certFile, keyFile } = this.#files;
     const mode = statSync(keyFile, { throwIfNoEntry: false })?.mode ?? 0;
     if ((mode & OTHERS_MAY_READ) !== 0)

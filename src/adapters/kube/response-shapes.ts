@@ -7,7 +7,7 @@ export function requireObject(value: unknown, request: RequestSubject): KubeObje
   // Reviews (SubjectAccessReview and others) are answered without a name.
   if (typeof object === 'object' && typeof object?.metadata === 'object' && object.metadata !== null)
     return object;
-  throw networkError('the answer is not an object with metadata', request);
+  throw networkError('the response is not an object with metadata', request);
 }
 
 interface ListBody {
@@ -26,6 +26,6 @@ export function requireList(value: unknown, request: RequestSubject): ListBody {
     // Go servers send `null` for an empty slice.
     (Array.isArray(list.items) || list.items === null);
   if (!complete)
-    throw networkError('the answer is not a list with metadata.resourceVersion and items', request);
+    throw networkError('the response is not a list with metadata.resourceVersion and items', request);
   return { ...(list as ListBody), items: (list as { items: ListBody['items'] | null }).items ?? [] };
 }

@@ -23,20 +23,21 @@ const MAX_OUTPUT_BYTES = 16 * 1024 * 1024;
 /** A limit of the address space: a file of a few hundred bytes may expand beyond any memory. */
 const MAX_MEMORY_BYTES = 2 * 1024 ** 3;
 /** The port of the discard service, where nothing listens. */
-const NOWHERE = 'http://127.0.0.1:9';
+const DISCARD_PROXY = 'http://127.0.0.1:9';
 /** Entry names that are valid in git but not in a file system. */
 const BAD_NAME: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'ENOTDIR', 'EEXIST', 'EISDIR']);
 
 /**
  * Renders a kustomization with the kustomize inside kubectl, in a folder with only the given files:
  * no cluster, no home, no plugins, no Helm, and no remote git access. Errors of the kustomization
- * are values; TransientError when kubectl could not run.
+ * are returned as values.
+ * @throws TransientError when the folder cannot be written, or kubectl cannot be started
  */
 export async function kubectlKustomize(input: KustomizeInput): Promise<KustomizeResult> {
   const root = await mkdtemp(path.join(os.tmpdir(), 'berth-kustomize-')).catch(cannotWrite);
   try {
     for (const [file, content] of input.files) {
-      const problem = await put(path.join(root, file), content);
+      const problem = await writeInput(path.join(root, file), content);
       if (problem !== undefined) return failed(`${file} cannot be written to disk: ${problem}`);
     }
     return await render(root, input);
@@ -49,7 +50,7 @@ export async function kubectlKustomize(input: KustomizeInput): Promise<Kustomize
  * Writes the file.
  * @returns why it cannot be written on any disk; undefined if it was written
  */
-async function put(target: string, content: Buffer): Promise<string | undefined> {
+async function writeInput(target: string, content: Buffer): Promise<string | undefined> {
   try {
     await mkdir(path.dirname(target), { recursive: true });
     await writeFile(target, content);
@@ -77,7 +78,7 @@ async function render(
   { folder, ambient, timeoutMs }: KustomizeInput,
 ): Promise<KustomizeResult> {
   const ended = await runBounded({
-    words: ['kubectl', 'kustomize', path.join(root, folder)],
+    commandLine: ['kubectl', 'kustomize', path.join(root, folder)],
     // Not the folder: an empty entry of PATH means the current directory, and the repository may contain a file named kubectl.
     cwd: '/',
     env: environment(ambient['PATH'] || '/nonexistent'),
@@ -90,17 +91,17 @@ async function render(
       if (ended.exitCode === 0) return { ok: true, text: ended.stdout };
       if (/(?:^|\n)(?:runtime|fatal error): (?:.*out of memory|.*cannot allocate)/.test(ended.stderr))
         return failed(`it took more memory than ${MAX_MEMORY_BYTES} bytes`);
-      // The path of the temporary folder means nothing to users.
-      const said = problemIn(ended.stderr.trim() || `kubectl ended with exit code ${ended.exitCode}`)
+      // The path of the temporary folder is of no use to users.
+      const problem = problemIn(ended.stderr.trim() || `kubectl ended with exit code ${ended.exitCode}`)
         .replaceAll(`${root}/`, '')
         .replaceAll(root, '.');
-      return failed(said.replaceAll(/\s*\n\s*/g, ' ').slice(0, 1000));
+      return failed(problem.replaceAll(/\s*\n\s*/g, ' ').slice(0, 1000));
     }
     case 'not-found':
       return { ok: false, reason: 'no-kubectl', message: 'kubectl is not installed' };
     case 'killed':
       return { ok: false, reason: 'stopped', message: `kubectl was ended by ${ended.signal}` };
-    case 'too-loud':
+    case 'too-much-output':
       return failed(`it was rendered to more than ${MAX_OUTPUT_BYTES} bytes`);
     case 'too-slow':
       return {
@@ -122,24 +123,24 @@ function environment(searchPath: string): Record<string, string> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ALLOW_PROTOCOL: 'none',
     // A proxy address on which nothing listens, so that no remote fetch succeeds.
-    HTTP_PROXY: NOWHERE,
-    HTTPS_PROXY: NOWHERE,
+    HTTP_PROXY: DISCARD_PROXY,
+    HTTPS_PROXY: DISCARD_PROXY,
     NO_PROXY: '',
     LC_ALL: 'C',
   };
 }
 
 /** Removes the time and process id that kubectl puts before some errors, so that the same problem always has the same text. */
-function problemIn(said: string): string {
+function problemIn(problem: string): string {
   const logged = /^[EF]\d{4} [^\n]*\] "command failed" err=(?:("(?:[^"\\]|\\.)*")$|<\n([^]*?)\n >)/m.exec(
-    said,
+    problem,
   );
-  if (logged === null) return said.replace(/^error: /, '');
+  if (logged === null) return problem.replace(/^error: /, '');
   const [, quoted, lines] = logged;
   if (lines !== undefined) return lines.trim();
   try {
     return JSON.parse(quoted ?? '') as string;
   } catch {
-    return quoted ?? said; // Go escapes a few characters in other ways
+    return quoted ?? problem; // Go escapes a few characters in other ways
   }
 }

@@ -4,7 +4,8 @@ import { childProcessGroups } from '../../runtime/child-process-groups.ts';
 import { killGroup } from '../../runtime/kill-group.ts';
 
 export interface BoundedRun {
-  readonly words: readonly string[];
+  /** The program and its arguments. */
+  readonly commandLine: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly timeoutMs: number;
@@ -18,11 +19,11 @@ export type BoundedResult =
       readonly kind: 'exited';
       readonly exitCode: number;
       readonly stdout: string;
-      /** The start of it, because programs that crash print the reason first. */
+      /** Only its start, because programs that crash print the reason first. */
       readonly stderr: string;
     }
   | { readonly kind: 'killed'; readonly signal: string }
-  | { readonly kind: 'not-found' | 'too-slow' | 'too-loud' };
+  | { readonly kind: 'not-found' | 'too-slow' | 'too-much-output' };
 
 const MAX_STDERR_CHARS = 64 * 1024;
 /** Exit code of a shell for a missing program. */
@@ -35,13 +36,13 @@ const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
 
 /**
  * Runs a program with limits of time, memory and output. It leads a process group, which is killed
- * as a group, because kubectl may be a wrapper that starts another program. TransientError when it
- * cannot be started.
+ * as a group, because kubectl may be a wrapper that starts another program.
+ * @throws TransientError `source.kustomize-start` when the shell cannot be started
  */
 export function runBounded(run: BoundedRun): Promise<BoundedResult> {
   const kilobytes = String(Math.floor(run.maxMemoryBytes / 1024));
   return new Promise((resolve, reject) => {
-    const child = spawn('/bin/sh', ['-c', LIMITED, 'sh', kilobytes, ...run.words], {
+    const child = spawn('/bin/sh', ['-c', LIMITED, 'sh', kilobytes, ...run.commandLine], {
       cwd: run.cwd,
       env: { ...run.env },
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -49,7 +50,7 @@ export function runBounded(run: BoundedRun): Promise<BoundedResult> {
     });
     const untrack = childProcessGroups.track(child.pid);
     let stopped: BoundedResult | undefined;
-    const stop = (kind: 'too-slow' | 'too-loud'): void => {
+    const stop = (kind: 'too-slow' | 'too-much-output'): void => {
       stopped ??= { kind };
       killGroup(child.pid, 'SIGKILL');
     };
@@ -58,7 +59,7 @@ export function runBounded(run: BoundedRun): Promise<BoundedResult> {
     let [bytes, stderr] = [0, ''];
     child.stdout.on('data', (chunk: Buffer) => {
       bytes += chunk.length;
-      if (bytes > run.maxOutputBytes) stop('too-loud');
+      if (bytes > run.maxOutputBytes) stop('too-much-output');
       else chunks.push(chunk);
     });
     child.stderr.on('data', (chunk: Buffer) => {
@@ -66,7 +67,7 @@ export function runBounded(run: BoundedRun): Promise<BoundedResult> {
     });
     child.once('error', (cause) => {
       clearTimeout(timer);
-      const details = { code: 'source.kustomize-start', subject: run.words[0] ?? '', cause };
+      const details = { code: 'source.kustomize-start', subject: run.commandLine[0] ?? '', cause };
       reject(new TransientError(`could not be started: ${cause.message}`, details));
     });
     child.once('close', (exitCode, signal) => {

@@ -18,7 +18,7 @@ export interface SnapshotManifest {
   readonly held?: Snapshot['held'];
 }
 
-/** Paths in a history directory. */
+/** Paths in a history directory. The manifests of snapshots are in the folder `worlds`. */
 export const historyFiles = {
   records: (dir: string): string => join(dir, 'records.jsonl'),
   snapshot: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
@@ -84,7 +84,7 @@ export class HistoryReader {
   }
 
   async #readPiece(hash: string): Promise<readonly SnapshotEntry[]> {
-    const bytes = await expand(await readFile(historyFiles.piece(this.#dir, hash)));
+    const bytes = await decompress(await readFile(historyFiles.piece(this.#dir, hash)));
     return JSON.parse(bytes.toString('utf8')) as SnapshotEntry[];
   }
 }
@@ -97,4 +97,4 @@ function byKey(a: SnapshotEntry, b: SnapshotEntry): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
-const expand = promisify(gunzip);
+const decompress = promisify(gunzip);

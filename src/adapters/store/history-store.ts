@@ -11,6 +11,7 @@ import { historyFiles, HistoryReader, type SnapshotManifest } from './history-re
 import { LineFile } from './line-file.ts';
 import { SNAPSHOT_LISTS, type SnapshotDigest } from './snapshot-digest.ts';
 
+/** How long a write waits for further records. */
 const GATHER_MS = 50;
 
 interface Entry {
@@ -34,12 +35,12 @@ export class HistoryStore {
   readonly #options: HistoryOptions;
   readonly #reader: HistoryReader;
   readonly #lines: LineFile;
-  readonly #known = new Set<string>();
+  readonly #writtenFiles = new Set<string>();
   readonly #waiting: Entry[] = [];
   #writing: Promise<void> | undefined;
   /** A caller waits for the write, so it must not be delayed to collect more records. */
-  #hurried = false;
-  #hurry: () => void = () => undefined;
+  #isFlushing = false;
+  #endGathering: () => void = () => undefined;
   #records: number | undefined;
 
   constructor(options: HistoryOptions) {
@@ -62,10 +63,10 @@ export class HistoryStore {
    * reported as lost.
    */
   async flush(): Promise<void> {
-    this.#hurried = true;
-    this.#hurry();
+    this.#isFlushing = true;
+    this.#endGathering();
     while (this.#writing !== undefined) await this.#writing;
-    this.#hurried = false;
+    this.#isFlushing = false;
   }
 
   /**
@@ -75,7 +76,7 @@ export class HistoryStore {
   async #drain(): Promise<void> {
     let batch: readonly Entry[];
     do {
-      await this.#gather();
+      await this.#waitForMore();
       batch = this.#waiting.splice(0);
       try {
         // The file stays open until no record arrives for a moment.
@@ -88,11 +89,11 @@ export class HistoryStore {
     this.#writing = undefined;
   }
 
-  #gather(): Promise<void> {
-    if (this.#hurried) return Promise.resolve();
+  #waitForMore(): Promise<void> {
+    if (this.#isFlushing) return Promise.resolve();
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, GATHER_MS);
-      this.#hurry = () => {
+      this.#endGathering = () => {
         clearTimeout(timer);
         resolve();
       };
@@ -101,10 +102,10 @@ export class HistoryStore {
 
   async #write(batch: readonly Entry[]): Promise<void> {
     const { maxRecords } = this.#options;
-    if (this.#known.size > 0 && !(await this.#lines.isThere())) this.#startAgain();
+    if (this.#writtenFiles.size > 0 && !(await this.#lines.exists())) this.#forgetWritten();
     this.#records ??= (await this.#reader.list()).length;
     for (const { snapshot } of batch)
-      if (!this.#known.has(historyFiles.snapshot(this.#options.dir, snapshot.hash)))
+      if (!this.#writtenFiles.has(historyFiles.snapshot(this.#options.dir, snapshot.hash)))
         await this.#writeSnapshot(snapshot);
     // Records are written last, so that their pieces exist.
     await this.#lines.append(batch.map(({ line }) => line));
@@ -113,10 +114,10 @@ export class HistoryStore {
   }
 
   /** The folder was removed, so pieces must be written again when needed. */
-  #startAgain(): void {
+  #forgetWritten(): void {
     const { dir, log } = this.#options;
     log.warn('the history was removed; a new one is started', { folder: dir });
-    this.#known.clear();
+    this.#writtenFiles.clear();
     this.#records = 0;
   }
 
@@ -124,7 +125,9 @@ export class HistoryStore {
     const { dir } = this.#options;
     for (const list of SNAPSHOT_LISTS)
       for (const piece of snapshot.pieces[list])
-        await this.#keep(historyFiles.piece(dir, piece.hash), () => compress(JSON.stringify(piece.objects)));
+        await this.#writeOnce(historyFiles.piece(dir, piece.hash), () =>
+          compress(JSON.stringify(piece.objects)),
+        );
     const pieces = Object.fromEntries(
       SNAPSHOT_LISTS.map((list) => [list, snapshot.pieces[list].map((piece) => piece.hash)]),
     ) as unknown as SnapshotManifest['pieces'];
@@ -135,17 +138,17 @@ export class HistoryStore {
       ...(first.length > 0 && { first }),
       ...(held && { held }),
     };
-    await this.#keep(historyFiles.snapshot(dir, snapshot.hash), () => JSON.stringify(manifest));
+    await this.#writeOnce(historyFiles.snapshot(dir, snapshot.hash), () => JSON.stringify(manifest));
   }
 
-  async #keep(file: string, content: () => string | Promise<Uint8Array>): Promise<void> {
-    if (this.#known.has(file)) return;
+  async #writeOnce(file: string, content: () => string | Promise<Uint8Array>): Promise<void> {
+    if (this.#writtenFiles.has(file)) return;
     const exists = await access(file).then(
       () => true,
       () => false,
     );
     if (!exists) await writeFileAtomic(file, await content());
-    this.#known.add(file);
+    this.#writtenFiles.add(file);
   }
 
   async #compact(): Promise<void> {
@@ -162,7 +165,7 @@ export class HistoryStore {
     }
     await removeOthers(join(dir, 'worlds'), '.json', snapshots);
     await removeOthers(join(dir, 'pieces'), '.json.gz', pieces);
-    this.#known.clear();
+    this.#writtenFiles.clear();
   }
 }
 

@@ -63,7 +63,7 @@ export class JsonFileMap<T> {
   persist(key: string, value: T): Promise<void> {
     this.set(key, value);
     this.#urgent.push([key, value]);
-    this.#appending ??= this.#next(() => {
+    this.#appending ??= this.#afterWrites(() => {
       const entries = this.#urgent;
       this.#urgent = [];
       this.#appending = undefined;
@@ -77,7 +77,8 @@ export class JsonFileMap<T> {
    * removal.
    */
   async keep(): Promise<void> {
-    if (this.#values.size > 0 && this.#pending === undefined && !(await this.#isThere())) await this.#write();
+    if (this.#values.size > 0 && this.#pending === undefined && !(await this.#fileExists()))
+      await this.#write();
   }
 
   delete(key: string): void {
@@ -99,7 +100,7 @@ export class JsonFileMap<T> {
     this.#pending?.();
     this.#pending = undefined;
     try {
-      await this.#next(() => this.#writeAll());
+      await this.#afterWrites(() => this.#writeAll());
     } catch (error) {
       this.#schedule();
       throw error;
@@ -122,7 +123,7 @@ export class JsonFileMap<T> {
 
   #write(): Promise<void> {
     this.#pending = undefined;
-    return this.#next(() => this.#writeAll()).catch((error: unknown) => {
+    return this.#afterWrites(() => this.#writeAll()).catch((error: unknown) => {
       this.#log.error('a state file was not written; it will be retried', { file: this.#file, error });
       this.#schedule();
     });
@@ -141,14 +142,14 @@ export class JsonFileMap<T> {
   /** Writes everything if the file or the journal was removed, because one cannot be read without the other. */
   async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
     const lines = entries.map(([key, value]) => this.#lineOf(key, value));
-    const isWhole = (await this.#isThere()) && (await this.#journal.append(this.#generation, lines));
+    const isWhole = (await this.#fileExists()) && (await this.#journal.append(this.#generation, lines));
     if (isWhole) return;
     this.#log.warn('a state file was removed and is written again', { file: this.#file });
     await this.#writeAll();
   }
 
   /** True also if nothing was written yet. */
-  async #isThere(): Promise<boolean> {
+  async #fileExists(): Promise<boolean> {
     return this.#generation === 0 || (await stat(this.#file).catch(() => undefined)) !== undefined;
   }
 
@@ -164,8 +165,8 @@ export class JsonFileMap<T> {
   }
 
   /** Serializes writes, so that each journal entry belongs to the snapshot before it. */
-  #next(doing: () => Promise<void>): Promise<void> {
-    const done = this.#writing.then(doing);
+  #afterWrites(write: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(write);
     this.#writing = done.catch(() => undefined);
     return done;
   }

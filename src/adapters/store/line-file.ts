@@ -42,7 +42,7 @@ export class LineFile {
   }
 
   /** False if the file was removed, moved or replaced. The next append then creates a new file. */
-  async isThere(): Promise<boolean> {
+  async exists(): Promise<boolean> {
     const [found, own] = await Promise.all([
       stat(this.#file).catch(() => undefined),
       this.#handle?.stat().catch(() => undefined),

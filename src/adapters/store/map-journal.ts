@@ -47,7 +47,7 @@ export class MapJournal<T> {
       this.#generation = generation;
       return true;
     }
-    if (!(await this.#lines.isThere())) return false;
+    if (!(await this.#lines.exists())) return false;
     await this.#lines.append(lines, 'durable');
     return true;
   }

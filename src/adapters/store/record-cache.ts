@@ -45,13 +45,13 @@ export class RecordCache {
     onRecord: (record: CacheRecord) => void,
   ): Promise<ReadonlySet<string>> {
     await this.#removeLeftovers();
-    const left = new Set(wanted);
+    const missing = new Set(wanted);
     // The newest first, because recent records are needed most.
     for (const file of (await this.#files()).reverse()) {
-      if (left.size === 0) break;
-      for (const record of await this.#recordsOf(file)) if (left.delete(record.key)) onRecord(record);
+      if (missing.size === 0) break;
+      for (const record of await this.#recordsOf(file)) if (missing.delete(record.key)) onRecord(record);
     }
-    return left;
+    return missing;
   }
 
   /**
@@ -109,7 +109,7 @@ export class RecordCache {
       for (const record of await this.#recordsOf(file))
         if (!records.has(record.key)) records.set(record.key, record);
     await this.#write(
-      tooLarge ? within([...records.values()], isLive, maxBytes, maxRecords) : [...records.values()],
+      tooLarge ? selectWithin([...records.values()], isLive, maxBytes, maxRecords) : [...records.values()],
     );
     for (const file of merged) await rm(path.join(dir, file), { force: true });
   }
@@ -124,13 +124,13 @@ export class RecordCache {
 
   async #recordsOf(file: string): Promise<readonly CacheRecord[]> {
     const { dir, stamp, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
-    const place = path.join(dir, file);
+    const filePath = path.join(dir, file);
     // A file of twice the limit was not written by this class.
     if ((await this.#sizeOf(file)) > 2 * maxBytes) return [];
-    const content = await readFile(place).catch(() => undefined);
+    const content = await readFile(filePath).catch(() => undefined);
     if (content === undefined) return [];
     const records = decodeSegment(stamp, content);
-    if (records === undefined) await rm(place, { force: true }).catch(() => undefined);
+    if (records === undefined) await rm(filePath, { force: true }).catch(() => undefined);
     return records ?? [];
   }
 
@@ -157,7 +157,7 @@ export class RecordCache {
 const SHORTEST_RECORD_BYTES = 50;
 
 /** Live records first, then the rest, the newest first, up to half of the limits. */
-function within(
+function selectWithin(
   records: readonly CacheRecord[],
   isLive: (key: string) => boolean,
   maxBytes: number,

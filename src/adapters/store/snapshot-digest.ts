@@ -45,7 +45,7 @@ const pieceNumbers = new Map<string, number>();
 
 /** @param snapshot with lists that are sorted by key; some placements may come before the others, sorted as well */
 export function digestSnapshot(snapshot: Snapshot): SnapshotDigest {
-  const first = aheadOfOrder(snapshot.placements);
+  const first = firstPlacements(snapshot.placements);
   const pieces = Object.fromEntries(
     SNAPSHOT_LISTS.map((list) => [list, piecesOf(snapshot[list], list === 'placements' ? first : [])]),
   ) as unknown as SnapshotDigest['pieces'];
@@ -83,11 +83,12 @@ export function snapshotObjectKey({ metadata }: SnapshotObject): string {
   return `${metadata.namespace ?? ''}/${metadata.name}`;
 }
 
-function aheadOfOrder(placements: readonly SnapshotObject[]): readonly string[] {
-  let others = Math.max(0, placements.length - 1);
+/** The keys of the placements that come before the sorted ones. */
+function firstPlacements(placements: readonly SnapshotObject[]): readonly string[] {
+  let sortedFrom = Math.max(0, placements.length - 1);
   const keyAt = (at: number): string => snapshotObjectKey(placements[at] as SnapshotObject);
-  while (others > 0 && keyAt(others - 1) < keyAt(others)) others--;
-  return placements.slice(0, others).map(snapshotObjectKey);
+  while (sortedFrom > 0 && keyAt(sortedFrom - 1) < keyAt(sortedFrom)) sortedFrom--;
+  return placements.slice(0, sortedFrom).map(snapshotObjectKey);
 }
 
 function piecesOf(objects: readonly SnapshotObject[], first: readonly string[]): readonly SnapshotPiece[] {

@@ -5,7 +5,7 @@
  */
 export function expandedSizeOf(value: unknown, limitBytes: number): string | undefined {
   const sizes = new Map<object, number>();
-  const open = new Set<object>();
+  const enclosing = new Set<object>();
   let cyclic = false;
 
   const measure = (node: unknown): number => {
@@ -13,18 +13,18 @@ export function expandedSizeOf(value: unknown, limitBytes: number): string | und
     if (typeof node !== 'object' || node === null) return 5;
     const known = sizes.get(node);
     if (known !== undefined) return known;
-    if (open.has(node)) {
+    if (enclosing.has(node)) {
       cyclic = true;
       return 0;
     }
-    open.add(node);
+    enclosing.add(node);
     let size = 2;
     for (const [key, child] of Object.entries(node)) {
       size += (Array.isArray(node) ? 1 : key.length + 4) + measure(child);
       // Beyond the limit the exact number does not matter, and sums must not overflow.
       if (size > limitBytes) size = limitBytes + 1;
     }
-    open.delete(node);
+    enclosing.delete(node);
     sizes.set(node, size);
     return size;
   };

@@ -39,21 +39,21 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
     );
   const plain = fitsPlainReader(budget) ? readPlainBlock(text) : undefined;
   if (plain !== undefined) return { ok: true, value: plain.value, aliases: 0 };
-  const watch = makeWatch(text, budget);
+  const counter = makeBudgetListener(text, budget);
   try {
     const value: unknown = yaml.load(text, {
       schema: KUBECTL_SCHEMA,
-      listener: watch.listener as never,
+      listener: counter.listener as never,
       maxDepth: budget.depth + 2,
       maxTotalMergeKeys: budget.mergedKeys,
     } as yaml.LoadOptions);
-    if (watch.aliases() > 0) {
+    if (counter.aliases() > 0) {
       const tooLarge = expandedSizeOf(value, budget.expandedBytes);
       if (tooLarge !== undefined) return refused('budget', tooLarge);
     }
-    return { ok: true, value, aliases: watch.aliases() };
+    return { ok: true, value, aliases: counter.aliases() };
   } catch (error) {
-    return failureOf(error, text, watch.state());
+    return failureOf(error, text, counter.state());
   }
 }
 
@@ -87,7 +87,7 @@ function failureOf(error: unknown, text: string, state: LoaderState | undefined)
 }
 
 /** Counts while js-yaml composes, so that a YAML bomb is stopped before it is expanded. */
-function makeWatch(text: string, budget: YamlBudget) {
+function makeBudgetListener(text: string, budget: YamlBudget) {
   let nodes = 0;
   let aliases = 0;
   let last: LoaderState | undefined;

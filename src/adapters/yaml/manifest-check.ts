@@ -33,7 +33,7 @@ export function checkManifest(value: unknown): CheckedManifest {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
     return finish(object, checkSchema(object, anyObject));
-  if (isClosedList(object, kind))
+  if (isUnexpandableList(object, kind))
     return rejected(
       'schema.list',
       `got a ${kind} that cannot be opened, expected items and no metadata.name`,
@@ -99,7 +99,7 @@ function unknown(code: string, field: string, got: string, meant: string): Manif
 }
 
 /** A List that cannot be expanded (it has a name, or no list of items) hides its objects. */
-function isClosedList(object: Record<string, unknown>, kind: string): boolean {
+function isUnexpandableList(object: Record<string, unknown>, kind: string): boolean {
   return kind === 'List' || (kind.endsWith('List') && Array.isArray(object['items']));
 }
 
@@ -110,7 +110,7 @@ function withoutEmptyMetadata(value: Record<string, unknown>): Record<string, un
   const { metadata } = value;
   if (!isMapping(metadata) || !NULLABLE_METADATA.some((name) => metadata[name] === null)) return value;
   const kept = Object.entries(metadata).filter(
-    ([name, held]) => held !== null || !NULLABLE_METADATA.includes(name),
+    ([name, entry]) => entry !== null || !NULLABLE_METADATA.includes(name),
   );
   return { ...value, metadata: Object.fromEntries(kept) };
 }

@@ -37,12 +37,12 @@ export function parseConfig<S extends z.ZodType>(config: ConfigFile, schema: S):
   }
   const parsed = schema.safeParse(loaded.value, { reportInput: true });
   if (parsed.success) return parsed.data;
-  throw located(config, parsed.error.issues);
+  throw locatedError(config, parsed.error.issues);
 }
 
 /** The error for a problem that a schema cannot detect, e.g. a duplicate name. */
 export function configProblem(config: ConfigFile, path: FieldPath, message: string): InputError {
-  return located(config, [{ path: [...path], message }]);
+  return locatedError(config, [{ path: [...path], message }]);
 }
 
 type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & {
@@ -52,8 +52,8 @@ type Issue = Pick<z.core.$ZodIssue, 'path' | 'message'> & {
   readonly input?: unknown;
 };
 
-function located(config: ConfigFile, issues: readonly Issue[]): InputError {
-  const found = issues.map((issue) => closest(issue));
+function locatedError(config: ConfigFile, issues: readonly Issue[]): InputError {
+  const found = issues.map((issue) => closestIssue(issue));
   // An unknown key is reported before a missing one, since it is probably its misspelling.
   const first = found.find(({ code }) => code === 'unrecognized_keys') ?? found[0];
   const where = (first?.path ?? []) as FieldPath;
@@ -68,9 +68,9 @@ function located(config: ConfigFile, issues: readonly Issue[]): InputError {
 }
 
 /** Of several alternatives, the one that matched furthest gives the message. */
-function closest(issue: Issue): Issue {
+function closestIssue(issue: Issue): Issue {
   const branches = (issue.errors ?? [])
-    .map((branch) => branch.map(closest))
+    .map((branch) => branch.map(closestIssue))
     .filter((branch) => branch.length > 0);
   const [nearest] = branches.toSorted((a, b) => score(a) - score(b));
   const [inner] = nearest ?? [];

@@ -6,10 +6,10 @@ import type { DocumentText } from './split-documents.ts';
 
 type Failure = Extract<LoadedDocument, { ok: false }>;
 
-/** For a longer text, the slow second parsing is not worth it, and one located error is enough. */
-const MAX_SECOND_READING_BYTES = 256 * 1024;
+/** Characters. A longer text is not parsed a second time to locate all errors: that is slow, and one error is enough. */
+const MAX_LOCATED_LENGTH = 256 * 1024;
 
-/** Only the first problem is reported, since later ones are mostly consequences of it. */
+/** Only the first errors are reported, since later ones are mostly consequences of them. */
 const MAX_SYNTAX_ERRORS = 3;
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -39,7 +39,7 @@ export function syntaxProblems(
     location: { ...at, line: document.startLine + finding.line - 1, column: finding.column },
   });
   if (failure.kind !== 'syntax') return [toProblem(`yaml.${failure.kind}`, failure)];
-  const findings = document.text.length <= MAX_SECOND_READING_BYTES ? secondReading(document.text) : [];
+  const findings = document.text.length <= MAX_LOCATED_LENGTH ? locateErrors(document.text) : [];
   if (findings.length === 0) return [toProblem('yaml.syntax', failure)];
   const duplicates = findings.filter(({ code }) => code === 'DUPLICATE_KEY');
   const broken = findings.filter(({ code }) => code !== 'DUPLICATE_KEY');
@@ -60,7 +60,7 @@ export function syntaxProblems(
   ];
 }
 
-function secondReading(text: string): SyntaxFinding[] {
+function locateErrors(text: string): SyntaxFinding[] {
   try {
     return new DocumentLocator(text).errors();
   } catch (error) {

@@ -148,24 +148,24 @@ class SourceCredentials {
       return { type: 'ssh', keyFile: settings.sshKeyFile, knownHostsFile: settings.knownHostsFile };
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);
-      return { type: 'provider', get: () => app.credentials(), refused: () => app.forget() };
+      return { type: 'provider', get: () => app.credentials(), onRefused: () => app.forget() };
     }
     const secret = this.#secret(settings.secretRef);
-    return { type: 'provider', get: () => secret.get(), refused: () => secret.refused() };
+    return { type: 'provider', get: () => secret.get(), onRefused: () => secret.refused() };
   }
 
   /** The token for the API of the forge; undefined if these credentials cannot be used there. */
-  token(settings: CredentialSettings): Pick<ForgeRepository, 'token' | 'refused'> | undefined {
+  token(settings: CredentialSettings): Pick<ForgeRepository, 'token' | 'onRefused'> | undefined {
     if ('tokenFile' in settings) return { token: async () => (await readText(settings.tokenFile)).trim() };
     if ('passwordFile' in settings)
       return { token: async () => (await readText(settings.passwordFile)).trim() };
     if ('githubApp' in settings) {
       const app = this.#gitHubApp(settings.githubApp);
-      return { token: () => app.token(), refused: () => app.forget() };
+      return { token: () => app.token(), onRefused: () => app.forget() };
     }
     if (!('secretRef' in settings)) return undefined;
     const secret = this.#secret(settings.secretRef);
-    return { token: () => secret.token(), refused: () => secret.refused() };
+    return { token: () => secret.token(), onRefused: () => secret.refused() };
   }
 
   /**

@@ -133,7 +133,7 @@ describe('check runs of a GitHub App', () => {
       apiUrl,
       nowMs,
     });
-    const access = { token: () => app.token(), refused: () => app.forget() };
+    const access = { token: () => app.token(), onRefused: () => app.forget() };
     const ofApp = openForge({ provider: 'github', apiUrl, repository: 'team/fleet', ...access }, () =>
       app.account(),
     );

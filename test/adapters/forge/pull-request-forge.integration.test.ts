@@ -37,7 +37,7 @@ describe.each(FORGE_PROVIDERS)('pull requests at %s', (provider) => {
       apiUrl: server.apiUrl,
       repository: server.repository,
       token: async () => tokens[0] ?? 'second',
-      refused: () => void tokens.shift(),
+      onRefused: () => void tokens.shift(),
     });
   });
   afterEach(() => server.close());

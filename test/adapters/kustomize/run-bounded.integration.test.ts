@@ -24,8 +24,8 @@ describe('a program within bounds', () => {
     dir = mkdtempSync(path.join(os.tmpdir(), 'berth-bounded-'));
   });
   afterEach(() => rmSync(dir, { recursive: true }));
-  const run = (words: string[], bounds: Partial<typeof BOUNDS> = {}) =>
-    runBounded({ ...BOUNDS, ...bounds, words, cwd: '/', env });
+  const run = (commandLine: string[], bounds: Partial<typeof BOUNDS> = {}) =>
+    runBounded({ ...BOUNDS, ...bounds, commandLine, cwd: '/', env });
 
   it.each([
     [
@@ -33,12 +33,12 @@ describe('a program within bounds', () => {
       ['sh', '-c', 'echo out; echo err >&2; exit 3'],
       { kind: 'exited', exitCode: 3, stdout: 'out\n' },
     ],
-    ['keeps its words', ['printf', '%s|', 'a b', '$HOME', '"'], { stdout: 'a b|$HOME|"|' }],
+    ['keeps its commandLine', ['printf', '%s|', 'a b', '$HOME', '"'], { stdout: 'a b|$HOME|"|' }],
     ['is not there', ['berth-no-such-program'], { kind: 'not-found' }],
     ['is killed', ['sh', '-c', 'kill -9 $$'], { kind: 'killed', signal: 'SIGKILL' }],
-    ['writes without end', ['yes'], { kind: 'too-loud' }],
-  ])('%s', async (_name, words, want) => {
-    expect(await run(words)).toMatchObject(want);
+    ['writes without end', ['yes'], { kind: 'too-much-output' }],
+  ])('%s', async (_name, commandLine, want) => {
+    expect(await run(commandLine)).toMatchObject(want);
   });
 
   it('is stopped together with what it started', async () => {

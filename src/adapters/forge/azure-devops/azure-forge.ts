@@ -40,22 +40,22 @@ export class AzureForge implements PullRequestForge {
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) => {
       const { organisation } = azureParts(repository.repository);
       const path = `/${organisation}/_apis/connectionData?api-version=7.1-preview`;
-      return (await this.#api.ask(signal, 'GET', path)).text('authenticatedUser', 'id');
+      return (await this.#api.request(signal, 'GET', path)).text('authenticatedUser', 'id');
     });
   }
 
   async defaultBranch(signal: AbortSignal): Promise<string> {
-    const repository = await this.#api.ask(signal, 'GET', `${this.#path}?${API_VERSION}`);
+    const repository = await this.#api.request(signal, 'GET', `${this.#path}?${API_VERSION}`);
     const branch = branchOfRef(repository.text('defaultBranch'));
-    if (branch === undefined) throw this.#api.strange('names no default branch');
+    if (branch === undefined) throw this.#api.badResponse('names no default branch');
     return branch;
   }
 
   async listOpen(signal: AbortSignal): Promise<readonly PullRequest[]> {
     const start = `${this.#path}/pullrequests?searchCriteria.status=active&${API_VERSION}&$top=${PAGE_SIZE}&$skip=`;
     let skip = 0;
-    const pulls = await this.#api.pages(signal, `${start}0`, (answer) => ({
-      items: this.#valuesOf(answer),
+    const pulls = await this.#api.pages(signal, `${start}0`, (response) => ({
+      items: this.#valuesOf(response),
       next: `${start}${(skip += PAGE_SIZE)}`,
     }));
     // A pull request that was just opened may have no commits yet.
@@ -66,13 +66,13 @@ export class AzureForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const path = `${this.#path}/pullrequests/${number}?${API_VERSION}`;
-    const pull = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
+    const pull = await undefinedIfNotFound(this.#api.request(signal, 'GET', path));
     return pull && this.#pullRequest(pull);
   }
 
   async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
     const account = await this.#account.get(signal);
-    const threads = await this.#api.ask(signal, 'GET', `${this.#threadsPath(number)}?${API_VERSION}`);
+    const threads = await this.#api.request(signal, 'GET', `${this.#threadsPath(number)}?${API_VERSION}`);
     return this.#valuesOf(threads)
       .flatMap((thread) => {
         const [threadId, id] = [thread.number('id'), thread.number('comments', 0, 'id')];
@@ -89,24 +89,24 @@ export class AzureForge implements PullRequestForge {
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
     const comment = { parentCommentId: 0, content: text, commentType: 'text' };
-    const thread = await this.#api.ask(signal, 'POST', `${this.#threadsPath(number)}?${API_VERSION}`, {
+    const thread = await this.#api.request(signal, 'POST', `${this.#threadsPath(number)}?${API_VERSION}`, {
       comments: [comment],
       // If a policy requires resolved comments, an active thread would block the merge.
       status: 'closed',
     });
     const [threadId, id] = [thread.number('id'), thread.number('comments', 0, 'id')];
-    if (threadId === undefined || id === undefined) throw this.#api.strange('gave no id to a comment');
+    if (threadId === undefined || id === undefined) throw this.#api.badResponse('gave no id to a comment');
     return `${threadId}/${id}`;
   }
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
-    const edited = this.#api.ask(signal, 'PATCH', this.#commentPath(number, id), { content: text });
+    const edited = this.#api.request(signal, 'PATCH', this.#commentPath(number, id), { content: text });
     return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
   /** A closed thread is folded already, so an outdated comment is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
-    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
+    await undefinedIfNotFound(this.#api.request(signal, 'DELETE', this.#commentPath(number, id)));
   }
 
   /**
@@ -120,11 +120,11 @@ export class AzureForge implements PullRequestForge {
         : await this.#iterationOf(status.pullRequest, status.commit, signal);
     if (iterationId === undefined) {
       const { path, body } = AZURE_DIALECT.status(this.#repository.repository, status);
-      await this.#api.ask(signal, 'POST', path, body);
+      await this.#api.request(signal, 'POST', path, body);
       return;
     }
     const path = `${this.#path}/pullRequests/${status.pullRequest}/statuses?${API_VERSION}`;
-    await this.#api.ask(signal, 'POST', path, { ...azureStatus(status), iterationId });
+    await this.#api.request(signal, 'POST', path, { ...azureStatus(status), iterationId });
   }
 
   permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
@@ -133,7 +133,7 @@ export class AzureForge implements PullRequestForge {
 
   async #iterationOf(number: number, commit: string, signal: AbortSignal): Promise<number | undefined> {
     const path = `${this.#path}/pullRequests/${number}/iterations?${API_VERSION}`;
-    const iterations = this.#valuesOf(await this.#api.ask(signal, 'GET', path));
+    const iterations = this.#valuesOf(await this.#api.request(signal, 'GET', path));
     return iterations.findLast((one) => one.text('sourceRefCommit', 'commitId') === commit)?.number('id');
   }
 
@@ -146,8 +146,8 @@ export class AzureForge implements PullRequestForge {
     return `${this.#threadsPath(number)}/${thread}/comments/${comment}?${API_VERSION}`;
   }
 
-  #valuesOf(answer: ResponseFields): readonly ResponseFields[] {
-    return new ResponseFields(answer.at('value')).list(this.#api.subject);
+  #valuesOf(response: ResponseFields): readonly ResponseFields[] {
+    return new ResponseFields(response.at('value')).list(this.#api.subject);
   }
 
   #pullRequest(pull: ResponseFields): PullRequest {
@@ -155,7 +155,7 @@ export class AzureForge implements PullRequestForge {
     const headCommit = pull.text('lastMergeSourceCommit', 'commitId');
     const baseBranch = branchOfRef(pull.text('targetRefName'));
     if (number === undefined || headCommit === undefined || baseBranch === undefined)
-      throw this.#api.strange('described a pull request without number, head or base');
+      throw this.#api.badResponse('described a pull request without number, head or base');
     const status = pull.text('status');
     const isMerged = status === 'completed';
     return {

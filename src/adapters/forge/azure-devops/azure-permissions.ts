@@ -7,7 +7,7 @@ import { API_VERSION, azureParts, azureRepositoryPath } from './azure-dialect.ts
 /** "Git Repositories" in learn.microsoft.com/azure/devops/organizations/security/namespace-reference. */
 const GIT_REPOSITORIES = '2e9eb7ed-3c0a-47d4-87c1-0ffdaa275f87';
 const [READ, CONTRIBUTE, MANAGE_PERMISSIONS] = [2, 4, 8192] as const;
-/** Groups are members of groups; more than this is not followed. */
+/** Limits on groups that are members of groups, and on the identities in one request. */
 const [MAX_DEPTH, MAX_GROUPS, MAX_AT_ONCE] = [8, 400, 20] as const;
 
 /**
@@ -32,9 +32,10 @@ export class AzurePermissions {
     const descriptors = await this.#descriptorsOf(account, signal);
     if (descriptors.size === 0) return 'none';
     const path = `${azureRepositoryPath(this.#repository.repository)}?${API_VERSION}`;
-    const repository = await this.#api.ask(signal, 'GET', path);
+    const repository = await this.#api.request(signal, 'GET', path);
     const [id, project] = [repository.text('id'), repository.text('project', 'id')];
-    if (id === undefined || project === undefined) throw this.#api.strange('gave no id to the repository');
+    if (id === undefined || project === undefined)
+      throw this.#api.badResponse('gave no id to the repository');
     let [allowed, decided] = [0, 0];
     for (const token of [`repoV2/${project}/${id}`, `repoV2/${project}`, 'repoV2']) {
       const { allow, deny, inherits } = await this.#accessOf(token, descriptors, signal);
@@ -50,14 +51,14 @@ export class AzurePermissions {
   /** The descriptors of the account and of all groups that it belongs to. */
   async #descriptorsOf(account: string, signal: AbortSignal): Promise<ReadonlySet<string>> {
     const found = new Set<string>();
-    let open = await this.#read(`identityIds=${encodeURIComponent(account)}`, signal, found);
-    for (let depth = 0; depth < MAX_DEPTH && open.length > 0 && found.size < MAX_GROUPS; depth++) {
+    let pending = await this.#readIdentities(`identityIds=${encodeURIComponent(account)}`, signal, found);
+    for (let depth = 0; depth < MAX_DEPTH && pending.length > 0 && found.size < MAX_GROUPS; depth++) {
       const next: string[] = [];
-      for (let at = 0; at < open.length; at += MAX_AT_ONCE) {
-        const some = open.slice(at, at + MAX_AT_ONCE).join(',');
-        next.push(...(await this.#read(`descriptors=${encodeURIComponent(some)}`, signal, found)));
+      for (let at = 0; at < pending.length; at += MAX_AT_ONCE) {
+        const batch = pending.slice(at, at + MAX_AT_ONCE).join(',');
+        next.push(...(await this.#readIdentities(`descriptors=${encodeURIComponent(batch)}`, signal, found)));
       }
-      open = next;
+      pending = next;
     }
     return found;
   }
@@ -66,8 +67,8 @@ export class AzurePermissions {
    * Adds the identities that the query finds, and the groups that they belong to.
    * @returns the groups that are new
    */
-  async #read(query: string, signal: AbortSignal, found: Set<string>): Promise<readonly string[]> {
-    const { fields } = await this.#api.answer(signal, {
+  async #readIdentities(query: string, signal: AbortSignal, found: Set<string>): Promise<readonly string[]> {
+    const { fields } = await this.#api.requestWithHeaders(signal, {
       method: 'GET',
       apiUrl: this.#repository.apiUrl.replace('https://dev.azure.com', 'https://vssps.dev.azure.com'),
       path: `/${this.#organisation}/_apis/identities?${query}&queryMembership=Direct&${API_VERSION}`,
@@ -90,8 +91,8 @@ export class AzurePermissions {
   async #accessOf(token: string, descriptors: ReadonlySet<string>, signal: AbortSignal) {
     const query = `token=${encodeURIComponent(token)}&recurse=false&${API_VERSION}`;
     const path = `/${this.#organisation}/_apis/accesscontrollists/${GIT_REPOSITORIES}?${query}`;
-    const answer = await this.#api.ask(signal, 'GET', path);
-    const lists = new ResponseFields(answer.at('value')).list(this.#api.subject);
+    const response = await this.#api.request(signal, 'GET', path);
+    const lists = new ResponseFields(response.at('value')).list(this.#api.subject);
     const list = lists.find((one) => one.text('token')?.replace(/\/+$/, '') === token);
     let [allow, deny] = [0, 0];
     for (const descriptor of list === undefined ? [] : descriptors) {

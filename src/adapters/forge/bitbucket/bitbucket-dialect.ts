@@ -21,7 +21,7 @@ export const CLOUD_DIALECT: ForgeDialect = {
     host === 'bitbucket.org' ? { apiUrl: 'https://api.bitbucket.org/2.0', repository: path } : undefined,
   status: (repository, status) => ({
     path: `/repositories/${escapedPath(repository)}/commit/${status.commit}/statuses/build`,
-    body: build(status, 'https://bitbucket.org'),
+    body: buildStatus(status, 'https://bitbucket.org'),
   }),
 };
 
@@ -41,7 +41,7 @@ export const DATA_CENTER_DIALECT: ForgeDialect = {
   },
   status: (repository, status) => ({
     path: `${dataCenterPath(repository)}/commits/${status.commit}/builds`,
-    body: build(status, 'https://bitbucket.org'),
+    body: buildStatus(status, 'https://bitbucket.org'),
   }),
 };
 
@@ -50,8 +50,9 @@ export function dataCenterPath(repository: string): string {
   return `/projects/${project}/repos/${slug}`;
 }
 
-function build(status: CommitStatus, anyUrl: string): object {
-  const { context, state, targetUrl = anyUrl } = status;
+/** @param defaultUrl for a status without a URL, which Bitbucket requires */
+function buildStatus(status: CommitStatus, defaultUrl: string): object {
+  const { context, state, targetUrl = defaultUrl } = status;
   return {
     // Keys are limited to 40 characters. A hash keeps the keys of long contexts unique.
     key: context.length <= 40 ? context : sha256(context).slice(0, 40),

@@ -37,13 +37,13 @@ export class CloudForge implements PullRequestForge {
     this.#repository = repository;
     this.#path = `/repositories/${escapedPath(repository.repository)}`;
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) =>
-      (await this.#api.ask(signal, 'GET', '/user')).text('uuid'),
+      (await this.#api.request(signal, 'GET', '/user')).text('uuid'),
     );
   }
 
   async defaultBranch(signal: AbortSignal): Promise<string> {
-    const branch = (await this.#api.ask(signal, 'GET', this.#path)).text('mainbranch', 'name');
-    if (branch === undefined) throw this.#api.strange('names no default branch');
+    const branch = (await this.#api.request(signal, 'GET', this.#path)).text('mainbranch', 'name');
+    if (branch === undefined) throw this.#api.badResponse('names no default branch');
     return branch;
   }
 
@@ -56,7 +56,7 @@ export class CloudForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const path = `${this.#path}/pullrequests/${number}`;
-    const pull = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
+    const pull = await undefinedIfNotFound(this.#api.request(signal, 'GET', path));
     return pull && this.#pullRequest(pull, signal);
   }
 
@@ -75,31 +75,31 @@ export class CloudForge implements PullRequestForge {
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
     const body = { content: { raw: plainMarkdown(text) } };
-    const comment = await this.#api.ask(
+    const comment = await this.#api.request(
       signal,
       'POST',
       `${this.#path}/pullrequests/${number}/comments`,
       body,
     );
     const id = comment.number('id');
-    if (id === undefined) throw this.#api.strange('gave no id to a comment');
+    if (id === undefined) throw this.#api.badResponse('gave no id to a comment');
     return String(id);
   }
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const body = { content: { raw: plainMarkdown(text) } };
-    const edited = this.#api.ask(signal, 'PUT', this.#commentPath(number, id), body);
+    const edited = this.#api.request(signal, 'PUT', this.#commentPath(number, id), body);
     return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
   /** Bitbucket cannot fold a comment, so it is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
-    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', this.#commentPath(number, id)));
+    await undefinedIfNotFound(this.#api.request(signal, 'DELETE', this.#commentPath(number, id)));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const { path, body } = CLOUD_DIALECT.status(this.#repository.repository, status);
-    await this.#api.ask(signal, 'POST', path, body);
+    await this.#api.request(signal, 'POST', path, body);
   }
 
   /** Includes the rights of groups and of the project. */
@@ -107,7 +107,7 @@ export class CloudForge implements PullRequestForge {
     const [workspace = '', slug = ''] = this.#repository.repository.split('/').map(encodeURIComponent);
     const query = encodeURIComponent(`user.uuid=${JSON.stringify(account)}`);
     const path = `/workspaces/${workspace}/permissions/repositories/${slug}?q=${query}`;
-    const found = valuesOf(await this.#api.ask(signal, 'GET', path), this.#api.subject);
+    const found = valuesOf(await this.#api.request(signal, 'GET', path), this.#api.subject);
     const permission = found.find((one) => one.text('user', 'uuid') === account)?.text('permission');
     return permission === 'admin' || permission === 'write' || permission === 'read' ? permission : 'none';
   }
@@ -117,17 +117,17 @@ export class CloudForge implements PullRequestForge {
   }
 
   #pages(path: string, signal: AbortSignal): Promise<readonly ResponseFields[]> {
-    return this.#api.pages(signal, path, (answer) => ({
-      items: valuesOf(answer, this.#api.subject),
-      next: this.#nextPath(answer),
+    return this.#api.pages(signal, path, (response) => ({
+      items: valuesOf(response, this.#api.subject),
+      next: this.#nextPath(response),
     }));
   }
 
   /** The address of the next page. The token is sent only to the API. */
-  #nextPath(answer: ResponseFields): Page['next'] {
-    const [next, base] = [answer.text('next'), this.#repository.apiUrl.replace(/\/+$/, '')];
+  #nextPath(response: ResponseFields): Page['next'] {
+    const [next, base] = [response.text('next'), this.#repository.apiUrl.replace(/\/+$/, '')];
     if (next === undefined) return undefined;
-    if (!next.startsWith(`${base}/`)) throw this.#api.strange('named a next page on another server');
+    if (!next.startsWith(`${base}/`)) throw this.#api.badResponse('named a next page on another server');
     return next.slice(base.length);
   }
 
@@ -135,13 +135,13 @@ export class CloudForge implements PullRequestForge {
     const [number, head] = [pull.number('id'), pull.text('source', 'commit', 'hash')];
     const baseBranch = pull.text('destination', 'branch', 'name');
     if (number === undefined || head === undefined || baseBranch === undefined)
-      throw this.#api.strange('described a pull request without number, head or base');
+      throw this.#api.badResponse('described a pull request without number, head or base');
     const [source, target] = [
       pull.text('source', 'repository', 'uuid'),
       pull.text('destination', 'repository', 'uuid'),
     ];
     const [state, merged] = [pull.text('state'), pull.text('merge_commit', 'hash')];
-    const fork = pull.text('source', 'repository', 'full_name');
+    const sourceRepository = pull.text('source', 'repository', 'full_name');
     const isMerged = state === 'MERGED';
     return {
       number,
@@ -151,7 +151,7 @@ export class CloudForge implements PullRequestForge {
       // True as well if the fork was deleted: then there is no source repository.
       fromFork: target === undefined || source !== target,
       baseBranch,
-      headCommit: await this.#fullId(head, fork ?? this.#repository.repository, signal),
+      headCommit: await this.#fullId(head, sourceRepository ?? this.#repository.repository, signal),
       mergeCommit:
         isMerged && merged !== undefined
           ? await this.#fullId(merged, this.#repository.repository, signal)
@@ -159,16 +159,16 @@ export class CloudForge implements PullRequestForge {
     };
   }
 
-  /** Returns the short id if the commit cannot be read (a private fork). It cannot be fetched then, either. */
+  /** Returns the short id if the commit cannot be read (a private fork). Then it cannot be fetched, either. */
   async #fullId(hash: string, repository: string, signal: AbortSignal): Promise<string> {
     if (hash.length >= 40) return hash;
     const known = this.#fullIds.get(hash);
     if (known !== undefined) return known;
     try {
       const path = `/repositories/${escapedPath(repository)}/commit/${encodeURIComponent(hash)}?fields=hash`;
-      const full = (await this.#api.ask(signal, 'GET', path)).text('hash');
+      const full = (await this.#api.request(signal, 'GET', path)).text('hash');
       if (full?.startsWith(hash) !== true)
-        throw this.#api.strange('named another commit than the requested one');
+        throw this.#api.badResponse('named another commit than the requested one');
       const [oldest] = this.#fullIds.keys();
       if (this.#fullIds.size >= MAX_REMEMBERED && oldest !== undefined) this.#fullIds.delete(oldest);
       this.#fullIds.set(hash, full);
@@ -180,6 +180,6 @@ export class CloudForge implements PullRequestForge {
   }
 }
 
-function valuesOf(answer: ResponseFields, subject: string): readonly ResponseFields[] {
-  return new ResponseFields(answer.at('values')).list(subject);
+function valuesOf(response: ResponseFields, subject: string): readonly ResponseFields[] {
+  return new ResponseFields(response.at('values')).list(subject);
 }

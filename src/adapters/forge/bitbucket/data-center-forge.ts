@@ -42,14 +42,16 @@ export class DataCenterForge implements PullRequestForge {
     // The name of the account is in a header of every response, and in no body.
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) => {
       const path = '/application-properties';
-      return unescaped((await this.#api.answer(signal, { method: 'GET', path })).headers.get('x-ausername'));
+      return unescaped(
+        (await this.#api.requestWithHeaders(signal, { method: 'GET', path })).headers.get('x-ausername'),
+      );
     });
   }
 
   async defaultBranch(signal: AbortSignal): Promise<string> {
-    const found = await this.#api.ask(signal, 'GET', `${this.#path}/default-branch`);
+    const found = await this.#api.request(signal, 'GET', `${this.#path}/default-branch`);
     const branch = found.text('displayId');
-    if (branch === undefined) throw this.#api.strange('names no default branch');
+    if (branch === undefined) throw this.#api.badResponse('names no default branch');
     return branch;
   }
 
@@ -60,7 +62,7 @@ export class DataCenterForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const pull = await undefinedIfNotFound(
-      this.#api.ask(signal, 'GET', `${this.#path}/pull-requests/${number}`),
+      this.#api.request(signal, 'GET', `${this.#path}/pull-requests/${number}`),
     );
     return pull && this.#pullRequest(pull);
   }
@@ -68,9 +70,9 @@ export class DataCenterForge implements PullRequestForge {
   /** Pull requests have no list of comments, so the comments are read from the list of activities. */
   async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
     const account = await this.#account.get(signal);
-    const happened = await this.#pages(`${this.#path}/pull-requests/${number}/activities`, signal);
+    const activities = await this.#pages(`${this.#path}/pull-requests/${number}/activities`, signal);
     const found = new Map<number, string>();
-    for (const one of happened) {
+    for (const one of activities) {
       const [id, text] = [one.number('comment', 'id'), one.text('comment', 'text') ?? ''];
       const isOurs = one.text('comment', 'author', 'name') === account;
       if (one.text('action') !== 'COMMENTED' || id === undefined || !isOurs) continue;
@@ -81,14 +83,14 @@ export class DataCenterForge implements PullRequestForge {
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
     const path = `${this.#path}/pull-requests/${number}/comments`;
-    const id = (await this.#api.ask(signal, 'POST', path, { text: plainMarkdown(text) })).number('id');
-    if (id === undefined) throw this.#api.strange('gave no id to a comment');
+    const id = (await this.#api.request(signal, 'POST', path, { text: plainMarkdown(text) })).number('id');
+    if (id === undefined) throw this.#api.badResponse('gave no id to a comment');
     return String(id);
   }
 
   editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     return this.#withVersion(number, id, signal, async (path, version) => {
-      await this.#api.ask(signal, 'PUT', path, { text: plainMarkdown(text), version });
+      await this.#api.request(signal, 'PUT', path, { text: plainMarkdown(text), version });
     });
   }
 
@@ -96,7 +98,7 @@ export class DataCenterForge implements PullRequestForge {
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
     try {
       await this.#withVersion(number, id, signal, async (path, version) => {
-        await this.#api.ask(signal, 'DELETE', `${path}?version=${version}`);
+        await this.#api.request(signal, 'DELETE', `${path}?version=${version}`);
       });
     } catch (error) {
       if (!isConflict(error)) throw error;
@@ -106,7 +108,7 @@ export class DataCenterForge implements PullRequestForge {
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const { path, body } = DATA_CENTER_DIALECT.status(this.#repository, status);
-    await this.#api.ask(signal, 'POST', path, body);
+    await this.#api.request(signal, 'POST', path, body);
   }
 
   /** Includes the rights of groups and of the project: the server lists all accounts with a right, however they got it. */
@@ -127,7 +129,7 @@ export class DataCenterForge implements PullRequestForge {
   }
 
   /**
-   * A change of a comment must name the version that it changes.
+   * Changes a comment. The request must name the current version of the comment, which is read first.
    * @returns false if the comment does not exist
    */
   async #withVersion(
@@ -138,7 +140,7 @@ export class DataCenterForge implements PullRequestForge {
   ): Promise<boolean> {
     const path = `${this.#path}/pull-requests/${number}/comments/${encodeURIComponent(id)}`;
     for (let attempt = 1; ; attempt++) {
-      const comment = await undefinedIfNotFound(this.#api.ask(signal, 'GET', path));
+      const comment = await undefinedIfNotFound(this.#api.request(signal, 'GET', path));
       if (comment === undefined) return false;
       try {
         const done = change(path, comment.number('version') ?? 0).then(() => true);
@@ -151,11 +153,11 @@ export class DataCenterForge implements PullRequestForge {
 
   #pages(path: string, signal: AbortSignal): Promise<readonly ResponseFields[]> {
     const start = `${path}${path.includes('?') ? '&' : '?'}limit=100&start=`;
-    return this.#api.pages(signal, `${start}0`, (answer) => {
-      const next = answer.number('nextPageStart');
+    return this.#api.pages(signal, `${start}0`, (response) => {
+      const next = response.number('nextPageStart');
       return {
-        items: new ResponseFields(answer.at('values')).list(this.#api.subject),
-        next: answer.at('isLastPage') === false && next !== undefined ? `${start}${next}` : undefined,
+        items: new ResponseFields(response.at('values')).list(this.#api.subject),
+        next: response.at('isLastPage') === false && next !== undefined ? `${start}${next}` : undefined,
       };
     });
   }
@@ -164,7 +166,7 @@ export class DataCenterForge implements PullRequestForge {
     const [number, headCommit] = [pull.number('id'), pull.text('fromRef', 'latestCommit')];
     const baseBranch = pull.text('toRef', 'displayId');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)
-      throw this.#api.strange('described a pull request without number, head or base');
+      throw this.#api.badResponse('described a pull request without number, head or base');
     const [state, target] = [pull.text('state'), pull.number('toRef', 'repository', 'id')];
     const isMerged = state === 'MERGED';
     return {

@@ -22,5 +22,5 @@ const PARTS: GitHubLikeParts = {
   pageSize: ['limit', 50],
   isDraft: (pull) => pull.at('draft') === true || DRAFT_TITLE.test(pull.text('title') ?? ''),
   // Gitea cannot fold a comment, so it is deleted.
-  retire: (api, _comment, path, signal) => api.ask(signal, 'DELETE', path),
+  retire: (api, _comment, path, signal) => api.request(signal, 'DELETE', path),
 };

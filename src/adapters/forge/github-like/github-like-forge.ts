@@ -37,7 +37,7 @@ export class GitHubLikeForge implements PullRequestForge {
     this.#path = `/repos/${escapedPath(repository.repository)}`;
     this.api = new ForgeApi(repository, parts.dialect);
     this.account = new OwnAccount(this.api, ownAccount, async (signal) =>
-      (await this.api.ask(signal, 'GET', '/user')).text('login'),
+      (await this.api.request(signal, 'GET', '/user')).text('login'),
     );
   }
 
@@ -46,8 +46,8 @@ export class GitHubLikeForge implements PullRequestForge {
   }
 
   async defaultBranch(signal: AbortSignal): Promise<string> {
-    const branch = (await this.api.ask(signal, 'GET', this.#path)).text('default_branch');
-    if (branch === undefined) throw this.api.strange('names no default branch');
+    const branch = (await this.api.request(signal, 'GET', this.#path)).text('default_branch');
+    if (branch === undefined) throw this.api.badResponse('names no default branch');
     return branch;
   }
 
@@ -58,7 +58,7 @@ export class GitHubLikeForge implements PullRequestForge {
   }
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
-    const pull = await undefinedIfNotFound(this.api.ask(signal, 'GET', `${this.#path}/pulls/${number}`));
+    const pull = await undefinedIfNotFound(this.api.request(signal, 'GET', `${this.#path}/pulls/${number}`));
     return pull && this.#pullRequest(pull);
   }
 
@@ -78,30 +78,30 @@ export class GitHubLikeForge implements PullRequestForge {
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
     const path = `${this.#path}/issues/${number}/comments`;
-    const id = (await this.api.ask(signal, 'POST', path, { body: text })).number('id');
-    if (id === undefined) throw this.api.strange('gave no id to a comment');
+    const id = (await this.api.request(signal, 'POST', path, { body: text })).number('id');
+    if (id === undefined) throw this.api.badResponse('gave no id to a comment');
     return String(id);
   }
 
   async editComment(_number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
-    const edited = this.api.ask(signal, 'PATCH', this.#commentPath(id), { body: text });
+    const edited = this.api.request(signal, 'PATCH', this.#commentPath(id), { body: text });
     return (await undefinedIfNotFound(edited)) !== undefined;
   }
 
   async retireComment(_number: number, id: string, signal: AbortSignal): Promise<void> {
     const path = this.#commentPath(id);
-    const comment = await undefinedIfNotFound(this.api.ask(signal, 'GET', path));
+    const comment = await undefinedIfNotFound(this.api.request(signal, 'GET', path));
     if (comment !== undefined) await undefinedIfNotFound(this.#parts.retire(this.api, comment, path, signal));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const { path, body } = this.#parts.dialect.status(this.#repository.repository, status);
-    await this.api.ask(signal, 'POST', path, body);
+    await this.api.request(signal, 'POST', path, body);
   }
 
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const path = `${this.#path}/collaborators/${encodeURIComponent(account)}/permission`;
-    const found = await undefinedIfNotFound(this.api.ask(signal, 'GET', path));
+    const found = await undefinedIfNotFound(this.api.request(signal, 'GET', path));
     switch (found?.text('permission')) {
       case 'owner':
       case 'admin':
@@ -123,7 +123,7 @@ export class GitHubLikeForge implements PullRequestForge {
     const [number, headCommit] = [pull.number('number'), pull.text('head', 'sha')];
     const baseBranch = pull.text('base', 'ref');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)
-      throw this.api.strange('described a pull request without number, head or base');
+      throw this.api.badResponse('described a pull request without number, head or base');
     const isMerged = pull.at('merged') === true || typeof pull.at('merged_at') === 'string';
     const baseId = pull.number('base', 'repo', 'id');
     return {

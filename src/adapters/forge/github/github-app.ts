@@ -52,25 +52,28 @@ export class GitHubApp {
     const { apiUrl = 'https://api.github.com', appId } = this.#options;
     const subject = `GitHub App ${appId}`;
     const headers = { authorization: `Bearer ${await this.#jwt()}`, accept: 'application/vnd.github+json' };
-    const answered = await forgeRequest({ url: `${apiUrl}/app`, method: 'GET', headers, subject });
-    const { slug } = answered as { slug?: unknown };
+    const response = await forgeRequest({ url: `${apiUrl}/app`, method: 'GET', headers, subject });
+    const { slug } = response as { slug?: unknown };
     if (typeof slug === 'string') return `${slug}[bot]`;
-    throw new InputError('the answer does not contain the name of the app', { code: 'scm.answer', subject });
+    throw new InputError('the response does not contain the name of the app', {
+      code: 'scm.answer',
+      subject,
+    });
   }
 
   async #request() {
     const { apiUrl = 'https://api.github.com', installationId } = this.#options;
     const subject = `GitHub App installation ${installationId}`;
-    const answered = await forgeRequest({
+    const response = await forgeRequest({
       url: `${apiUrl}/app/installations/${encodeURIComponent(installationId)}/access_tokens`,
       method: 'POST',
       headers: { authorization: `Bearer ${await this.#jwt()}`, accept: 'application/vnd.github+json' },
       subject,
     });
-    const { token, expires_at: expiresAt } = answered as { token?: unknown; expires_at?: unknown };
+    const { token, expires_at: expiresAt } = response as { token?: unknown; expires_at?: unknown };
     const expiresAtMs = typeof expiresAt === 'string' ? Date.parse(expiresAt) : Number.NaN;
     if (typeof token !== 'string' || Number.isNaN(expiresAtMs))
-      throw new InputError('the answer does not contain a token', { code: 'scm.answer', subject });
+      throw new InputError('the response does not contain a token', { code: 'scm.answer', subject });
     return { value: token, expiresAtMs };
   }
 

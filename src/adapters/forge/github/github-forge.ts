@@ -39,14 +39,14 @@ function partsOf({ apiUrl }: ForgeRepository): GitHubLikeParts {
   const graphql = /\/api\/v3\/*$/.test(apiUrl) ? '/../graphql' : '/graphql';
   return {
     dialect: GITHUB_DIALECT,
-    // The limit is 65,536. Some of it is reserved, because parts are counted in bytes.
+    // GitHub allows 65,536 characters, but counts some of them in bytes.
     maxCommentLength: 60_000,
     pageSize: ['per_page', 100],
     isDraft: (pull) => pull.at('draft') === true,
     retire: (api, comment, path, signal) => {
       const id = comment.text('node_id');
-      if (id === undefined) return api.ask(signal, 'DELETE', path);
-      return api.ask(signal, 'POST', graphql, { query: FOLD, variables: { id } });
+      if (id === undefined) return api.request(signal, 'DELETE', path);
+      return api.request(signal, 'POST', graphql, { query: FOLD, variables: { id } });
     },
   };
 }

@@ -40,13 +40,13 @@ export class GitLabForge implements PullRequestForge {
     this.#repository = repository.repository;
     this.#path = `/projects/${encodeURIComponent(repository.repository)}`;
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) =>
-      (await this.#api.ask(signal, 'GET', '/user')).text('username'),
+      (await this.#api.request(signal, 'GET', '/user')).text('username'),
     );
   }
 
   async defaultBranch(signal: AbortSignal): Promise<string> {
-    const branch = (await this.#api.ask(signal, 'GET', this.#path)).text('default_branch');
-    if (branch === undefined) throw this.#api.strange('names no default branch');
+    const branch = (await this.#api.request(signal, 'GET', this.#path)).text('default_branch');
+    if (branch === undefined) throw this.#api.badResponse('names no default branch');
     return branch;
   }
 
@@ -57,7 +57,7 @@ export class GitLabForge implements PullRequestForge {
 
   async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
     const found = await undefinedIfNotFound(
-      this.#api.ask(signal, 'GET', `${this.#path}/merge_requests/${number}`),
+      this.#api.request(signal, 'GET', `${this.#path}/merge_requests/${number}`),
     );
     return found && this.#mergeRequest(found);
   }
@@ -75,33 +75,33 @@ export class GitLabForge implements PullRequestForge {
   }
 
   async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
-    const note = await this.#api.ask(signal, 'POST', this.#notesPath(number), { body: text });
+    const note = await this.#api.request(signal, 'POST', this.#notesPath(number), { body: text });
     const id = note.number('id');
-    if (id === undefined) throw this.#api.strange('gave no id to a comment');
+    if (id === undefined) throw this.#api.badResponse('gave no id to a comment');
     return String(id);
   }
 
   async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
-    return (await undefinedIfNotFound(this.#api.ask(signal, 'PUT', path, { body: text }))) !== undefined;
+    return (await undefinedIfNotFound(this.#api.request(signal, 'PUT', path, { body: text }))) !== undefined;
   }
 
   /** GitLab cannot fold a comment, so it is deleted. */
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
-    await undefinedIfNotFound(this.#api.ask(signal, 'DELETE', path));
+    await undefinedIfNotFound(this.#api.request(signal, 'DELETE', path));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
     const { path, body } = GITLAB_DIALECT.status(this.#repository, status);
     try {
-      await this.#api.ask(signal, 'POST', path, body);
+      await this.#api.request(signal, 'POST', path, body);
     } catch (error) {
       if (!(error instanceof InputError)) throw error;
       const { pullRequest, state } = status;
       // A commit of a fork is on no branch of this project. Only the merge request contains it.
       if (error.code === 'scm.not-found' && pullRequest !== undefined)
-        await this.#api.ask(signal, 'POST', path, {
+        await this.#api.request(signal, 'POST', path, {
           ...body,
           ref: `refs/merge-requests/${pullRequest}/head`,
         });
@@ -117,18 +117,20 @@ export class GitLabForge implements PullRequestForge {
 
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const path = `/users?username=${encodeURIComponent(account)}`;
-    const users = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
+    const users = (await this.#api.request(signal, 'GET', path)).list(this.#api.subject);
     const id = users.find((user) => user.text('username') === account)?.number('id');
     if (id === undefined) return 'none';
     // Includes rights inherited from the groups above.
-    const member = await undefinedIfNotFound(this.#api.ask(signal, 'GET', `${this.#path}/members/all/${id}`));
+    const member = await undefinedIfNotFound(
+      this.#api.request(signal, 'GET', `${this.#path}/members/all/${id}`),
+    );
     const level = member?.text('state') === 'active' ? (member.number('access_level') ?? 0) : 0;
     return LEVELS.find(([least]) => level >= least)?.[1] ?? 'none';
   }
 
   async #isPending({ commit, context }: CommitStatus, signal: AbortSignal): Promise<boolean> {
     const path = `${this.#path}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}`;
-    const statuses = (await this.#api.ask(signal, 'GET', path)).list(this.#api.subject);
+    const statuses = (await this.#api.request(signal, 'GET', path)).list(this.#api.subject);
     return statuses.some((one) => one.text('name') === context && one.text('status') === 'pending');
   }
 
@@ -140,7 +142,7 @@ export class GitLabForge implements PullRequestForge {
     const [number, headCommit] = [one.number('iid'), one.text('sha')];
     const baseBranch = one.text('target_branch');
     if (number === undefined || headCommit === undefined || baseBranch === undefined)
-      throw this.#api.strange('described a merge request without number, head or base');
+      throw this.#api.badResponse('described a merge request without number, head or base');
     const [state, target] = [one.text('state'), one.number('target_project_id')];
     return {
       number,

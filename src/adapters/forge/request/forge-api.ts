@@ -20,7 +20,7 @@ export interface Page {
   readonly next: string | undefined;
 }
 
-/** Stops a forge that answers with full pages endlessly. */
+/** A limit for a forge that returns full pages endlessly. */
 const MAX_PAGES = 100;
 
 /** The API of a repository's forge: signs requests, replaces a refused token, and reads all pages of a list. */
@@ -38,21 +38,24 @@ export class ForgeApi {
     return `Pull requests of ${this.#repository.repository}`;
   }
 
-  /** @throws the errors of forgeResponse */
-  async ask(signal: AbortSignal, method: ApiRequest['method'], path: string, body?: unknown) {
-    return (await this.answer(signal, { method, path, body })).fields;
+  /**
+   * Sends a request, and returns the fields of the response.
+   * @throws the errors of forgeResponse
+   */
+  async request(signal: AbortSignal, method: ApiRequest['method'], path: string, body?: unknown) {
+    return (await this.requestWithHeaders(signal, { method, path, body })).fields;
   }
 
   /**
-   * Returns the headers of the response as well.
+   * Sends a request, and returns the fields and the headers of the response.
    * @throws the errors of forgeResponse
    */
-  async answer(
+  async requestWithHeaders(
     signal: AbortSignal,
     { method, path, body, contentType, apiUrl = this.#repository.apiUrl }: ApiRequest,
   ): Promise<{ readonly fields: ResponseFields } & Pick<ForgeResponse, 'headers'>> {
     const { token } = this.#repository;
-    const { value, headers } = await this.#renewing(async () =>
+    const { value, headers } = await this.#withFreshToken(async () =>
       forgeResponse({
         method,
         url: `${apiUrl.replace(/\/+$/, '')}${path}`,
@@ -73,12 +76,12 @@ export class ForgeApi {
   async pages(
     signal: AbortSignal,
     first: string,
-    read: (answer: ResponseFields, path: string) => Page,
+    readPage: (response: ResponseFields, path: string) => Page,
   ): Promise<readonly ResponseFields[]> {
     const all = new Map<unknown, ResponseFields>();
     let path: string | undefined = first;
     for (let page = 1; page <= MAX_PAGES && path !== undefined; page++) {
-      const { items, next }: Page = read(await this.ask(signal, 'GET', path), path);
+      const { items, next }: Page = readPage(await this.request(signal, 'GET', path), path);
       const known = all.size;
       for (const item of items) all.set(item.at('id') ?? item.at('pullRequestId'), item);
       // Some forges return the last page again for a page that does not exist.
@@ -99,14 +102,14 @@ export class ForgeApi {
   ): Promise<readonly ResponseFields[]> {
     let page = 1;
     const start = `${path}${path.includes('?') ? '&' : '?'}${parameter}=${most}&page=`;
-    return this.pages(signal, `${start}${page}`, (answer) => ({
-      items: answer.list(this.subject),
+    return this.pages(signal, `${start}${page}`, (response) => ({
+      items: response.list(this.subject),
       next: `${start}${++page}`,
     }));
   }
 
-  /** The error for a response that makes no sense. */
-  strange(problem: string): TransientError {
+  /** The error for a response that lacks a required field or contradicts the request. */
+  badResponse(problem: string): TransientError {
     return new TransientError(`the forge ${problem}`, { code: 'scm.answer', subject: this.subject });
   }
 
@@ -114,22 +117,22 @@ export class ForgeApi {
    * A renewable token may have been revoked, or have expired by a clock that differs from ours. The request is repeated
    * once with a new one.
    */
-  async #renewing<T>(ask: () => Promise<T>): Promise<T> {
-    const { refused } = this.#repository;
+  async #withFreshToken<T>(send: () => Promise<T>): Promise<T> {
+    const { onRefused } = this.#repository;
     try {
-      return await ask();
+      return await send();
     } catch (error) {
-      if (refused === undefined || !(error instanceof InputError) || error.code !== 'scm.auth') throw error;
-      refused();
-      return ask();
+      if (onRefused === undefined || !(error instanceof InputError) || error.code !== 'scm.auth') throw error;
+      onRefused();
+      return send();
     }
   }
 }
 
 /** Undefined if the forge answers that the object does not exist. */
-export async function undefinedIfNotFound<T>(answer: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await answer;
+    return await request;
   } catch (error) {
     if (error instanceof InputError && error.code === 'scm.not-found') return undefined;
     throw error;

@@ -11,5 +11,5 @@ export interface ForgeRepository {
   readonly repository: string;
   readonly token: () => Promise<string>;
   /** Called when the forge refused the token. A renewable token must then be replaced. */
-  readonly refused?: (() => void) | undefined;
+  readonly onRefused?: (() => void) | undefined;
 }

@@ -19,7 +19,7 @@ export interface ForgeResponse {
 
 const TIMEOUT_MS = 15_000;
 /** Large enough for a hundred pull requests or comments of full length. */
-const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
+const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
 /**
  * One JSON request to the API of a forge.
@@ -42,7 +42,7 @@ export async function forgeResponse(request: ForgeRequest): Promise<ForgeRespons
       redirect: 'error',
       signal: AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), ...(signal === undefined ? [] : [signal])]),
     });
-    text = await boundedText(response, MAX_ANSWER_BYTES);
+    text = await boundedText(response, MAX_RESPONSE_BYTES);
   } catch (cause) {
     throw new TransientError(`the forge cannot be reached at ${new URL(url).origin}: ${networkText(cause)}`, {
       code: 'scm.network',
@@ -53,7 +53,7 @@ export async function forgeResponse(request: ForgeRequest): Promise<ForgeRespons
   }
   // Azure DevOps responds with 203 and a sign-in page, which is not what the status means in HTTP.
   if (response.status === 203) throw new InputError('the forge asks to sign in', authDetails(subject));
-  if (response.ok) return { value: text === '' ? {} : parseAnswer(text, subject), headers: response.headers };
+  if (response.ok) return { value: text === '' ? {} : parseJson(text, subject), headers: response.headers };
   throw refusal(response, text, subject);
 }
 
@@ -68,14 +68,14 @@ export async function forgeRequest(request: ForgeRequest): Promise<unknown> {
 }
 
 function refusal({ status, headers }: Response, text: string, subject: string): InputError | TransientError {
-  const said = `the forge answered ${status}: ${text.slice(0, 200)}`;
+  const problem = `the forge answered ${status}: ${text.slice(0, 200)}`;
   // GitHub also responds with 403 when the rate limit is exceeded.
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers));
   if (isLimited || status >= 500)
-    return new TransientError(said, { code: 'scm.unavailable', subject, retryAfterMs: waitMsOf(headers) });
+    return new TransientError(problem, { code: 'scm.unavailable', subject, retryAfterMs: waitMsOf(headers) });
   const details = authDetails(subject);
-  if (status === 401 || status === 403) return new InputError(said, details);
-  return new InputError(said, { ...details, code: CODES.get(status) ?? 'scm.refused' });
+  if (status === 401 || status === 403) return new InputError(problem, details);
+  return new InputError(problem, { ...details, code: CODES.get(status) ?? 'scm.refused' });
 }
 
 const CODES = new Map([
@@ -102,7 +102,7 @@ function waitMsOf(headers: Headers): number | undefined {
   return Number.isFinite(waitMs) ? Math.max(waitMs, 0) : undefined;
 }
 
-function parseAnswer(text: string, subject: string): unknown {
+function parseJson(text: string, subject: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -22,22 +22,23 @@ export function sameRepository(a: string, b: string): boolean {
   return left !== undefined && left === repositoryKey(b);
 }
 
+/** Text that is equal for addresses of the same repository; undefined if it is not an address. */
 function repositoryKey(text: string): string | undefined {
   const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/\/)(.+)$/.exec(text);
-  if (scp !== null) return key(scp[1] ?? '', scp[2] ?? '');
+  if (scp !== null) return keyOf(scp[1] ?? '', scp[2] ?? '');
   if (URL.canParse(text)) {
     const url = new URL(text);
-    return key(url.hostname, decoded(url.pathname));
+    return keyOf(url.hostname, decoded(url.pathname));
   }
-  return text.startsWith('/') ? key('', text) : undefined;
+  return text.startsWith('/') ? keyOf('', text) : undefined;
 }
 
-function key(host: string, path: string): string {
+function keyOf(host: string, path: string): string {
   const plain = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '');
   // Azure DevOps writes ssh paths as v3/org/project/repo and https ones as org/project/_git/repo.
   // Bitbucket Data Center writes https paths as scm/project/repo and ssh ones as project/repo.
-  const azure = plain.replace(/^(?:v3|scm)\//, '').replace('/_git/', '/');
-  return `${host.toLowerCase().replace(/^ssh\./, '')}/${azure.toLowerCase()}`;
+  const normalized = plain.replace(/^(?:v3|scm)\//, '').replace('/_git/', '/');
+  return `${host.toLowerCase().replace(/^ssh\./, '')}/${normalized.toLowerCase()}`;
 }
 
 function decoded(path: string): string {

@@ -24,10 +24,10 @@ export function verifyWebhook(
   // With an empty secret, every request would be authentic.
   const secrets = config.secrets.filter((secret) => secret !== '');
   const { username, signatureHeader } = config;
-  return secrets.some((secret) => verifyOne(provider, request, { username, signatureHeader, secret }));
+  return secrets.some((secret) => verifyWithSecret(provider, request, { username, signatureHeader, secret }));
 }
 
-function verifyOne(
+function verifyWithSecret(
   provider: WebhookProvider,
   {
     headers,
@@ -36,7 +36,8 @@ function verifyOne(
   }: { readonly headers: WebhookHeaders; readonly body: Buffer; readonly nowMs: number },
   { secret, username, signatureHeader }: Omit<WebhookSecrets, 'secrets'> & { readonly secret: string },
 ): boolean {
-  const signed = (name: string): boolean => equal(headerOf(headers, name), `sha256=${hmacHex(secret, body)}`);
+  const signed = (name: string): boolean =>
+    isEqual(headerOf(headers, name), `sha256=${hmacHex(secret, body)}`);
   switch (provider) {
     case 'github':
       return signed('x-hub-signature-256');
@@ -46,18 +47,18 @@ function verifyOne(
       return signed((signatureHeader ?? DEFAULT_SIGNATURE_HEADER).toLowerCase());
     case 'gitea': {
       const bare = headerOf(headers, 'x-forgejo-signature') ?? headerOf(headers, 'x-gitea-signature');
-      return bare === undefined ? signed('x-hub-signature-256') : equal(bare, hmacHex(secret, body));
+      return bare === undefined ? signed('x-hub-signature-256') : isEqual(bare, hmacHex(secret, body));
     }
     case 'gitlab':
       return headerOf(headers, 'webhook-signature') === undefined
-        ? equal(headerOf(headers, 'x-gitlab-token'), secret)
+        ? isEqual(headerOf(headers, 'x-gitlab-token'), secret)
         : verifyStandardWebhook(headers, body, secret, nowMs);
     case 'azure-devops': {
       const [, encoded = ''] = /^Basic +(\S+)$/i.exec(headerOf(headers, 'authorization') ?? '') ?? [];
       const got = Buffer.from(encoded, 'base64').toString('utf8');
       const colon = got.indexOf(':');
-      const userFits = username === undefined || got.slice(0, Math.max(colon, 0)) === username;
-      return equal(colon === -1 ? undefined : got.slice(colon + 1), secret) && userFits;
+      const isUserAccepted = username === undefined || got.slice(0, Math.max(colon, 0)) === username;
+      return isEqual(colon === -1 ? undefined : got.slice(colon + 1), secret) && isUserAccepted;
     }
   }
 }
@@ -76,7 +77,7 @@ function verifyStandardWebhook(
   const mac = createHmac('sha256', key).update(`${id}.${timestamp}.`).update(body).digest('base64');
   return (headerOf(headers, 'webhook-signature') ?? '')
     .split(' ')
-    .some((signature) => equal(signature, `v1,${mac}`));
+    .some((signature) => isEqual(signature, `v1,${mac}`));
 }
 
 function hmacHex(secret: string, body: Buffer): string {
@@ -84,7 +85,7 @@ function hmacHex(secret: string, body: Buffer): string {
 }
 
 /** Compares hashes, so that the time reveals neither content nor length. */
-function equal(got: string | undefined, want: string): boolean {
+function isEqual(got: string | undefined, want: string): boolean {
   const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(hash(got ?? ''), hash(want)) && got !== undefined;
 }

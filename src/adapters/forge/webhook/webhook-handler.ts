@@ -33,23 +33,23 @@ export function webhookHandler(
   return async (request, response) => {
     const provider = providerOf(request.url ?? '');
     const config = provider === undefined ? undefined : options.providers[provider];
-    if (provider === undefined || config === undefined) return answer(response, 404, 'no such webhook');
-    if (request.method !== 'POST') return answer(response, 405, 'expected POST');
-    makeRoom(reading);
+    if (provider === undefined || config === undefined) return respond(response, 404, 'no such webhook');
+    if (request.method !== 'POST') return respond(response, 405, 'expected POST');
+    dropSlowestRequest(reading);
     reading.add(request);
     const body = await readBody(request, options.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES).finally(() =>
       reading.delete(request),
     );
-    if (body === undefined) return answer(response, 413, 'body too large');
+    if (body === undefined) return respond(response, 413, 'body too large');
     const headers = request.headers as WebhookHeaders;
     if (!verifyWebhook(provider, { headers, body, nowMs: options.nowMs() }, config))
-      return answer(response, 401, 'signature missing or wrong');
+      return respond(response, 401, 'signature missing or wrong');
     const event = parseWebhook(provider, headers, body);
-    if (event === undefined) return answer(response, 400, `not a webhook of ${provider}`);
+    if (event === undefined) return respond(response, 400, `not a webhook of ${provider}`);
     if (isRepeated(seen, provider, deliveryId(provider, headers, body)))
-      return answer(response, 200, 'already received');
+      return respond(response, 200, 'already received');
     if (event.kind !== 'other') options.onEvent(event, provider);
-    answer(response, 202, 'received');
+    respond(response, 202, 'received');
   };
 }
 
@@ -74,10 +74,10 @@ function isRepeated(seen: Set<string>, provider: WebhookProvider, id: string | u
 }
 
 /**
- * A delivery takes a moment, so the oldest one that still arrives is the slowest, and is dropped. Polling covers what
- * is lost with it.
+ * Drops the oldest request if too many are being read. A normal delivery takes a moment, so the oldest is the slowest.
+ * If it was authentic, polling finds the same change later.
  */
-function makeRoom(reading: Set<IncomingMessage>): void {
+function dropSlowestRequest(reading: Set<IncomingMessage>): void {
   const [oldest] = reading;
   if (reading.size < MAX_READING || oldest === undefined) return;
   reading.delete(oldest);
@@ -98,7 +98,7 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buf
   return Buffer.concat(chunks);
 }
 
-function answer(response: ServerResponse, status: number, message: string): void {
+function respond(response: ServerResponse, status: number, message: string): void {
   // The rest of a refused body is not read, so the connection is closed after the response.
   if (status === 413) response.setHeader('connection', 'close');
   response.writeHead(status, { 'content-type': 'application/json' });

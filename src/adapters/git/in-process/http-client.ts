@@ -52,16 +52,16 @@ function send(
   },
   { authorization, ca, signal }: GitHttpOptions,
 ): Promise<http.IncomingMessage> {
-  const { request: open } = url.startsWith('https:') ? https : http;
+  const { request: startRequest } = url.startsWith('https:') ? https : http;
   return new Promise((resolve, reject) => {
-    const sent = open(url, {
+    const outgoing = startRequest(url, {
       method: request.method,
       headers: { ...request.headers, ...(authorization === undefined ? {} : { authorization }) },
       signal,
       ...(ca === undefined ? {} : { ca }),
     });
-    sent.on('response', resolve);
-    sent.on('error', (cause) =>
+    outgoing.on('response', resolve);
+    outgoing.on('error', (cause) =>
       reject(
         new TransientError(`cannot be reached: ${cause.message}`, {
           code: 'git.failed',
@@ -70,7 +70,7 @@ function send(
         }),
       ),
     );
-    sent.end(request.payload);
+    outgoing.end(request.payload);
   });
 }
 

@@ -9,8 +9,8 @@ const ELSEWHERE = [
 ] as const;
 
 /**
- * Rejects repositories that isomorphic-git would read as empty or damaged. InputError
- * `git.needs-program`.
+ * Rejects repositories that isomorphic-git would read as empty or damaged.
+ * @throws InputError `git.needs-program`
  */
 export async function requireReadable(gitDir: string): Promise<void> {
   const subject = `Git repository ${gitDir}`;
@@ -23,7 +23,10 @@ export async function requireReadable(gitDir: string): Promise<void> {
     throw needsGitProgram(subject, `reading a repository with ${other[1] ?? ''} = ${other[2] ?? ''}`);
 }
 
-/** Rejects revision expressions other than names: `main~2`, `HEAD^`, `main@{1}`, `:/text`. */
+/**
+ * Rejects revision expressions other than names: `main~2`, `HEAD^`, `main@{1}`, `:/text`.
+ * @throws InputError `git.needs-program`
+ */
 export function requirePlainRevision(revision: string): void {
   if (/[~^:]|@\{|\.\.|^@$/.test(revision))
     throw needsGitProgram(

@@ -33,14 +33,14 @@ const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
  */
 export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;
-  readonly #remote: boolean;
+  readonly #isRemote: boolean;
   #unlock: () => Promise<void>;
   timesRecreated = 0;
 
   private constructor(options: MirrorOptions, gitDir: string, remote: boolean, unlock: () => Promise<void>) {
     super(gitDir);
     this.#options = options;
-    this.#remote = remote;
+    this.#isRemote = remote;
     this.#unlock = unlock;
   }
 
@@ -54,7 +54,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     try {
       if (url.transport === 'file')
         return new InProcessMirror(options, await localGitDir(url.text), false, unlock);
-      await prepare(options);
+      await openOrCreate(options);
       return new InProcessMirror(options, options.mirrorDir, true, unlock);
     } catch (error) {
       await unlock();
@@ -66,9 +66,9 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     checkGitRef(ref);
     // A repository that is read in place may have new packs.
     this.cache = {};
-    if (!(await mirrorExists(this.#options.mirrorDir, this.#remote ? 'HEAD' : ''))) await this.#makeAgain();
-    if (!this.#remote) {
-      await this.#findInPlace();
+    if (!(await mirrorExists(this.#options.mirrorDir, this.#isRemote ? 'HEAD' : ''))) await this.#recreate();
+    if (!this.#isRemote) {
+      await this.#locateLocal();
       const found = await this.resolve(ref);
       options.onAnswered?.();
       return found;
@@ -84,16 +84,16 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       if (!(error instanceof TransientError) || error.code !== 'git.corrupt') throw error;
     }
     // The mirror is only a cache: if it is damaged, it is removed and fetched again, once.
-    await make(this.#options);
+    await createMirror(this.#options);
     this.cache = {};
     return this.#fetchRef(ref, options);
   }
 
   /** Recreates the mirror after its directory was removed. */
-  async #makeAgain(): Promise<void> {
+  async #recreate(): Promise<void> {
     await this.#unlock();
     this.#unlock = await lockMirrorDirectory(this.#options.mirrorDir);
-    if (this.#remote) await prepare(this.#options);
+    if (this.#isRemote) await openOrCreate(this.#options);
     this.timesRecreated += 1;
   }
 
@@ -105,11 +105,12 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       await this.#fetch(ref, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
       options.onAnswered?.();
     } catch (error) {
-      if (signal?.aborted === true) throw this.#stopped('was aborted', 'git.aborted', error);
-      if (timeout.aborted) throw this.#stopped(`timed out after ${fetchTimeoutMs} ms`, 'git.timeout', error);
-      const meaning = this.#meaning(error, ref);
-      reportRefusedAuth(meaning, this.#options.auth);
-      throw meaning;
+      if (signal?.aborted === true) throw this.#interrupted('was aborted', 'git.aborted', error);
+      if (timeout.aborted)
+        throw this.#interrupted(`timed out after ${fetchTimeoutMs} ms`, 'git.timeout', error);
+      const failure = this.#toBerthError(error, ref);
+      reportRefusedAuth(failure, this.#options.auth);
+      throw failure;
     }
     const commit = await this.resolve(ref).catch((cause: unknown) => {
       // A tag may point to an object other than a commit; an unreadable object is damage.
@@ -119,11 +120,11 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     return commit;
   }
 
-  /** A repository of another owner, which may be replaced, e.g. by one with a work tree. */
-  async #findInPlace(): Promise<void> {
+  /** Finds the repository that is read in place. Its owner may have replaced it, e.g. by one with a work tree. */
+  async #locateLocal(): Promise<void> {
     this.gitDir = await localGitDir(parseGitUrl(this.#options.url).text);
-    const isThere = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
-    if (isThere === undefined)
+    const head = await stat(path.join(this.gitDir, 'HEAD')).catch(() => undefined);
+    if (head === undefined)
       throw new InputError('there is no such repository', {
         code: 'git.repository-not-found',
         subject: `Git repository ${this.#options.url}`,
@@ -131,7 +132,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     await requireReadable(this.gitDir);
   }
 
-  #stopped(problem: string, code: string, cause: unknown): TransientError {
+  #interrupted(problem: string, code: string, cause: unknown): TransientError {
     return new TransientError(`git fetch ${problem}`, {
       code,
       subject: `Git repository ${this.#options.url}`,
@@ -149,12 +150,12 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 
   async pin(name: PinName, commit: string): Promise<void> {
     // A repository that is read in place must not be changed.
-    if (!this.#remote) return writeFile(this.#pinFile(name), commit, { mode: PRIVATE_FILE_MODE });
+    if (!this.#isRemote) return writeFile(this.#pinFile(name), commit, { mode: PRIVATE_FILE_MODE });
     await git.writeRef({ ...this.store, ref: `refs/berth/${name}`, value: commit, force: true });
   }
 
   async pinned(name: PinName): Promise<string | undefined> {
-    if (this.#remote) return this.commitOf(`refs/berth/${name}`);
+    if (this.#isRemote) return this.commitOf(`refs/berth/${name}`);
     const commit = await readFile(this.#pinFile(name), 'utf8').catch(() => '');
     return /^[0-9a-f]{40}$/.test(commit) ? this.commitOf(commit) : undefined;
   }
@@ -188,10 +189,10 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       shallowCommits: shallow,
       addMissingHead: ref.type !== 'head',
     });
-    const keepAs = async (remoteRef: string, localRef: string, singleBranch = true): Promise<void> => {
+    const fetchAs = async (remoteRef: string, localRef: string, singleBranch = true): Promise<void> => {
       const got = await git.fetch({
         ...this.store,
-        fs: checkingPacks(subject),
+        fs: packCheckingFs(subject),
         http,
         url,
         remote: 'origin',
@@ -202,21 +203,21 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         tags: !singleBranch,
       });
       if (got.fetchHead === null) throw new git.Errors.NotFoundError(remoteRef);
-      await this.#requireSent(got.fetchHead);
+      await this.#requireReceived(got.fetchHead);
       await recordShallow(this.gitDir, shallow);
       await git.writeRef({ ...this.store, ref: localRef, value: got.fetchHead, force: true });
     };
     switch (ref.type) {
       case 'head':
-        return keepAs('HEAD', 'refs/berth/head');
+        return fetchAs('HEAD', 'refs/berth/head');
       case 'branch':
-        return keepAs(`refs/heads/${ref.name}`, `refs/heads/${ref.name}`);
+        return fetchAs(`refs/heads/${ref.name}`, `refs/heads/${ref.name}`);
       case 'tag':
-        return keepAs(`refs/tags/${ref.name}`, `refs/tags/${ref.name}`);
+        return fetchAs(`refs/tags/${ref.name}`, `refs/tags/${ref.name}`);
       case 'commit':
         // In this protocol version a client cannot request a commit id, so all branches and tags
         // are fetched and searched.
-        return keepAs('HEAD', 'refs/berth/head', false);
+        return fetchAs('HEAD', 'refs/berth/head', false);
       case 'semver': {
         const refs = await git.listServerRefs({ http, url, prefix: 'refs/tags/', protocolVersion: 1 });
         const tags = refs.map((entry) => entry.ref.replace(/^refs\/tags\//, ''));
@@ -225,17 +226,17 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
         // Tags that were deleted on the remote must not take precedence over existing ones.
         for (const old of await git.listTags(this.store))
           if (!tags.includes(old)) await git.deleteRef({ ...this.store, ref: `refs/tags/${old}` });
-        return keepAs(`refs/tags/${tag}`, `refs/tags/${tag}`);
+        return fetchAs(`refs/tags/${tag}`, `refs/tags/${tag}`);
       }
     }
   }
 
   /** Checks that a pack was received; isomorphic-git accepts a response without one. */
-  async #requireSent(oid: string): Promise<void> {
+  async #requireReceived(oid: string): Promise<void> {
     await git.readObject({ ...this.store, oid, format: 'deflated' }).catch((cause: unknown) => {
       // If the object exists and cannot be read, its reader reports it as damaged.
       if (!(cause instanceof git.Errors.NotFoundError)) return;
-      throw new TransientError(`the remote's answer ends before ${oid}, which it named`, {
+      throw new TransientError(`the response of the remote ends before ${oid}, which it named`, {
         code: 'git.failed',
         subject: `Git repository ${this.#options.url}`,
         cause,
@@ -243,7 +244,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     });
   }
 
-  #meaning(error: unknown, ref: GitRef): BerthError {
+  #toBerthError(error: unknown, ref: GitRef): BerthError {
     if (error instanceof BerthError) return error;
     const subject = `Git repository ${this.#options.url}`;
     if (error instanceof git.Errors.NotFoundError)
@@ -274,7 +275,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
           cause: error,
         });
     }
-    // An old branch or tag has the name of a folder that the new one needs: `release` blocks `release/1.2`.
+    // An old branch or tag is a file where the new one needs a folder: `release` blocks `release/1.2`.
     if (['EISDIR', 'ENOTDIR', 'EEXIST'].includes(String((error as NodeJS.ErrnoException).code)))
       return this.#corrupt(error);
     return new TransientError(`git failed: ${errorText(error)}`, {
@@ -286,7 +287,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
 }
 
 /** A file system that checks each pack before it is written. */
-function checkingPacks(subject: string): typeof privateFs {
+function packCheckingFs(subject: string): typeof privateFs {
   const { promises } = privateFs;
   const writeChecked: typeof promises.writeFile = async (...args) => {
     const [file, data] = args;
@@ -297,15 +298,16 @@ function checkingPacks(subject: string): typeof privateFs {
   return { promises: { ...promises, writeFile: writeChecked } };
 }
 
-async function prepare(options: MirrorOptions): Promise<void> {
+/** Keeps a mirror of the same URL, and creates it otherwise. */
+async function openOrCreate(options: MirrorOptions): Promise<void> {
   const { mirrorDir: gitdir, url } = options;
   const path = 'remote.origin.url';
   const recorded: unknown = await git.getConfig({ fs: privateFs, gitdir, path }).catch(() => undefined);
-  if (recorded !== url) await make(options);
+  if (recorded !== url) await createMirror(options);
 }
 
 /** Initializes an empty repository for this URL, and removes any other cache. */
-async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
+async function createMirror({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await clearMirror(gitdir);
   await git.init({ fs: privateFs, gitdir, dir: gitdir, bare: true, defaultBranch: 'main' });
   // Written last, to mark the mirror as complete. It also contains the refspec that isomorphic-git
@@ -313,8 +315,8 @@ async function make({ mirrorDir: gitdir, url }: MirrorOptions): Promise<void> {
   await git.addRemote({ fs: privateFs, gitdir, remote: 'origin', url, force: true });
 }
 
-/** The path itself if nothing exists there yet; every fetch checks it. */
+/** The git directory of a local URL; the path itself if nothing exists there yet. Every fetch checks it. */
 async function localGitDir(url: string): Promise<string> {
-  const place = url.startsWith('file:') ? fileURLToPath(url) : url;
-  return (await resolveGitDir(place)) ?? place;
+  const folder = url.startsWith('file:') ? fileURLToPath(url) : url;
+  return (await resolveGitDir(folder)) ?? folder;
 }

@@ -46,7 +46,7 @@ export class InProcessRepository implements GitRepository {
 
   constructor(gitDir: string) {
     this.gitDir = gitDir;
-    this.#readTree = (oid) => readTreeOf(this.store, oid);
+    this.#readTree = (oid) => readTreeObject(this.store, oid);
   }
 
   protected get store() {
@@ -84,7 +84,7 @@ export class InProcessRepository implements GitRepository {
 
   async commit(id: string): Promise<CommitInfo> {
     return this.#read(id, async () => {
-      const found = await readObject(this.store, id).catch(absent);
+      const found = await readObject(this.store, id).catch(ignoreNotFound);
       if (found?.type !== 'commit') return refuseRef(id);
       if (found.content.length > MAX_COMMIT_BYTES) refuseHugeCommit(id, found.content.length);
       return parseCommitObject(id, found.content.toString('utf8'));
@@ -123,33 +123,33 @@ export class InProcessRepository implements GitRepository {
   }
 
   async #histories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
-    const mayBegin = await shallowCommits(this.gitDir);
+    const shallow = await shallowCommits(this.gitDir);
     const versions = new Map<string, FileVersion[]>();
-    const change = (path: string, version: FileVersion): void => {
+    const addVersion = (path: string, version: FileVersion): void => {
       const known = versions.get(path);
       if (known === undefined) versions.set(path, [version]);
       else known.push(version);
     };
-    const idsIn = async (at: string) =>
+    const idsIn = async (commitId: string) =>
       new Map(
         await Promise.all(
-          paths.map(async (path) => [path, await resolvePath(this.#readTree, at, path)] as const),
+          paths.map(async (path) => [path, await resolvePath(this.#readTree, commitId, path)] as const),
         ),
       );
-    let [at, ids, changes]: [string | undefined, Ids, number] = [commit, await idsIn(commit), 0];
-    for (let steps = 0; at !== undefined && steps < MAX_HISTORY && changes < limit; steps++) {
-      let [parent]: readonly string[] = (await this.commit(at)).parents;
-      if (parent !== undefined && mayBegin.has(at)) parent = await this.commitOf(parent);
+    let [current, ids, changes]: [string | undefined, Ids, number] = [commit, await idsIn(commit), 0];
+    for (let steps = 0; current !== undefined && steps < MAX_HISTORY && changes < limit; steps++) {
+      let [parent]: readonly string[] = (await this.commit(current)).parents;
+      if (parent !== undefined && shallow.has(current)) parent = await this.commitOf(parent);
       const before: Ids = parent === undefined ? new Map<string, undefined>() : await idsIn(parent);
       const changed = paths.filter((path) => ids.get(path) !== before.get(path));
       if (changed.length > 0) changes += 1;
       for (const path of changed) {
         const id = ids.get(path);
-        if (id !== undefined) change(path, { commit: at, id });
+        if (id !== undefined) addVersion(path, { commit: current, id });
       }
-      [at, ids] = [parent, before];
+      [current, ids] = [parent, before];
     }
-    return { versions, isWhole: at === undefined };
+    return { versions, isWhole: current === undefined };
   }
 
   async mergeBase(a: string, b: string): Promise<string | undefined> {
@@ -181,8 +181,9 @@ export class InProcessRepository implements GitRepository {
       const oid = /^[0-9a-f]{40}$/.test(name) ? name : await git.resolveRef({ ...this.store, ref: name });
       return await peeledCommit(this.store, oid);
     } catch (error) {
-      const absent = error instanceof git.Errors.NotFoundError || error instanceof git.Errors.ObjectTypeError;
-      if (absent) return undefined;
+      const isAbsent =
+        error instanceof git.Errors.NotFoundError || error instanceof git.Errors.ObjectTypeError;
+      if (isAbsent) return undefined;
       throw this.#failed(name, error);
     }
   }
@@ -198,13 +199,13 @@ export class InProcessRepository implements GitRepository {
   #failed(subject: string, cause: unknown): TransientError {
     // An error of the file system may disappear. Any other error means that the repository is damaged.
     const isDamaged = (cause as NodeJS.ErrnoException).syscall === undefined;
-    const said = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
+    const problem = cause instanceof git.Errors.InternalError ? cause.data.message : errorText(cause);
     const code = isDamaged ? 'git.corrupt' : 'git.failed';
-    return new TransientError(`cannot be read: ${said}`, { code, subject, cause });
+    return new TransientError(`cannot be read: ${problem}`, { code, subject, cause });
   }
 }
 
-function absent(error: unknown): undefined {
+function ignoreNotFound(error: unknown): undefined {
   if (!(error instanceof git.Errors.NotFoundError)) throw error;
 }
 
@@ -221,10 +222,10 @@ async function peeledCommit(store: GitStore, oid: string): Promise<string | unde
  * Not git.readTree, which rejects the complete repository for one file with a backslash in its
  * name, or with an obsolete mode.
  */
-async function readTreeOf(store: GitStore, oid: string): Promise<readonly TreeLeaf[]> {
+async function readTreeObject(store: GitStore, oid: string): Promise<readonly TreeLeaf[]> {
   const { type, content } = await readObject(store, oid);
   const root = type === 'commit' ? /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1] : undefined;
-  if (root !== undefined) return readTreeOf(store, root);
+  if (root !== undefined) return readTreeObject(store, root);
   const leaves = type === 'tree' ? parseTreeObject(content, oid.length / 2) : undefined;
   if (leaves === undefined) throw new git.Errors.ObjectTypeError(oid, type as 'blob', 'tree');
   return leaves;

@@ -8,15 +8,16 @@ export const MAX_OBJECT_BYTES = 64 * 1024 ** 2;
 const HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const [OFS_DELTA, REF_DELTA] = [6, 7];
-/** Yields to other work after this many objects or bytes. */
+/** The event loop gets a turn after this many objects, or bytes. */
 const AT_ONCE = 500;
 const BYTES_AT_ONCE = 8 * 1024 ** 2;
 
 /**
  * Checks a pack before isomorphic-git inflates it without limits: a few kilobytes can inflate to
- * gigabytes. An object that is larger than the limit, or larger than its header, is an InputError
- * `git.too-large`. An incomplete pack is a TransientError, because missing objects of an accepted
- * pack would never be requested again.
+ * gigabytes. An incomplete pack is refused, because its missing objects would never be requested
+ * again.
+ * @throws InputError `git.too-large` for an object that is larger than the limit or than its header
+ * declares, TransientError `git.failed` for an incomplete pack
  */
 export async function checkPackBounds(
   pack: Buffer,
@@ -25,16 +26,16 @@ export async function checkPackBounds(
 ): Promise<void> {
   await requireWhole(pack, subject);
   const count = pack.readUInt32BE(8);
-  let at = HEADER_BYTES;
-  for (let object = 0; object < count && at < pack.length - TRAILER_BYTES; object++) {
+  let offset = HEADER_BYTES;
+  for (let object = 0; object < count && offset < pack.length - TRAILER_BYTES; object++) {
     if (object % AT_ONCE === 0) await setImmediate();
-    const type = ((pack[at] ?? 0) >> 4) & 7;
-    const declared = readSize(pack, at, 4);
-    at = declared.end;
-    if (type === OFS_DELTA) at = readSize(pack, at, 7).end;
-    if (type === REF_DELTA) at += 20;
+    const type = ((pack[offset] ?? 0) >> 4) & 7;
+    const declared = readSize(pack, offset, 4);
+    offset = declared.end;
+    if (type === OFS_DELTA) offset = readSize(pack, offset, 7).end;
+    if (type === REF_DELTA) offset += 20;
     if (declared.size > maxBytes) throw tooLarge(subject, maxBytes);
-    const { content, consumed } = inflateWithin(pack.subarray(at), declared.size, () =>
+    const { content, consumed } = inflateWithin(pack.subarray(offset), declared.size, () =>
       tooLarge(subject, maxBytes),
     );
     if (type === OFS_DELTA || type === REF_DELTA) {
@@ -42,7 +43,7 @@ export async function checkPackBounds(
       if (Math.max(base.size, readSize(content, base.end, 7).size) > maxBytes)
         throw tooLarge(subject, maxBytes);
     }
-    at += consumed;
+    offset += consumed;
   }
 }
 
@@ -50,8 +51,8 @@ export async function checkPackBounds(
 async function requireWhole(pack: Buffer, subject: string): Promise<void> {
   const end = Math.max(pack.length - TRAILER_BYTES, 0);
   const hash = createHash('sha1');
-  for (let at = 0; at < end; at += BYTES_AT_ONCE) {
-    hash.update(pack.subarray(at, Math.min(at + BYTES_AT_ONCE, end)));
+  for (let offset = 0; offset < end; offset += BYTES_AT_ONCE) {
+    hash.update(pack.subarray(offset, Math.min(offset + BYTES_AT_ONCE, end)));
     await setImmediate();
   }
   if (end < HEADER_BYTES || !hash.digest().equals(pack.subarray(end)))
@@ -75,13 +76,13 @@ function inflateWithin(bytes: Buffer, size: number, refusal: () => InputError) {
 
 /** A number with seven bits in each byte, lowest first, after the `firstBits` of the first byte. */
 function readSize(bytes: Buffer, start: number, firstBits: 4 | 7): { size: number; end: number } {
-  let [at, byte] = [start + 1, bytes[start] ?? 0];
+  let [offset, byte] = [start + 1, bytes[start] ?? 0];
   let size = byte & (2 ** firstBits - 1);
   for (let weight = 2 ** firstBits; byte >= 0x80; weight *= 128) {
-    byte = bytes[at++] ?? 0;
+    byte = bytes[offset++] ?? 0;
     size += (byte & 0x7f) * weight;
   }
-  return { size, end: at };
+  return { size, end: offset };
 }
 
 function tooLarge(subject: string, maxBytes: number): InputError {
@@ -90,7 +91,7 @@ function tooLarge(subject: string, maxBytes: number): InputError {
     {
       code: 'git.too-large',
       subject,
-      hint: 'install git, or point the source at a repository without such files',
+      hint: 'install git, or point the source offset a repository without such files',
     },
   );
 }

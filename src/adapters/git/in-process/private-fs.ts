@@ -11,7 +11,7 @@ const { mkdir, readFile, writeFile } = fs.promises;
 export const privateFs = {
   promises: {
     ...fs.promises,
-    // Each call of isomorphic-git makes one without a file, to see whether it returns a promise.
+    // isomorphic-git also calls it without arguments, to find out whether it returns a promise.
     readFile: (...given: Parameters<typeof readFile> | []) =>
       given.length === 0 ? Promise.resolve() : readFile(...given),
     mkdir: (path: string, options: MakeDirectoryOptions = {}) =>

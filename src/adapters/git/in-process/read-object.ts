@@ -19,7 +19,7 @@ export interface GitObject {
 }
 
 const inflateInThread = promisify(inflate);
-/** A larger one would hold up everything else. */
+/** Inflating a larger object synchronously would block the event loop for too long. */
 const MAX_SYNC_BYTES = 64 * 1024;
 
 /**
@@ -36,11 +36,13 @@ export async function readObject(store: GitStore, oid: string): Promise<GitObjec
 }
 
 async function looseObject(gitDir: string, oid: string): Promise<GitObject | undefined> {
-  const deflated = await readFile(join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2))).catch(absent);
+  const deflated = await readFile(join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2))).catch(
+    ignoreMissing,
+  );
   if (deflated === undefined) return undefined;
   const bytes = deflated.length > MAX_SYNC_BYTES ? await inflateInThread(deflated) : inflateSync(deflated);
   if (createHash('sha1').update(bytes).digest('hex') !== oid)
-    throw damaged(oid, 'its content is of another id');
+    throw damaged(oid, 'its content has another id');
   const end = bytes.indexOf(0);
   const [type = '', size] = bytes.toString('latin1', 0, Math.max(end, 0)).split(' ');
   const content = bytes.subarray(end + 1);
@@ -48,12 +50,12 @@ async function looseObject(gitDir: string, oid: string): Promise<GitObject | und
   return { type, content };
 }
 
-function absent(error: NodeJS.ErrnoException): undefined {
+function ignoreMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT' && error.code !== 'ENOTDIR') throw error;
 }
 
-function damaged(oid: string, how: string): Error {
-  return new git.Errors.InternalError(`object ${oid} is damaged: ${how}`);
+function damaged(oid: string, problem: string): Error {
+  return new git.Errors.InternalError(`object ${oid} is damaged: ${problem}`);
 }
 
 function asBuffer(bytes: Uint8Array): Buffer {

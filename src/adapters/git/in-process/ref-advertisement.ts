@@ -42,7 +42,7 @@ async function* singleChunk(bytes: Uint8Array) {
 
 function checkAdvertisement(
   body: Buffer,
-  { subject, addMissingHead: lendHead, shallowCommits: shallow }: RefAdvertisementOptions,
+  { subject, addMissingHead, shallowCommits: shallow }: RefAdvertisementOptions,
 ): Buffer {
   const { lines, flushes } = parsePktLines(body);
   // This is not a ref advertisement. isomorphic-git reports what it is.
@@ -60,7 +60,8 @@ function checkAdvertisement(
     return id === '' || /^0+$/.test(id) ? [] : [{ id, name }];
   });
   const headCommit = advertised.find(({ name }) => name.startsWith('refs/heads/')) ?? advertised[0];
-  if (!lendHead || headCommit === undefined || advertised.some(({ name }) => name === 'HEAD')) return body;
+  if (!addMissingHead || headCommit === undefined || advertised.some(({ name }) => name === 'HEAD'))
+    return body;
   const head = Buffer.from(`0032${headCommit.id} HEAD\n`);
   return Buffer.concat([body.subarray(0, listEnd), head, body.subarray(listEnd)]);
 }

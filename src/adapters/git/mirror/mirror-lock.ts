@@ -7,7 +7,8 @@ const LOCK_FILE = 'berth-lock';
 
 /**
  * Locks the mirror for this process. The lock of a process that has ended is taken over, even if another process has its process id
- * now. So is one with the id of this process that it did not take itself: a restarted container has the same id again.
+ * now. A lock with the id of this process that this process did not take is also taken over: a process in a restarted container often
+ * has the same id again.
  * @returns unlocks the mirror
  * @throws InputError `git.mirror-in-use`
  */
@@ -15,7 +16,7 @@ export async function lockMirror(mirrorDir: string): Promise<() => Promise<void>
   const file = path.join(mirrorDir, LOCK_FILE);
   for (let attempt = 0; ; attempt++) {
     try {
-      await writeFile(file, `${process.pid} ${(await readProcessLife(process.pid))?.startedAt ?? ''}`, {
+      await writeFile(file, `${process.pid} ${(await readProcessState(process.pid))?.startedAt ?? ''}`, {
         flag: 'wx',
         mode: PRIVATE_FILE_MODE,
       });
@@ -66,12 +67,12 @@ async function isAnotherLivingProcess({
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
   // A process with that id exists. It may be another one than the owner of the lock: compare the start times.
-  const found = await readProcessLife(pid);
+  const found = await readProcessState(pid);
   if (found === undefined) return true;
   return !found.hasExited && (startedAt === '' || found.startedAt === startedAt);
 }
 
-interface ProcessLife {
+interface ProcessState {
   /** Start time of the process in clock ticks since the machine booted, and the boot id. */
   readonly startedAt: string;
   /** The process has exited, and its parent has not read its exit status: a zombie, which may stay forever. */
@@ -79,7 +80,7 @@ interface ProcessLife {
 }
 
 /** Reads the start time and state of a process from /proc; undefined when there is none, or the system is not Linux. */
-async function readProcessLife(pid: number): Promise<ProcessLife | undefined> {
+async function readProcessState(pid: number): Promise<ProcessState | undefined> {
   try {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
     const boot = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');

@@ -17,7 +17,7 @@ interface Request {
   failure: { readonly error: unknown } | undefined;
 }
 
-/** A blob above `maxBytes` is read and discarded up to this size; for a larger one the process is replaced. */
+/** A blob larger than `maxBytes` is read and discarded. For one larger than this, the process is replaced instead. */
 const MAX_DRAINED_BYTES = 64 * 1024 ** 2;
 
 /** The blob whose content is being received. */
@@ -51,13 +51,13 @@ export class CatFile {
    * @throws TransientError `git.stopped` or `git.corrupt` when git ends before the last one
    */
   async read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
-    if (ids.length > 0) await this.#ask({ command: 'contents', ids, maxBytes, onBlob });
+    if (ids.length > 0) await this.#enqueue({ command: 'contents', ids, maxBytes, onBlob });
   }
 
   /** Id of the object that a revision names; undefined when there is none. */
   async resolve(revision: string): Promise<string | undefined> {
     let id: string | undefined;
-    await this.#ask({
+    await this.#enqueue({
       command: 'info',
       ids: [revision],
       maxBytes: 0,
@@ -68,7 +68,7 @@ export class CatFile {
     return id;
   }
 
-  #ask(request: Pick<Request, 'command' | 'ids' | 'maxBytes' | 'onBlob'>): Promise<void> {
+  #enqueue(request: Pick<Request, 'command' | 'ids' | 'maxBytes' | 'onBlob'>): Promise<void> {
     return new Promise((resolve, reject) => {
       const pending = { ...request, resolve, reject, done: 0, failure: undefined };
       this.#requests.push(pending);
@@ -76,10 +76,10 @@ export class CatFile {
     });
   }
 
-  /** Writes the commands for the ids of the request that are not answered yet. */
+  /** Writes the commands for the ids of the request whose objects have not arrived yet. */
   #send({ command, ids, done }: Pick<Request, 'command' | 'ids' | 'done'>): void {
     const lines = ids.slice(done).map((id) => `${command} ${id}\n`);
-    this.#running().stdin.write(`${lines.join('')}flush\n`);
+    this.#runningProcess().stdin.write(`${lines.join('')}flush\n`);
   }
 
   async close(): Promise<void> {
@@ -90,7 +90,7 @@ export class CatFile {
     await closed;
   }
 
-  #running(): ChildProcessWithoutNullStreams {
+  #runningProcess(): ChildProcessWithoutNullStreams {
     if (this.#process !== undefined) return this.#process;
     const git = spawn('git', ['cat-file', '--batch-command', '--buffer'], {
       cwd: this.#gitDir,
@@ -101,7 +101,7 @@ export class CatFile {
     const untrack = childProcessGroups.track(git.pid);
     const stderr: Buffer[] = [];
     git.stderr.on('data', (chunk: Buffer) => stderr.length < 16 && stderr.push(chunk));
-    git.stdout.on('data', (chunk: Buffer) => this.#take(git, chunk));
+    git.stdout.on('data', (chunk: Buffer) => this.#receive(git, chunk));
     git.stdin.on('error', () => undefined); // EPIPE: the close event reports the failure
     const ended = (cause?: unknown): void => this.#ended(git, Buffer.concat(stderr).toString('utf8'), cause);
     git.once('error', ended);
@@ -130,7 +130,7 @@ export class CatFile {
     for (const request of failed) request.reject(error);
   }
 
-  #take(git: ChildProcessWithoutNullStreams, chunk: Buffer): void {
+  #receive(git: ChildProcessWithoutNullStreams, chunk: Buffer): void {
     if (this.#process !== git) return; // output of a process that was replaced
     let rest: Buffer = this.#header.length === 0 ? chunk : Buffer.concat([this.#header, chunk]);
     this.#header = Buffer.alloc(0);
@@ -157,9 +157,9 @@ export class CatFile {
     const [id = '', type = '', size = ''] = header.split(' ');
     const request = this.#requests[0];
     if (request === undefined) return;
-    if (!/^\d+$/.test(size)) return this.#answer({ id: request.ids[request.done] ?? id, state: 'missing' });
+    if (!/^\d+$/.test(size)) return this.#deliver({ id: request.ids[request.done] ?? id, state: 'missing' });
     const sizeBytes = Number(size);
-    if (request.command === 'info') return this.#answer({ id, state: 'too-large', sizeBytes });
+    if (request.command === 'info') return this.#deliver({ id, state: 'too-large', sizeBytes });
     const wanted = type !== '' && sizeBytes <= request.maxBytes;
     if (!wanted && sizeBytes > MAX_DRAINED_BYTES)
       return this.#restartAfter({ id, state: 'too-large', sizeBytes });
@@ -171,21 +171,21 @@ export class CatFile {
     this.#process?.kill('SIGKILL');
     this.#process = undefined;
     this.#header = Buffer.alloc(0);
-    this.#answer(blob);
+    this.#deliver(blob);
     for (const request of this.#requests) this.#send(request);
   }
 
   #finishBlob({ id, sizeBytes, chunks }: IncomingBlob): void {
     this.#incoming = undefined;
-    if (chunks === undefined) return this.#answer({ id, state: 'too-large', sizeBytes });
+    if (chunks === undefined) return this.#deliver({ id, state: 'too-large', sizeBytes });
     const whole = chunks.length === 1 ? (chunks[0] ?? Buffer.alloc(0)) : Buffer.concat(chunks);
-    this.#answer({ id, state: 'read', bytes: whole.subarray(0, sizeBytes) });
+    this.#deliver({ id, state: 'read', bytes: whole.subarray(0, sizeBytes) });
   }
 
-  #answer(blob: BlobContent): void {
+  #deliver(blob: BlobContent): void {
     const request = this.#requests[0];
     if (request === undefined) return;
-    // A callback that throws fails its request after the last blob: the output must be read for the requests behind it.
+    // A callback that throws fails its request after the last blob: the output must be read for the later requests.
     try {
       if (request.failure === undefined) request.onBlob(blob);
     } catch (error) {

@@ -13,20 +13,20 @@ type Ambient = Readonly<Record<string, string | undefined>>;
  */
 export async function hasGitProgram(ambient: Ambient): Promise<boolean> {
   const folders = ambient['PATH']?.split(delimiter) ?? [];
-  // A search is much cheaper than a process. Where a program is started decides what a relative folder means.
+  // A search is much cheaper than a process. A relative folder in PATH depends on the working directory, so git is started.
   return folders.length > 0 && folders.every((folder) => isAbsolute(folder))
-    ? isInOneOf(folders)
+    ? hasGitIn(folders)
     : startsGit(ambient);
 }
 
-async function isInOneOf(folders: readonly string[]): Promise<boolean> {
+async function hasGitIn(folders: readonly string[]): Promise<boolean> {
   for (const folder of folders)
     try {
       const file = join(folder, 'git');
       await access(file, constants.X_OK);
       if ((await stat(file)).isFile()) return true;
     } catch {
-      // The next one may have it.
+      // The next folder may contain it.
     }
   return false;
 }
@@ -42,7 +42,10 @@ async function startsGit(ambient: Ambient): Promise<boolean> {
   }
 }
 
-/** InputError `git.needs-program`; `otherwise` names an alternative to installing git. */
+/**
+ * The error `git.needs-program`.
+ * @param otherwise an alternative to installing git, for the hint
+ */
 export function needsGitProgram(subject: string, what: string, otherwise?: string): InputError {
   return new InputError(`${what} needs the git program, which is not installed`, {
     code: 'git.needs-program',

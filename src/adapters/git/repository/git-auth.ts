@@ -16,7 +16,7 @@ export type GitAuth =
       readonly type: 'provider';
       readonly get: () => Promise<ProvidedAuth>;
       /** Called when the remote refused the last credentials: `get` must not return them from a cache again. */
-      readonly refused?: (() => void) | undefined;
+      readonly onRefused?: (() => void) | undefined;
     };
 
 export interface SshAuth {
@@ -90,7 +90,7 @@ export async function authorize(url: GitUrl, auth: GitAuth): Promise<Authorizati
  */
 export function reportRefusedAuth(failure: BerthError, auth: GitAuth | undefined): void {
   const isRefusal = failure.code === 'git.auth' || failure.code === 'git.repository-not-found';
-  if (isRefusal && auth?.type === 'provider') auth.refused?.();
+  if (isRefusal && auth?.type === 'provider') auth.onRefused?.();
 }
 
 function basic(username: string, password: string): string {

@@ -87,20 +87,20 @@ const KNOWN: readonly KnownFailure[] = [
 /** The error for a failed git command. */
 export function gitFailure(stderr: string, subject: string): BerthError {
   const known = KNOWN.find(({ pattern }) => pattern.test(stderr));
-  const said = lastWords(stderr);
+  const gitMessage = errorLine(stderr);
   if (known === undefined)
-    return new TransientError(`git failed: ${said}`, {
+    return new TransientError(`git failed: ${gitMessage}`, {
       code: 'git.failed',
       subject,
       cause: new Error(stderr),
     });
   const details = { code: known.code, subject, hint: known.hint, cause: new Error(stderr) };
-  const problem = `${known.problem} (git: ${said})`;
+  const problem = `${known.problem} (git: ${gitMessage})`;
   return known.transient === true ? new TransientError(problem, details) : new InputError(problem, details);
 }
 
 /** The first fatal or error line, otherwise the last line. */
-function lastWords(stderr: string): string {
+function errorLine(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)
     .map((line) => line.trim())

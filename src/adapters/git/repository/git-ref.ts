@@ -12,7 +12,10 @@ const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;
  */
 const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.$|\/$|\.lock(?:\/|$)|^@$/;
 
-/** Checks a ref before it is passed to git. InputError `git.bad-ref`. */
+/**
+ * Checks a ref before it is passed to git.
+ * @throws InputError `git.bad-ref`
+ */
 export function checkGitRef(ref: GitRef): GitRef {
   switch (ref.type) {
     case 'head':

@@ -17,7 +17,7 @@ export interface GitPerson {
 export interface CommitInfo {
   /** Full hexadecimal id. */
   readonly id: string;
-  /** Full id of what it holds: equal for equal content, however it was merged. */
+  /** Full id of its tree. Commits with equal content have the same tree, however they were merged. */
   readonly tree: string;
   readonly parents: readonly string[];
   readonly author: GitPerson;

@@ -19,12 +19,12 @@ export async function listTreeObject(
   readTree: ReadTree,
   oid: string,
   onLeaf: (leaf: TreeEntry) => void,
-  below = '',
+  prefix = '',
 ): Promise<void> {
   for (const { path, mode, type, oid: id } of await readTree(oid)) {
-    const place = `${below}${path}`;
-    if (type === 'tree') await listTreeObject(readTree, id, onLeaf, `${place}/`);
-    else onLeaf({ path: place, mode, id });
+    const fullPath = `${prefix}${path}`;
+    if (type === 'tree') await listTreeObject(readTree, id, onLeaf, `${fullPath}/`);
+    else onLeaf({ path: fullPath, mode, id });
   }
 }
 
@@ -33,7 +33,7 @@ export async function diffTreeObjects(
   readTree: ReadTree,
   from: string | undefined,
   to: string | undefined,
-  below = '',
+  prefix = '',
 ): Promise<TreeChange[]> {
   const [before, after] = (await Promise.all(
     [from, to].map(async (oid) => byName(oid === undefined ? [] : await readTree(oid))),
@@ -42,16 +42,16 @@ export async function diffTreeObjects(
   for (const name of new Set([...before.keys(), ...after.keys()])) {
     const [old, now] = [before.get(name), after.get(name)];
     if (old !== undefined && now !== undefined && old.oid === now.oid && old.mode === now.mode) continue;
-    const place = `${below}${name}`;
+    const fullPath = `${prefix}${name}`;
     const [oldTree, newTree] = [treeId(old), treeId(now)];
     if (oldTree !== undefined || newTree !== undefined)
-      changes.push(...(await diffTreeObjects(readTree, oldTree, newTree, `${place}/`)));
+      changes.push(...(await diffTreeObjects(readTree, oldTree, newTree, `${fullPath}/`)));
     if (now !== undefined && newTree === undefined)
-      changes.push({ path: place, entry: { path: place, mode: now.mode, id: now.oid } });
+      changes.push({ path: fullPath, entry: { path: fullPath, mode: now.mode, id: now.oid } });
     else if (now === undefined && old !== undefined && oldTree === undefined)
-      changes.push({ path: place, entry: undefined });
+      changes.push({ path: fullPath, entry: undefined });
     else if (newTree !== undefined && old !== undefined && oldTree === undefined)
-      changes.push({ path: place, entry: undefined });
+      changes.push({ path: fullPath, entry: undefined });
   }
   return changes;
 }

@@ -10,8 +10,8 @@ import type {
 } from './git-repository.ts';
 
 /**
- * A repository for one comparison: the tree of each commit is listed once, for all readers. It keeps
- * every listing, so it is for a few commits.
+ * A repository that lists the tree of each commit once, and caches the listing for all readers. It
+ * never drops a listing, so it is for one comparison of a few commits.
  */
 export class RememberedListings implements GitRepository {
   readonly #repository: GitRepository;
@@ -27,7 +27,7 @@ export class RememberedListings implements GitRepository {
     if (known !== undefined) return known;
     const listing = this.#repository.listTree(commit);
     this.#listings.set(commit, listing);
-    // What failed is tried again.
+    // A failed listing is not cached.
     listing.catch(() => this.#listings.delete(commit));
     return listing;
   }

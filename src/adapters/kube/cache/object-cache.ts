@@ -71,7 +71,7 @@ export class ObjectCache {
     const transform = this.#options.transforms?.[kind.plural];
     const reflector = this.#reflect(kind, this.#options.scopes?.[kind.plural] ?? {}, transform);
     this.#reflectors.set(idOf(kind), reflector);
-    if (this.#supervisor !== undefined) run(reflector, this.#supervisor);
+    if (this.#supervisor !== undefined) runReflector(reflector, this.#supervisor);
     return reflector;
   }
 
@@ -89,7 +89,7 @@ export class ObjectCache {
     const reflector = this.#reflect(kind, definition.selection, definition.reduce);
     const stop = new AbortController();
     kinds.set(idOf(kind), { reflector, stop });
-    if (this.#supervisor !== undefined) run(reflector, this.#supervisor, stop.signal);
+    if (this.#supervisor !== undefined) runReflector(reflector, this.#supervisor, stop.signal);
     return reflector;
   }
 
@@ -112,9 +112,9 @@ export class ObjectCache {
   /** Lists and watches all kinds, including those that are requested later. Call it once. */
   start(supervisor: Supervisor): void {
     this.#supervisor = supervisor;
-    for (const reflector of this.#reflectors.values()) run(reflector, supervisor);
+    for (const reflector of this.#reflectors.values()) runReflector(reflector, supervisor);
     for (const kinds of this.#parts.values())
-      for (const { reflector, stop } of kinds.values()) run(reflector, supervisor, stop.signal);
+      for (const { reflector, stop } of kinds.values()) runReflector(reflector, supervisor, stop.signal);
   }
 
   /** Lists all kinds again, whatever their watches show. */
@@ -149,7 +149,7 @@ function idOf(kind: KindInfo): string {
 }
 
 /** @param stop ends it before the supervisor does */
-function run(reflector: Reflector, supervisor: Supervisor, stop?: AbortSignal): void {
+function runReflector(reflector: Reflector, supervisor: Supervisor, stop?: AbortSignal): void {
   supervisor.start(`watch ${reflector.kind.kind}`, (signal) =>
     reflector.run(stop === undefined ? signal : AbortSignal.any([signal, stop])),
   );

@@ -35,8 +35,8 @@ export class Reflector {
   #history: number | undefined;
   /** Whether the next list may show known versions with other content. */
   #isAnotherHistory = false;
-  /** The server has not reached our position. `onOtherHistory` must succeed before a list counts. */
-  #isDoubted = false;
+  /** The server has not reached our position. `onOtherHistory` must succeed before a list is stored. */
+  #isHistoryInDoubt = false;
   /** A watch was resumed, and it is not known yet that the server still has the history of its position. */
   #isUnproven = false;
   #synced = false;
@@ -48,7 +48,7 @@ export class Reflector {
   #interrupt: () => void = () => undefined;
   #endPause: () => void = () => undefined;
   #failure: WatchFailure | undefined;
-  /** When the failure was last logged. The outage of a whole server is logged once, not for each kind. */
+  /** When the failure was last logged as a warning. ServerOutage logs the outage of a server once for all kinds. */
   #loggedAtMs = -Infinity;
 
   constructor(options: ReflectorOptions) {
@@ -72,7 +72,7 @@ export class Reflector {
    * history that is followed.
    */
   get isCurrent(): boolean {
-    const isDoubted = this.#isDoubted || this.#isUnproven || this.#isAnotherHistory || this.#mustList;
+    const isDoubted = this.#isHistoryInDoubt || this.#isUnproven || this.#isAnotherHistory || this.#mustList;
     return this.#isWatching && !isDoubted && this.stalenessMs() <= MAX_SILENCE_MS;
   }
 
@@ -140,7 +140,7 @@ export class Reflector {
         const isResumed = !this.#mustList;
         while (this.#mustList && !signal.aborted) {
           this.#resourceVersion = await this.#list();
-          // A list is wanted again when another kind found another history meanwhile.
+          // Another kind may have found another history meanwhile, and requested one more list.
           if (this.#mustList) await this.#checkHistory();
         }
         // The signal aborted during the list, so the watch would not see the abort event.
@@ -167,21 +167,22 @@ export class Reflector {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const number = ++this.#lists.begun;
     const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
-    // Other kinds may have found more, so the next list follows at once. Nothing of this list counts before all kinds
-    // know about it.
+    // The list shows another history. All kinds must be told before this list is stored, because what was read before
+    // is invalid. The call also requests the next list, which is read at once.
     const isOther =
-      !this.#isAnotherHistory && (this.#isDoubted || isListOlderThanWatch(this.store, items, this.#reached));
-    if (isOther) await this.#meetOtherHistory();
+      !this.#isAnotherHistory &&
+      (this.#isHistoryInDoubt || isListOlderThanWatch(this.store, items, this.#reached));
+    if (isOther) await this.#reportOtherHistory();
     this.store.replace(
-      items.map((object) => this.#slim(object)),
+      items.map((object) => this.#reduce(object)),
       { isSameHistory: !this.#isAnotherHistory, resourceVersion },
     );
     this.#isAnotherHistory = false;
-    this.#isDoubted = false;
+    this.#isHistoryInDoubt = false;
     this.#isUnproven = false;
     this.#relists += 1;
     this.#lists.read = number;
-    this.#proven();
+    this.#markCurrent();
     this.#synced = true;
     this.#waiting.wake();
     return resourceVersion;
@@ -206,20 +207,20 @@ export class Reflector {
       const selection = { namespace, labelSelector, fieldSelector, resourceVersion };
       const onOpen = (): void => {
         this.#isWatching = true;
-        this.#proven();
+        this.#markCurrent();
         silence.restart();
         this.#isUnproven ||= isResumed;
         if (isResumed) void this.#proveHistory(stream.signal);
       };
       for await (const event of api.watch(kind, { ...selection, signal: stream.signal, onOpen })) {
         silence.restart();
-        this.#take(event);
+        this.#applyEvent(event);
       }
     } finally {
       this.#isWatching = false;
       silence.cancel();
       signal.removeEventListener('abort', stop);
-      // Also when the server ended the watch, so that everything that uses it ends.
+      // Also when the server ended the watch: this ends the check of its history, too.
       stop();
     }
     if (signal.aborted || this.#mustList) return;
@@ -233,41 +234,41 @@ export class Reflector {
       const isProven = await isWatchInHistory({ ...this.#options, store: this.store, reached }, stream);
       if (stream.aborted) return;
       if (isProven) this.#isUnproven = false;
-      else await this.#meetOtherHistory();
+      else await this.#reportOtherHistory();
     } catch {
       // The server does not answer: the watch ends, and the next one is checked.
     }
   }
 
   /** @throws TransientError when the server does not answer, so that the call must be repeated */
-  async #meetOtherHistory(): Promise<void> {
+  async #reportOtherHistory(): Promise<void> {
     await this.#options.onOtherHistory?.();
     this.#isAnotherHistory = true;
     this.restart();
   }
 
-  #take(event: WatchEvent): void {
-    this.#proven();
+  #applyEvent(event: WatchEvent): void {
+    this.#markCurrent();
     this.#backoff.reset();
     if (event.type === 'bookmark') {
       const { resourceVersion } = event;
       // A progress report of an etcd that was restored while the watch was open.
       if (isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion))
-        this.#meetOtherHistory().catch(() => this.restart());
+        this.#reportOtherHistory().catch(() => this.restart());
       else if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
       return;
     }
     this.#resourceVersion = event.object.metadata.resourceVersion;
     if (event.type === 'deleted') this.store.remove(namespacedName(event.object.metadata));
-    else this.store.put(this.#slim(event.object));
+    else this.store.put(this.#reduce(event.object));
   }
 
-  #slim(object: KubeObject): KubeObject {
+  #reduce(object: KubeObject): KubeObject {
     const slim = withoutManagedFields(object);
     return this.#options.transform === undefined ? slim : this.#options.transform(slim);
   }
 
-  #proven(): void {
+  #markCurrent(): void {
     this.#provenAtMs = this.#options.clock.now();
     this.#failure = undefined;
     this.#loggedAtMs = -Infinity;
@@ -276,11 +277,10 @@ export class Reflector {
   #afterFailure(error: unknown): void {
     const { log, kind, onError } = this.#options;
     const verb = this.#mustList ? 'list' : 'watch';
-    // After a failure of the network or the server, the watch resumes at its position. After any other error it starts
-    // from a list. So does a position that the server has not reached: the server was restored from a backup, and has
-    // another history.
+    // After a failure of the network or the server, the watch resumes at its position. After any other error, the kind
+    // is listed again. So it is if the server has not reached the position, because it was restored from a backup.
     const isAhead = error instanceof TransientError && error.code === 'kube.resourceversiontoolarge';
-    this.#isDoubted ||= isAhead;
+    this.#isHistoryInDoubt ||= isAhead;
     if (!(error instanceof TransientError) || isAhead) {
       this.#reached = this.#resourceVersion ?? this.#reached;
       this.#resourceVersion = undefined;
@@ -295,9 +295,9 @@ export class Reflector {
     }
     const isOfNetwork = error instanceof TransientError && error.code === 'kube.network';
     const nowMs = this.#options.clock.now();
-    const isNews = !isOfNetwork && nowMs - this.#loggedAtMs >= LOG_AGAIN_MS;
-    if (isNews) this.#loggedAtMs = nowMs;
-    log[isNews ? 'warn' : 'debug'](`${verb} failed and will be retried`, { kind: kind.kind, error });
+    const isWorthWarning = !isOfNetwork && nowMs - this.#loggedAtMs >= LOG_AGAIN_MS;
+    if (isWorthWarning) this.#loggedAtMs = nowMs;
+    log[isWorthWarning ? 'warn' : 'debug'](`${verb} failed and will be retried`, { kind: kind.kind, error });
     onError?.(error);
   }
 

@@ -4,7 +4,7 @@ import { namespacedName } from '../../../core/model/object-ref.ts';
 import type { ObjectStore } from './object-store.ts';
 
 /** If more objects changed, all are sorted again instead of inserting them one by one. */
-const FEW = 64;
+const MAX_SINGLE_INSERTS = 64;
 
 /**
  * The objects of a store, sorted by their keys. A list that was returned never changes, and the same list is returned
@@ -26,8 +26,8 @@ export class SortedView<T = KubeObject> {
   }
 
   list(): readonly T[] {
-    if (this.#changed.size > FEW) this.#sortAll();
-    else if (this.#changed.size > 0) this.#placeChanged();
+    if (this.#changed.size > MAX_SINGLE_INSERTS) this.#sortAll();
+    else if (this.#changed.size > 0) this.#updateChanged();
     this.#changed.clear();
     return this.#list;
   }
@@ -39,16 +39,16 @@ export class SortedView<T = KubeObject> {
     this.#list = entries.map(({ object }) => this.#read(object));
   }
 
-  #placeChanged(): void {
+  #updateChanged(): void {
     const list = [...this.#list];
     for (const key of this.#changed) {
-      const place = lowerBound(this.#keys.length, (at) => (this.#keys[at] as string) < key);
-      const known = this.#keys[place] === key ? 1 : 0;
+      const index = lowerBound(this.#keys.length, (at) => (this.#keys[at] as string) < key);
+      const replaced = this.#keys[index] === key ? 1 : 0;
       const object = this.#store.get(key);
-      if (object !== undefined && known === 1) list[place] = this.#read(object);
+      if (object !== undefined && replaced === 1) list[index] = this.#read(object);
       else {
-        this.#keys.splice(place, known, ...(object === undefined ? [] : [key]));
-        list.splice(place, known, ...(object === undefined ? [] : [this.#read(object)]));
+        this.#keys.splice(index, replaced, ...(object === undefined ? [] : [key]));
+        list.splice(index, replaced, ...(object === undefined ? [] : [this.#read(object)]));
       }
     }
     this.#list = list;

@@ -87,15 +87,16 @@ function requireCertificate(pem: Buffer, file: string | undefined): void {
   try {
     new X509Certificate(pem);
   } catch {
-    throw new Error(`certificate-authority${place(file)} contains no PEM certificate`);
+    throw new Error(`certificate-authority${fieldSuffix(file)} contains no PEM certificate`);
   }
 }
 
 function requirePair(cert: Buffer, key: Buffer, file: string | undefined): void {
   if (isKeyPair(cert, key)) return;
-  throw new Error(`client-certificate${place(file)} and client-key are not PEM, or do not match`);
+  throw new Error(`client-certificate${fieldSuffix(file)} and client-key are not PEM, or do not match`);
 }
 
-function place(file: string | undefined): string {
+/** `-data` for inline data, otherwise the path of the file. */
+function fieldSuffix(file: string | undefined): string {
   return file === undefined ? '-data' : ` ${file}`;
 }

@@ -17,8 +17,8 @@ export interface KubeCredentials {
   readonly authorization: string | undefined;
   /** Milliseconds since the epoch; undefined: not known. */
   readonly expiresAtMs?: number | undefined;
-  /** The output of the plugin that the credentials come from. */
-  readonly ofPlugin?: ExecCredential | undefined;
+  /** The output of the exec plugin, if the credentials come from one. */
+  readonly pluginCredential?: ExecCredential | undefined;
 }
 
 export interface CredentialsOptions {
@@ -82,31 +82,31 @@ export class KubeConfig implements KubeConfigParts {
    * plugin/pkg/client/auth/exec/exec.go (UpdateTransportConfig).
    * @throws Error when a file cannot be read or is invalid; TransientError of an exec plugin
    */
-  async credentials(wish: CredentialsOptions): Promise<KubeCredentials> {
+  async credentials(options: CredentialsOptions): Promise<KubeCredentials> {
     if (this.serverUrl()?.protocol !== 'https:') return { tls: {}, authorization: undefined };
     const cluster = this.getCurrentCluster();
     const user = this.getCurrentUser();
     const tls = await this.#files.read(cluster, user);
     const authorization = await authorizationOf(user);
     if (authorization !== undefined || user === undefined) return { tls, authorization };
-    if (user.exec !== undefined && tls.cert === undefined) return this.#fromPlugin(tls, user, wish);
+    if (user.exec !== undefined && tls.cert === undefined) return this.#fromPlugin(tls, user, options);
     return { tls, authorization: user.authProvider && (await oidcAuthorization(user.authProvider)) };
   }
 
-  async #fromPlugin(tls: TlsMaterial, user: KubeUser, wish: CredentialsOptions): Promise<KubeCredentials> {
+  async #fromPlugin(tls: TlsMaterial, user: KubeUser, options: CredentialsOptions): Promise<KubeCredentials> {
     this.#plugin ??= this.#pluginOf(user);
     const printed = await this.#plugin?.credential({
-      clock: wish.clock,
-      refused: wish.refused?.ofPlugin,
+      clock: options.clock,
+      refused: options.refused?.pluginCredential,
       cluster: this.#clusterForPlugin(tls),
-      signal: wish.signal,
+      signal: options.signal,
     });
     const { token, certificate: cert, key, expiresAtMs } = printed ?? {};
     return {
       tls: { ...tls, ...(cert !== undefined && key !== undefined && { cert, key }) },
       authorization: token === undefined ? undefined : `Bearer ${token}`,
       expiresAtMs,
-      ofPlugin: printed,
+      pluginCredential: printed,
     };
   }
 

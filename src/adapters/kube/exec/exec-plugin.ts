@@ -9,7 +9,7 @@ import {
 import type { ExecPluginConfig } from './exec-plugin-config.ts';
 import { PluginMissing, runPlugin } from './run-plugin.ts';
 
-/** A plugin that nobody can answer is stopped after this time. */
+/** A plugin that cannot prompt the user is stopped after this time. */
 const LIMIT_MS = 60_000;
 
 export interface PluginOwner {
@@ -57,12 +57,12 @@ export class ExecPlugin {
    * @throws TransientError `kubeconfig.exec` when there is no such program (the hint is the install hint), or when it
    *   fails, hangs or prints anything else; or the reason of the signal
    */
-  async credential(wish: PluginOptions): Promise<ExecCredential> {
-    const { clock, refused, signal } = wish;
+  async credential(options: PluginOptions): Promise<ExecCredential> {
+    const { clock, refused, signal } = options;
     const { expiresAtMs = Infinity } = this.#current ?? {};
     if (this.#current !== undefined && this.#current !== refused && clock.now() <= expiresAtMs)
       return this.#current;
-    const run = (this.#run ??= this.#start(wish));
+    const run = (this.#run ??= this.#start(options));
     run.waiting += 1;
     return await orAborted(run.result, signal, () => {
       run.waiting -= 1;
@@ -73,9 +73,9 @@ export class ExecPlugin {
     });
   }
 
-  #start(wish: PluginOptions): Run {
+  #start(options: PluginOptions): Run {
     const controller = new AbortController();
-    const run: Run = { result: this.#refresh(wish, controller), controller, waiting: 0 };
+    const run: Run = { result: this.#refresh(options, controller), controller, waiting: 0 };
     const forget = (): void => this.#forget(run);
     run.result.then(forget, forget);
     return run;
@@ -91,11 +91,17 @@ export class ExecPlugin {
     const info = renderExecInfo(config, interactive, cluster);
     const { command, args } = config;
     const added = Object.fromEntries(config.env.map(({ name, value }) => [name, value]));
-    const giveUp = (): void => controller.abort(new Error(`did not end within ${LIMIT_MS / 1000} s`));
-    const endLimit = interactive ? () => undefined : clock.schedule(LIMIT_MS, giveUp);
+    const onTimeout = (): void => controller.abort(new Error(`did not end within ${LIMIT_MS / 1000} s`));
+    const endLimit = interactive ? () => undefined : clock.schedule(LIMIT_MS, onTimeout);
     try {
-      const whole = { ...env, ...added, KUBERNETES_EXEC_INFO: info };
-      const printed = await runPlugin({ command, args, env: whole, interactive, signal: controller.signal });
+      const environment = { ...env, ...added, KUBERNETES_EXEC_INFO: info };
+      const printed = await runPlugin({
+        command,
+        args,
+        env: environment,
+        interactive,
+        signal: controller.signal,
+      });
       this.#current = parseExecCredential(printed, config.apiVersion);
       return this.#current;
     } catch (error) {
@@ -121,13 +127,13 @@ function orAborted<T>(
   onAborted: () => void,
 ): Promise<T> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
+    const onAbort = (): void => {
       onAborted();
       reject(signal?.reason as Error);
     };
-    const settle = (): void => signal?.removeEventListener('abort', leave);
-    signal?.addEventListener('abort', leave, { once: true });
-    if (signal?.aborted === true) leave();
+    const settle = (): void => signal?.removeEventListener('abort', onAbort);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
     result.finally(settle).then(resolve, reject);
   });
 }

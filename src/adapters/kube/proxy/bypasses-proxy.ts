@@ -25,17 +25,20 @@ function matcherOf(entry: string): Matcher {
   if (network !== undefined) return (host) => contains(network, host);
   const [host, port] = splitPort(entry);
   if (host === '') return () => false;
-  const isOfPort = (asked: string): boolean => port === '' || port === asked;
+  const matchesPort = (requestedPort: string): boolean => port === '' || port === requestedPort;
   if (isIP(host) !== 0) {
-    const one = listOf(host, isIP(host) === 4 ? 32 : 128);
-    return (asked, askedPort) => contains(one, asked) && isOfPort(askedPort);
+    const address = listOf(host, isIP(host) === 4 ? 32 : 128);
+    return (requestedHost, requestedPort) => contains(address, requestedHost) && matchesPort(requestedPort);
   }
-  return (asked, askedPort) => isIP(asked) === 0 && isInDomain(asked, host) && isOfPort(askedPort);
+  return (requestedHost, requestedPort) =>
+    isIP(requestedHost) === 0 && isInDomain(requestedHost, host) && matchesPort(requestedPort);
 }
 
-function isInDomain(asked: string, entry: string): boolean {
+function isInDomain(requestedHost: string, entry: string): boolean {
   const domain = entry.startsWith('*.') ? entry.slice(1) : entry;
-  return domain.startsWith('.') ? asked.endsWith(domain) : asked === domain || asked.endsWith(`.${domain}`);
+  return domain.startsWith('.')
+    ? requestedHost.endsWith(domain)
+    : requestedHost === domain || requestedHost.endsWith(`.${domain}`);
 }
 
 /** `host:port` and `[host]:port`; an IPv6 address without brackets has no port. */

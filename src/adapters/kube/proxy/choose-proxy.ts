@@ -12,7 +12,7 @@ export function chooseProxy(
   proxyUrl: string | undefined,
   env: NodeJS.ProcessEnv,
 ): ProxyAddress | undefined {
-  if (proxyUrl) return parsed(proxyUrl);
+  if (proxyUrl) return parseAddress(proxyUrl);
   const variable = server.protocol === 'http:' ? 'HTTP_PROXY' : 'HTTPS_PROXY';
   const text = variableOf(env, variable);
   if (text === '') return undefined;
@@ -28,10 +28,10 @@ function variableOf(env: NodeJS.ProcessEnv, name: string): string {
 /** `host:port` means `http://host:port`. */
 function fromVariable(text: string): ProxyAddress | undefined {
   const hasScheme = /^[a-z][a-z0-9+.-]*:\/\/./i.test(text);
-  return parsed(hasScheme ? text.replace(/^socks5h:/i, 'socks5:') : `http://${text}`);
+  return parseAddress(hasScheme ? text.replace(/^socks5h:/i, 'socks5:') : `http://${text}`);
 }
 
-function parsed(text: string): ProxyAddress | undefined {
+function parseAddress(text: string): ProxyAddress | undefined {
   const result = parseProxyUrl(text);
   return result.problem === undefined ? result.address : undefined;
 }

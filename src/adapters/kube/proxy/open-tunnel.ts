@@ -18,7 +18,7 @@ export interface TunnelOptions {
   readonly signal: AbortSignal;
 }
 
-/** The library needs a limit; the signal is the real one. */
+/** The library requires a timeout. The signal limits the attempt instead. */
 const NO_LIMIT_MS = 2 ** 31 - 1;
 
 /**
@@ -35,8 +35,8 @@ export async function openTunnel(options: TunnelOptions): Promise<Socket> {
   try {
     await once(socket, 'connect');
     const secured = proxy.scheme === 'https' ? await secureProxy(socket, proxy, tls) : socket;
-    if (proxy.scheme !== 'socks5') return await askToConnect(secured, options);
-    await askSocks(secured, options);
+    if (proxy.scheme !== 'socks5') return await connectOverHttp(secured, options);
+    await connectOverSocks(secured, options);
     return secured;
   } catch (error) {
     socket.destroy();
@@ -57,7 +57,7 @@ async function secureProxy(socket: Socket, { host }: ProxyAddress, tls: TlsMater
   return secured;
 }
 
-async function askToConnect(socket: Socket, { proxy, host, port }: TunnelOptions): Promise<Socket> {
+async function connectOverHttp(socket: Socket, { proxy, host, port }: TunnelOptions): Promise<Socket> {
   const target = hostAndPort(host, port);
   const outgoing: ClientRequest = httpRequest({
     method: 'CONNECT',
@@ -66,14 +66,14 @@ async function askToConnect(socket: Socket, { proxy, host, port }: TunnelOptions
     createConnection: () => socket,
   });
   outgoing.end();
-  const [answer, , head] = (await once(outgoing, 'connect')) as [IncomingMessage, Socket, Buffer];
-  if (answer.statusCode !== 200)
-    throw new Error(`answered ${answer.statusCode} ${answer.statusMessage} to CONNECT ${target}`);
+  const [response, , head] = (await once(outgoing, 'connect')) as [IncomingMessage, Socket, Buffer];
+  if (response.statusCode !== 200)
+    throw new Error(`answered ${response.statusCode} ${response.statusMessage} to CONNECT ${target}`);
   if (head.length > 0) socket.unshift(head);
   return socket;
 }
 
-async function askSocks(socket: Socket, { proxy, host, port }: TunnelOptions): Promise<void> {
+async function connectOverSocks(socket: Socket, { proxy, host, port }: TunnelOptions): Promise<void> {
   // Loaded only here, because it would delay every start.
   const { SocksClient } = await import('socks');
   await SocksClient.createConnection({

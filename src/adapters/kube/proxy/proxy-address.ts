@@ -19,12 +19,12 @@ const DEFAULT_PORTS = { http: 80, https: 443, socks5: 1080 } as const;
  * Source of the rules: kubernetes/client-go, tools/clientcmd/helpers.go (parseProxyURL).
  */
 export function parseProxyUrl(text: string): ParsedProxy {
-  if (!URL.canParse(text)) return { problem: 'is no URL' };
+  if (!URL.canParse(text)) return { problem: 'is not a URL' };
   const { protocol, hostname, port, username, password } = new URL(text);
   const scheme = protocol.slice(0, -1);
   if (scheme !== 'http' && scheme !== 'https' && scheme !== 'socks5')
     return { problem: `has the scheme "${scheme}", expected one of: http, https, socks5` };
-  if (hostname === '') return { problem: 'names no host' };
+  if (hostname === '') return { problem: 'contains no host' };
   const address: ProxyAddress = {
     scheme,
     host: withoutBrackets(hostname),

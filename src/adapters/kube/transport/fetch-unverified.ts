@@ -34,13 +34,13 @@ const MAX_BYTES = 1024 * 1024;
  * must not be trusted.
  * @throws TransientError when there is no TLS connection
  */
-export async function fetchUnverified(question: UnverifiedRequest): Promise<UnverifiedResponse> {
-  const { server, path, signal } = question;
+export async function fetchUnverified(request: UnverifiedRequest): Promise<UnverifiedResponse> {
+  const { server, path, signal } = request;
   let socket: TLSSocket | undefined;
   try {
-    socket = await connectUnchecked(question);
-    const certificates = servedBy(socket);
-    const text = await ask(
+    socket = await connectUnchecked(request);
+    const certificates = certificateChain(socket);
+    const text = await requestText(
       socket,
       new URL(`${server.pathname.replace(/\/$/, '')}${path}`, server),
       signal,
@@ -79,7 +79,7 @@ async function connectUnchecked({
 }
 
 /** The last certificate of a chain is its own issuer, or has none. */
-function servedBy(socket: TLSSocket): readonly Uint8Array[] {
+function certificateChain(socket: TLSSocket): readonly Uint8Array[] {
   const chain: Uint8Array[] = [];
   let next: (PeerCertificate & { issuerCertificate?: PeerCertificate }) | undefined =
     socket.getPeerCertificate(true);
@@ -92,18 +92,18 @@ function servedBy(socket: TLSSocket): readonly Uint8Array[] {
   return chain;
 }
 
-async function ask(socket: TLSSocket, url: URL, signal: AbortSignal): Promise<string | undefined> {
+async function requestText(socket: TLSSocket, url: URL, signal: AbortSignal): Promise<string | undefined> {
   const outgoing = httpsRequest(url, {
     createConnection: () => socket,
     headers: { accept: 'application/json' },
     signal,
   });
   outgoing.end();
-  const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
-  if (answer.statusCode !== 200) return undefined;
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+  if (response.statusCode !== 200) return undefined;
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
+  for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length;
     if (bytes > MAX_BYTES) return undefined;
     chunks.push(chunk);

@@ -10,8 +10,8 @@ import { type TlsMaterial, tlsOptions } from '../proxy/tls-material.ts';
 export interface Http1Route {
   readonly agent: http.Agent;
   /** The first hop: the server, or a proxy that reads the requests. */
-  readonly first: URL;
-  /** Prefix of the path of each request, from which such a proxy knows the server. */
+  readonly firstHop: URL;
+  /** Prefix of the path of each request: the origin of the server, if a proxy reads the requests. Otherwise empty. */
   readonly pathPrefix: string;
   /** Headers for the proxy, sent with each request. */
   readonly headers: OutgoingHttpHeaders;
@@ -34,21 +34,21 @@ const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 export function http1Route(options: RouteOptions): Http1Route {
   const { base, tls, proxy } = options;
   if (proxy !== undefined && proxy.scheme !== 'socks5' && base.protocol === 'http:')
-    return wayThroughReader(base, proxy, tls);
-  const direct = { first: base, pathPrefix: '', headers: {} };
+    return forwardProxyRoute(base, proxy, tls);
+  const direct = { firstHop: base, pathPrefix: '', headers: {} };
   if (proxy !== undefined) return { ...direct, agent: tunnelAgent(options, proxy) };
   if (base.protocol === 'http:') return { ...direct, agent: new http.Agent(SETTINGS) };
   const secure = tlsOptions(withoutBrackets(base.hostname), tls);
   return { ...direct, agent: new https.Agent({ ...secure, ...SETTINGS }) };
 }
 
-function wayThroughReader(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Http1Route {
+function forwardProxyRoute(base: URL, proxy: ProxyAddress, tls: TlsMaterial): Http1Route {
   return {
     agent:
       proxy.scheme === 'http'
         ? new http.Agent(SETTINGS)
         : new https.Agent({ ...tlsOptions(proxy.host, tls), ...SETTINGS }),
-    first: new URL(`${proxy.scheme}://${hostAndPort(proxy.host, proxy.port)}`),
+    firstHop: new URL(`${proxy.scheme}://${hostAndPort(proxy.host, proxy.port)}`),
     pathPrefix: base.origin,
     headers: { host: base.host, ...proxyAuthorization(proxy) },
   };

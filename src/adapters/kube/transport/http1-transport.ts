@@ -8,7 +8,7 @@ import {
   headerTimeoutError,
   type KubeResponse,
   type KubeTransport,
-  noAnswerError,
+  noResponseError,
   type WireRequest,
 } from './kube-transport.ts';
 import type { ProxyAddress } from '../proxy/proxy-address.ts';
@@ -31,17 +31,17 @@ export interface TransportOptions {
  */
 export class Http1Transport implements KubeTransport {
   readonly #options: TransportOptions;
-  readonly #way: Http1Route;
+  readonly #route: Http1Route;
 
   constructor(options: TransportOptions) {
     this.#options = options;
-    this.#way = http1Route(options);
+    this.#route = http1Route(options);
   }
 
   send(request: WireRequest): Promise<KubeResponse> {
     const { base, headerTimeoutMs } = this.#options;
     const { method, signal, subject, fence } = request;
-    const { agent, first, pathPrefix, headers } = this.#way;
+    const { agent, firstHop, pathPrefix, headers } = this.#route;
     const path = pathPrefix + request.path;
     const options: https.RequestOptions = {
       method,
@@ -51,7 +51,7 @@ export class Http1Transport implements KubeTransport {
     };
     if (signal !== undefined) options.signal = signal;
     return new Promise((resolve, reject) => {
-      const outgoing = (first.protocol === 'http:' ? http : https).request(first, options);
+      const outgoing = (firstHop.protocol === 'http:' ? http : https).request(firstHop, options);
       const endLimit = startAwakeTimeout(headerTimeoutMs, () =>
         outgoing.destroy(headerTimeoutError(subject, headerTimeoutMs)),
       );
@@ -62,7 +62,7 @@ export class Http1Transport implements KubeTransport {
       });
       outgoing.once('error', (error) => {
         endLimit();
-        reject(noAnswerError(base.origin, subject, error));
+        reject(noResponseError(base.origin, subject, error));
       });
       if (fence === undefined) outgoing.end(request.body);
       else
@@ -74,21 +74,21 @@ export class Http1Transport implements KubeTransport {
 
   /** Sockets in use continue. An agent without requests keeps nothing alive. */
   retire(): void {
-    for (const sockets of Object.values(this.#way.agent.freeSockets))
+    for (const sockets of Object.values(this.#route.agent.freeSockets))
       for (const socket of sockets ?? []) socket.destroy();
   }
 
   close(): void {
-    this.#way.agent.destroy();
+    this.#route.agent.destroy();
   }
 }
 
 function sendFenced(outgoing: http.ClientRequest, { body }: WireRequest, fence: WriteFence): void {
   try {
-    const mayGoOn = fence.enter();
+    const abortSignal = fence.enter();
     outgoing.once(
       'close',
-      endOnAbort(mayGoOn, (reason) => outgoing.destroy(reason)),
+      endOnAbort(abortSignal, (reason) => outgoing.destroy(reason)),
     );
     outgoing.end(body);
   } catch (error) {
@@ -99,9 +99,9 @@ function sendFenced(outgoing: http.ClientRequest, { body }: WireRequest, fence: 
 /** Data that is written to a socket before it is connected stays in its buffer. */
 function whenConnected(socket: Socket, next: () => void): void {
   // Not in the types of Node.js: true until the handshake has finished.
-  const isShaking =
+  const isHandshaking =
     socket instanceof TLSSocket && (socket as { secureConnecting?: boolean }).secureConnecting;
-  if (isShaking === true) socket.once('secureConnect', next);
+  if (isHandshaking === true) socket.once('secureConnect', next);
   else if (socket.connecting) socket.once('connect', next);
   else next();
 }

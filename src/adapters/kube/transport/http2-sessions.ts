@@ -11,7 +11,7 @@ export interface PooledSession {
   readonly session: ClientHttp2Session;
   streams: number;
   /** Whether a ping is in progress. */
-  probed: boolean;
+  isProbing: boolean;
 }
 
 export interface Http2SessionsOptions {
@@ -54,14 +54,14 @@ export class Http2Sessions {
     for (let isFirst = true; ; isFirst = false) {
       const pooled = this.#withRoom();
       if (pooled !== undefined) return pooled;
-      const begunBefore = isFirst && this.#opening !== undefined;
+      const isSharedAttempt = isFirst && this.#opening !== undefined;
       this.#opening ??= this.#open().finally(() => (this.#opening = undefined));
       try {
         if (!(await this.#opening)) return undefined;
       } catch (error) {
         // Another caller started this attempt earlier. The cause of its failure may be over, for example if a server
         // has just started.
-        if (!begunBefore || isTimeout(error)) throw error;
+        if (!isSharedAttempt || isTimeout(error)) throw error;
       }
     }
   }
@@ -76,19 +76,19 @@ export class Http2Sessions {
 
   /**
    * Checks whether the peer is alive. A connection whose peer does not answer a ping ends, with all its streams.
-   * @param trusted keep using it meanwhile: the only sign of a failure is one stream that was cancelled
+   * @param keepUsing open further streams on it meanwhile: the only sign of a failure is one stream that was cancelled
    */
-  probe(pooled: PooledSession, trusted: boolean): void {
+  probe(pooled: PooledSession, keepUsing: boolean): void {
     const { session } = pooled;
     if (session.destroyed) return;
-    if (!trusted) this.#usable.delete(pooled);
-    if (pooled.probed) return;
-    pooled.probed = true;
+    if (!keepUsing) this.#usable.delete(pooled);
+    if (pooled.isProbing) return;
+    pooled.isProbing = true;
     const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
     const endLimit = startAwakeTimeout(withinMs, () => session.destroy(), false);
     session.ping((error) => {
       endLimit();
-      pooled.probed = false;
+      pooled.isProbing = false;
       if (error === null && !session.closed && !this.#retired) this.#usable.add(pooled);
     });
   }
@@ -132,19 +132,19 @@ export class Http2Sessions {
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
       maxSessionMemory: SESSION_MEMORY_MB,
     });
-    const pooled: PooledSession = { session, streams: 0, probed: false };
-    const leave = (): boolean => this.#usable.delete(pooled);
+    const pooled: PooledSession = { session, streams: 0, isProbing: false };
+    const removeFromUsable = (): boolean => this.#usable.delete(pooled);
     this.#all.set(session, socket);
     // The streams report the error. This listener only keeps it from being unhandled.
-    session.on('error', leave);
-    session.on('goaway', leave);
+    session.on('error', removeFromUsable);
+    session.on('goaway', removeFromUsable);
     session.on('close', () => {
-      leave();
+      removeFromUsable();
       this.#all.delete(session);
     });
-    await settled(session, this.#options);
+    await settingsReceived(session, this.#options);
     if (this.#retired) session.close();
-    else if (takesStreams(session)) this.#usable.add(pooled);
+    else if (acceptsStreams(session)) this.#usable.add(pooled);
     else {
       // An immediate retry would open one connection after the other as long as the server behaves like this.
       session.destroy();
@@ -155,12 +155,12 @@ export class Http2Sessions {
 }
 
 /** Whether the server accepts streams: one that shuts down may start with GOAWAY, or allow no streams. */
-function takesStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session): boolean {
+function acceptsStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session): boolean {
   return !closed && !destroyed && remoteSettings.maxConcurrentStreams !== 0;
 }
 
 /** Waits for the settings of the server, which contain the allowed number of streams. */
-function settled(session: ClientHttp2Session, options: Http2SessionsOptions): Promise<void> {
+function settingsReceived(session: ClientHttp2Session, options: Http2SessionsOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     const fail = (): void => {
       endLimit();
@@ -183,16 +183,19 @@ async function openSocket(
   { base, tls, proxy, connectTimeoutMs }: Http2SessionsOptions,
   closing: AbortSignal,
 ): Promise<TLSSocket> {
-  const late = new AbortController();
+  const timeout = new AbortController();
   const endTime = startAwakeTimeout(connectTimeoutMs, () =>
-    late.abort(connectError(base, `within ${connectTimeoutMs} ms`)),
+    timeout.abort(connectError(base, `within ${connectTimeoutMs} ms`)),
   );
-  const signal = AbortSignal.any([closing, late.signal]);
+  const signal = AbortSignal.any([closing, timeout.signal]);
   const [host, port] = [withoutBrackets(base.hostname), portOf(base)];
   try {
     const tunnel = proxy && (await openTunnel({ proxy, host, port, tls, signal }));
     const target = tunnel === undefined ? { host, port } : { host, socket: tunnel };
-    return await secured(connectTls({ ...tlsOptions(host, tls), ...target, ALPNProtocols }), signal);
+    return await handshakeFinished(
+      connectTls({ ...tlsOptions(host, tls), ...target, ALPNProtocols }),
+      signal,
+    );
   } finally {
     endTime();
   }
@@ -200,7 +203,7 @@ async function openSocket(
 
 const ALPNProtocols = ['h2', 'http/1.1'];
 
-function secured(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
+function handshakeFinished(socket: TLSSocket, signal: AbortSignal): Promise<TLSSocket> {
   return new Promise((resolve, reject) => {
     const close = (): void => void socket.destroy(signal.reason as Error);
     const endWait = (): void => signal.removeEventListener('abort', close);

@@ -95,7 +95,7 @@ export class KubeConnection {
     if (this.#closing.signal.aborted) throw networkError('the client was closed', request);
     const { method, path, query, body, accept } = request;
     const { authorization } = credentials;
-    const whole = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
+    const fullPath = this.#base.pathname + path.replace(/^\//, '') + (query === undefined ? '' : `?${query}`);
     // Without a length, Node.js sends DELETE bodies chunked, which some servers and proxies drop.
     const bodyHeaders =
       body === undefined
@@ -110,7 +110,7 @@ export class KubeConnection {
       const response = await this.#transportFor(credentials).send({
         subject: request,
         method,
-        path: whole,
+        path: fullPath,
         headers: {
           ...this.#headers,
           ...(authorization !== undefined && { authorization }),
@@ -136,12 +136,12 @@ export class KubeConnection {
   async #currentCredentials(): Promise<KubeCredentials> {
     const last = this.#credentials;
     const now = this.#options.clock.now();
-    const isGood = last !== undefined && now <= (last.expiresAtMs ?? Infinity);
-    if (isGood && Math.abs(now - this.#loadedAtMs) < CREDENTIALS_MAX_AGE_MS) return last;
+    const isValid = last !== undefined && now <= (last.expiresAtMs ?? Infinity);
+    if (isValid && Math.abs(now - this.#loadedAtMs) < CREDENTIALS_MAX_AGE_MS) return last;
     try {
       return await this.#load(undefined);
     } catch (error) {
-      if (!isGood || this.#closing.signal.aborted) throw error;
+      if (!isValid || this.#closing.signal.aborted) throw error;
       this.#loadedAtMs = now;
       return last;
     }
@@ -149,11 +149,11 @@ export class KubeConnection {
 
   /** Credentials that differ from those that the server refused; undefined if there are none. */
   async #renewedCredentials(refused: KubeCredentials): Promise<KubeCredentials | undefined> {
-    const isOther = (one: KubeCredentials | undefined): boolean =>
+    const isDifferent = (one: KubeCredentials | undefined): boolean =>
       one !== undefined && !sameCredentials(one, refused);
-    if (isOther(this.#credentials)) return this.#credentials;
+    if (isDifferent(this.#credentials)) return this.#credentials;
     const renewed = await this.#load(refused);
-    return isOther(renewed) ? renewed : undefined;
+    return isDifferent(renewed) ? renewed : undefined;
   }
 
   #load(refused: KubeCredentials | undefined): Promise<KubeCredentials> {

@@ -38,7 +38,7 @@ export function errorForStatus(
 ): BerthError {
   const reason = reasonOf(httpStatus, status);
   const details = { code: `kube.${reason}`, subject: `${request.method} ${request.path}`, cause: status };
-  // The message of the server names the missing right, and so does that of another refusal.
+  // The message of the server names the missing right.
   const rights =
     reason === 'forbidden' && request.rightsCommand !== undefined
       ? `; ${request.rightsCommand}, with the same flags, prints the rights that are needed`

@@ -43,15 +43,15 @@ export interface KubeTransport {
 
 /** @param afterMs since the request was sent */
 export function headerTimeoutError(subject: RequestSubject, afterMs: number): TransientError {
-  return new TransientError(`no answer within ${afterMs} ms`, {
+  return new TransientError(`no response within ${afterMs} ms`, {
     code: 'kube.timeout',
     subject: `${subject.method} ${subject.path}`,
   });
 }
 
-export function noAnswerError(server: string, subject: RequestSubject, cause: unknown): TransientError {
+export function noResponseError(server: string, subject: RequestSubject, cause: unknown): TransientError {
   if (cause instanceof TransientError) return cause;
-  return networkError(`no answer from ${server}: ${errorText(cause)}`, subject, cause);
+  return networkError(`no response from ${server}: ${errorText(cause)}`, subject, cause);
 }
 
 /**

@@ -24,28 +24,28 @@ export function readBody(
         body.destroy();
       });
     const idle = setTimeout(
-      () => fail(networkError(`the answer stopped for ${idleTimeoutMs} ms`, request)),
+      () => fail(networkError(`no part of the response arrived for ${idleTimeoutMs} ms`, request)),
       idleTimeoutMs,
     );
     body.on('data', (chunk: Buffer) => {
       idle.refresh();
       sizeBytes += chunk.length;
       if (sizeBytes > MAX_BODY_BYTES)
-        fail(networkError(`the answer is over ${MAX_BODY_BYTES} bytes`, request));
+        fail(networkError(`the response is larger than ${MAX_BODY_BYTES} bytes`, request));
       else chunks.push(chunk);
     });
     body.once('end', () => {
-      if (!isWhole()) fail(networkError('the answer was cut', request));
+      if (!isWhole()) fail(networkError('the response was truncated', request));
       else settle(() => resolve(textOf(chunks)));
     });
     body.once('error', (error) =>
-      fail(networkError(`the answer was cut: ${errorText(error)}`, request, error)),
+      fail(networkError(`the response was truncated: ${errorText(error)}`, request, error)),
     );
     body.once('close', () => {
-      if (!body.readableEnded) fail(networkError('the answer was cut', request));
+      if (!body.readableEnded) fail(networkError('the response was truncated', request));
     });
     // It was truncated before the listeners were added.
-    if (body.destroyed && !body.readableEnded) fail(networkError('the answer was cut', request));
+    if (body.destroyed && !body.readableEnded) fail(networkError('the response was truncated', request));
   });
 }
 
@@ -66,6 +66,6 @@ export function parseJsonBody(
   try {
     return parse(text);
   } catch (cause) {
-    throw networkError(`the answer is not JSON: ${JSON.stringify(text.slice(0, 80))}`, request, cause);
+    throw networkError(`the response is not JSON: ${JSON.stringify(text.slice(0, 80))}`, request, cause);
   }
 }

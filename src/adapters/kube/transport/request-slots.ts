@@ -32,16 +32,16 @@ export class RequestSlots {
   /** @throws TransientError `kube.busy` when no slot became free in time */
   async run<T>(subject: RequestSubject, send: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
-    else await this.#turn(subject);
+    else await this.#waitForSlot(subject);
     try {
       return await send();
     } finally {
       // The HTTP/2 session sends its data at the end of the event loop turn.
-      if (this.#next()) await nextTurn();
+      if (this.#passSlotOn()) await nextTurn();
     }
   }
 
-  #turn({ method, path }: RequestSubject): Promise<void> {
+  #waitForSlot({ method, path }: RequestSubject): Promise<void> {
     return new Promise((resolve, reject) => {
       const cancel = this.#clock.schedule(this.#waitLimitMs, () => {
         this.#waiting.delete(waiting);
@@ -57,7 +57,7 @@ export class RequestSlots {
    * Gives the slot to the request that has waited longest.
    * @returns whether any request waited
    */
-  #next(): boolean {
+  #passSlotOn(): boolean {
     const [first] = this.#waiting;
     if (first === undefined) {
       this.#free += 1;

@@ -8,6 +8,7 @@ export interface ServerOutageOptions {
   readonly log: Logger;
 }
 
+/** How long a server may take after its start until it serves every request. */
 const STARTING_MS = 20_000;
 
 /**
@@ -30,10 +31,10 @@ export class ServerOutage {
   }
 
   /**
-   * Whether failures are caused by an outage. After a start, a server does not serve everything for a while (404, 429,
-   * 503).
+   * Whether the outage explains failed requests: it lasts, or ended a moment ago. After its start, a server answers some
+   * requests with 404, 429 or 503 for a while.
    */
-  get isFelt(): boolean {
+  get explainsFailures(): boolean {
     return this.isOn || this.#options.clock.now() - this.#endedAtMs < STARTING_MS;
   }
 

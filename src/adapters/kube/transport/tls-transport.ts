@@ -7,7 +7,7 @@ import {
   headerTimeoutError,
   type KubeResponse,
   type KubeTransport,
-  noAnswerError,
+  noResponseError,
   type WireRequest,
 } from './kube-transport.ts';
 import type { WriteFence } from './write-fence.ts';
@@ -31,7 +31,7 @@ export class TlsTransport implements KubeTransport {
     if (this.#http1 !== undefined) return this.#http1.send(request);
     // A server that is about to close refuses streams that it has not started to process. They are safe to send again.
     for (let attempt = 0; ; attempt++) {
-      const pooled = await this.#take(request);
+      const pooled = await this.#takeSession(request);
       if (pooled === undefined) {
         this.#http1 ??= new Http1Transport(this.#options);
         return this.#http1.send(request);
@@ -40,7 +40,7 @@ export class TlsTransport implements KubeTransport {
         return await this.#sendOver(pooled, request);
       } catch (error) {
         if (!(error instanceof RefusedStream) || attempt > 0)
-          throw noAnswerError(this.#options.base.origin, request.subject, error);
+          throw noResponseError(this.#options.base.origin, request.subject, error);
       }
     }
   }
@@ -55,11 +55,11 @@ export class TlsTransport implements KubeTransport {
     this.#http1?.close();
   }
 
-  async #take(request: WireRequest): Promise<PooledSession | undefined> {
+  async #takeSession(request: WireRequest): Promise<PooledSession | undefined> {
     try {
       return await this.#sessions.take();
     } catch (error) {
-      throw noAnswerError(this.#options.base.origin, request.subject, error);
+      throw noResponseError(this.#options.base.origin, request.subject, error);
     }
   }
 
@@ -108,7 +108,7 @@ export class TlsTransport implements KubeTransport {
       stream.once('close', () => {
         endLimit();
         this.#sessions.done(pooled);
-        // A watch is cancelled when it is silent for too long. The whole connection may be dead.
+        // A watch is cancelled when it receives nothing for too long. Then the connection may be broken.
         if (signal?.aborted === true) this.#sessions.probe(pooled, true);
         reject(new Error('the connection was closed'));
       });
@@ -125,10 +125,10 @@ export class TlsTransport implements KubeTransport {
 function endFenced(stream: ClientHttp2Stream, fence: WriteFence): void {
   stream.once('wantTrailers', () => {
     try {
-      const mayGoOn = fence.enter();
+      const abortSignal = fence.enter();
       stream.once(
         'close',
-        endOnAbort(mayGoOn, (reason) => stream.destroy(reason)),
+        endOnAbort(abortSignal, (reason) => stream.destroy(reason)),
       );
       // Without trailers this is an empty DATA frame that ends the stream.
       stream.sendTrailers({});

@@ -44,19 +44,20 @@ async function* readLines(
         end = pending.indexOf('\n', searchFrom);
       }
       if (pending.length > MAX_LINE_CHARS)
-        throw networkError(`a watch event is over ${MAX_LINE_CHARS} characters`, request);
+        throw networkError(`a watch event is longer than ${MAX_LINE_CHARS} characters`, request);
     }
   } catch (error) {
     if (signal.aborted) return;
     throw error instanceof BerthError
       ? error
-      : networkError(`the watch was cut: ${errorText(error)}`, request, error);
+      : networkError(`the watch was interrupted: ${errorText(error)}`, request, error);
   } finally {
     response.body.destroy();
   }
   if (signal.aborted) return;
-  if (pending.trim() !== '') throw networkError('the watch was cut in the middle of an event', request);
-  if (!response.isWhole()) throw networkError('the watch was cut', request);
+  if (pending.trim() !== '')
+    throw networkError('the watch was interrupted in the middle of an event', request);
+  if (!response.isWhole()) throw networkError('the watch was interrupted', request);
 }
 
 function watchEventOf(parsed: unknown, line: string, request: RequestSubject): WatchEvent {
@@ -83,5 +84,5 @@ function watchEventOf(parsed: unknown, line: string, request: RequestSubject): W
 function requireObject(object: KubeObject | undefined, request: RequestSubject): KubeObject {
   if (typeof object?.metadata?.name === 'string' && typeof object.metadata.resourceVersion === 'string')
     return object;
-  throw networkError('a watch event without metadata.name and resourceVersion', request);
+  throw networkError('a watch event has no metadata.name or no metadata.resourceVersion', request);
 }

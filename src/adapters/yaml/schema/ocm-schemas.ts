@@ -29,13 +29,13 @@ const groupIndex = {
  * files. OCM's definitions accept any mode, operator and number of clusters, and a binding without
  * a set, for which its controllers have no useful behaviour.
  */
-const REPLACED: Readonly<Record<string, Replacements>> = {
+const REPLACEMENTS_BY_KIND: Readonly<Record<string, Replacements>> = {
   ManagedCluster: {
     '.spec.leaseDurationSeconds': atLeastZero,
     '.status.conditions': conditions,
     '.status.clusterClaims[]': object({ 'name!': string, 'value!': string }),
   },
-  // OCM's controllers treat the empty text as the default.
+  // OCM's controllers treat an empty string as the default.
   ManagedClusterSet: {
     '.spec.clusterSelector.selectorType': oneOf('ExclusiveClusterSetLabel', 'LabelSelector', ''),
     '.status': any,
@@ -73,8 +73,8 @@ function manifestSchema(info: KindInfo): ObjectSchema {
   const row = OCM_GROUPS[info.group]?.find(({ kind }) => kind === info.kind);
   const version = row?.versions.find(({ name }) => name === info.version);
   if (version === undefined) throw new Error(`OCM has no ${info.kind} of ${info.version}`);
-  const derived = schemaFromOpenApi(ocmSchema(version), REPLACED[info.kind] ?? {});
-  if (derived.type !== 'object') throw new Error(`${info.kind} is no object`);
+  const derived = schemaFromOpenApi(ocmSchema(version), REPLACEMENTS_BY_KIND[info.kind] ?? {});
+  if (derived.type !== 'object') throw new Error(`${info.kind} is not an object`);
   const fields = [...derived.fields].filter(([name]) => name === 'spec' || name === 'status');
   const isRequired = (name: string): boolean =>
     derived.required.includes(name) || (name === 'spec' && info === MANAGED_CLUSTER_SET_BINDING);

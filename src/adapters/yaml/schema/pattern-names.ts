@@ -39,6 +39,6 @@ const STRICTER: Readonly<Record<string, RegExp>> = { [DURATION_OR_NONE]: /^([0-9
 export function namedPattern(pattern: string): NamedPattern {
   return {
     pattern: STRICTER[pattern] ?? new RegExp(pattern),
-    patternName: NAMES[pattern] ?? `a text that matches ${pattern}`,
+    patternName: NAMES[pattern] ?? `a string that matches ${pattern}`,
   };
 }

@@ -8,18 +8,18 @@ const effect = oneOf('NoSelect', 'PreferNoSelect', 'NoSelectIfNew');
 /** Null removes the key. */
 const valuesOrNull: Schema = { type: 'map', values: text({ nullable: true }) };
 
-function chosen(fields: Readonly<Record<string, Schema>>): Schema {
+function clusterChange(fields: Readonly<Record<string, Schema>>): Schema {
   return object({ clusters: names, clusterSelector: labelSelector, ...fields });
 }
 
 const given = object({
-  loseClusters: chosen({}),
+  loseClusters: clusterChange({}),
   addClusters: object({ 'like!': name, 'names!': names }),
-  taint: chosen({ 'key!': qualifiedKey, value: string, 'effect!': effect }),
-  removeTaint: chosen({ 'key!': qualifiedKey, effect }),
-  label: chosen({ 'labels!': valuesOrNull }),
-  claim: chosen({ 'claims!': valuesOrNull }),
-  score: chosen({ 'resourceName!': name, 'scoreName!': name, 'value!': between(-100, 100) }),
+  taint: clusterChange({ 'key!': qualifiedKey, value: string, 'effect!': effect }),
+  removeTaint: clusterChange({ 'key!': qualifiedKey, effect }),
+  label: clusterChange({ 'labels!': valuesOrNull }),
+  claim: clusterChange({ 'claims!': valuesOrNull }),
+  score: clusterChange({ 'resourceName!': name, 'scoreName!': name, 'value!': between(-100, 100) }),
   numberOfClusters: between(0),
   bindClusterSet: name,
   passTime: text({

@@ -35,13 +35,13 @@ describe('proxy-url', () => {
   });
 
   it.each([
-    { text: 's3cret', says: 'is no URL' },
+    { text: 's3cret', says: 'is not a URL' },
     {
       text: 'socks4://me:s3cret@proxy',
       says: 'has the scheme "socks4", expected one of: http, https, socks5',
     },
-    { text: 'http://', says: 'is no URL' },
-    { text: 'socks5://', says: 'names no host' },
+    { text: 'http://', says: 'is not a URL' },
+    { text: 'socks5://', says: 'contains no host' },
   ])('$text $says', ({ text, says }) => expect(parseProxyUrl(text)).toEqual({ problem: says }));
 
   it('may hold characters that are escaped, in name and password', () => {

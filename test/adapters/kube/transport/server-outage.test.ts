@@ -28,9 +28,9 @@ describe('an outage of an API server', () => {
     expect(outage.isOn).toBe(true);
     outage.answered(200);
     outage.answered(200);
-    expect([outage.isOn, outage.isFelt]).toEqual([false, true]);
+    expect([outage.isOn, outage.explainsFailures]).toEqual([false, true]);
     await clock.advance(20_000);
-    expect(outage.isFelt).toBe(false);
+    expect(outage.explainsFailures).toBe(false);
     expect(lines()).toEqual([
       'warn API server does not answer; requests are retried until it does',
       'info API server answers again',

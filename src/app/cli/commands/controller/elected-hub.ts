@@ -34,7 +34,7 @@ export async function connectHub(
   const { quietLogger } = await import('../../../../adapters/log/quiet-logger.ts');
   const server = config.getCurrentCluster()?.server ?? '';
   const outage = new ServerOutage({ server, clock, log: parts.log });
-  const log = quietLogger(parts.log, () => outage.isFelt);
+  const log = quietLogger(parts.log, () => outage.explainsFailures);
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };
