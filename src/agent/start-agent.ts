@@ -66,7 +66,7 @@ export function startAgent(options: AgentOptions): Agent {
     random: settings.random,
     log: settings.log,
     concurrency: settings.workers,
-    reconcile: (key, signal) => step(state, key, signal),
+    reconcile: (key, signal) => reconcileKey(state, key, signal),
     onError: (key, error) => {
       // A deletion counts as a change, since it may follow our own write.
       if (error instanceof ConflictError || isRefusal(error, 'notfound'))
@@ -82,7 +82,7 @@ export function startAgent(options: AgentOptions): Agent {
     works.store.onChange(({ key, before, after }) => {
       if (own.works.isOwn(key, after)) return;
       const { name } = (after ?? before)?.metadata ?? { name: '' };
-      loop.add(keys.work(name), isNews(before, after));
+      loop.add(keys.work(name), isUserChange(before, after));
     });
     applied.store.onChange(({ key, before, after }) => {
       if (own.applied.isOwn(key, after)) return;
@@ -112,7 +112,7 @@ function reflectorOf(settings: AgentSettings, of: 'works' | 'applied'): Reflecto
 }
 
 /** A changed spec or changed labels reset the back-off; our own status writes do not. */
-function isNews(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+function isUserChange(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
   return (
     before?.metadata.generation !== after?.metadata.generation ||
     !jsonEqual(before?.metadata.labels ?? {}, after?.metadata.labels ?? {})
@@ -131,7 +131,7 @@ function keyOfApplied({ hubHash }: AgentSettings, object: KubeObject, keys: Keys
   return name.startsWith(prefix) ? keys.work(name.slice(prefix.length)) : keys.applied(name);
 }
 
-async function step(state: AgentState, key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+async function reconcileKey(state: AgentState, key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
   const slash = key.indexOf('/');
   const name = key.slice(slash + 1);
   if (key.slice(0, slash) === 'applied') return evictOrIgnore(state, state.applied(name));

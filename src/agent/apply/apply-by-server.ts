@@ -81,8 +81,8 @@ async function send(
 ): Promise<KubeObject> {
   const { cluster, live, task } = context;
   const { reference, owned } = context.ownership;
-  const stands = (before?.metadata.ownerReferences ?? []).some(({ uid }) => uid === reference.uid);
-  const sent = owned && !stands ? withClaim(manifest, reference) : manifest;
+  const hasOwner = (before?.metadata.ownerReferences ?? []).some(({ uid }) => uid === reference.uid);
+  const sent = owned && !hasOwner ? withClaim(manifest, reference) : manifest;
   const manager = fieldManager === undefined || fieldManager === '' ? AGENT_MANAGER : fieldManager;
   const object = await cluster.apply(task.kind, sent, { fieldManager: manager, force: force ?? false });
   live.written(task.kind, object, context.work);

@@ -20,7 +20,7 @@ import { type ApplyContext, readLive, type StrategyResult } from './apply-contex
 /** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
   const { task, ownership, memory } = context;
-  if (context.likelyNew) return createOrElse(context, applyByUpdate);
+  if (context.likelyNew) return createUnlessExists(context, applyByUpdate);
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
   const { ordinal } = task.meta;
@@ -28,7 +28,7 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
   const plan = planUpdate(live, task.manifest, ownership, sha256);
   if (plan.action === 'none') return { object: live, wrote: false };
-  if (plan.action === 'update' && (await wasLeftAlone(context, plan.object))) {
+  if (plan.action === 'update' && (await isUnchangedSinceApply(context, plan.object))) {
     memory.remember(ordinal, wanted, live);
     return { object: live, wrote: false };
   }
@@ -54,9 +54,9 @@ async function write(
 ): Promise<StrategyResult> {
   const { ordinal } = task.meta;
   const wanted = withFieldsOf(plan, live, memory.leftFields(ordinal, live)) as KubeObject;
-  const isThere =
+  const isUpToDate =
     sameMetadata(live, wanted.metadata) && jsonEqual(objectContent(live), objectContent(wanted));
-  const object = isThere ? live : await cluster.update(task.kind, wanted, { fieldManager: AGENT_MANAGER });
+  const object = isUpToDate ? live : await cluster.update(task.kind, wanted, { fieldManager: AGENT_MANAGER });
   watched.written(task.kind, object, work);
   const undone = differencesOutsideManifest(
     objectContent(live),
@@ -95,9 +95,9 @@ async function writeAroundOthers(
  * After a restart: whether the object has all applied fields, and otherwise only defaults of the
  * API server and fields of others, which are left to them. Costs one read.
  */
-async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
+async function isUnchangedSinceApply(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
   const { task, memory, cluster, appliedBefore, live } = context;
-  if (!appliedBefore || memory.knows(task.meta.ordinal)) return false;
+  if (!appliedBefore || memory.hasEntry(task.meta.ordinal)) return false;
   const current = await cluster.get(task.kind, task.key);
   if (current === undefined) return false;
   live.written(task.kind, current, context.work);
@@ -108,21 +108,21 @@ async function wasLeftAlone(context: ApplyContext, wanted: KubeObject): Promise<
 
 /** Strategy CreateOnly: creates a missing object. On an existing object, only the owner references are maintained. */
 export async function applyByCreateOnly(context: ApplyContext): Promise<StrategyResult> {
-  if (context.likelyNew) return createOrElse(context, applyByCreateOnly);
+  if (context.likelyNew) return createUnlessExists(context, applyByCreateOnly);
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
   return updateOwnerReference(context, live);
 }
 
-async function createOrElse(
+async function createUnlessExists(
   context: ApplyContext,
-  whenThere: (context: ApplyContext) => Promise<StrategyResult>,
+  applyToExisting: (context: ApplyContext) => Promise<StrategyResult>,
 ): Promise<StrategyResult> {
   try {
     return { object: await create(context), wrote: true };
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    return whenThere({ ...context, likelyNew: false, fresh: true });
+    return applyToExisting({ ...context, likelyNew: false, fresh: true });
   }
 }
 

@@ -7,21 +7,21 @@ import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
 
 interface Attempt {
   readonly outcome: ApplyOutcome;
-  readonly seen: string | undefined;
+  readonly seenDigest: string | undefined;
 }
 
 interface Remembered {
   readonly wanted: string;
   /**
-   * Digest of the object in the response, without `besides`. If it is equal, no field of the agent
-   * changed.
+   * Digest of the object in the response, without the excluded fields. While the live object has the
+   * same digest, no field of the agent changed.
    */
-  readonly led: string;
-  /** Fields that are left to others now, or when these set them again. */
-  readonly besides: readonly FieldPath[];
+  readonly digest: string;
+  /** Fields that are left to others, or will be if others set them again. */
+  readonly excluded: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
-  /** Changes of the write in fields that are not in the manifest, with their new values. */
+  /** Fields that the write changed although the manifest does not name them, with their new values. */
   readonly undone: readonly UndoneField[];
 }
 
@@ -31,7 +31,7 @@ interface UndoneField {
 }
 
 /**
- * Stores the result of writing a manifest, per object of one work. The API server adds defaults, so
+ * Caches the result of writing each manifest of one work. The API server adds defaults, so
  * wanted and live objects always differ; without this every pass would write again. Status changes
  * are ignored.
  */
@@ -39,21 +39,21 @@ export class ApplyCache {
   readonly #outcomes = new Map<number, Attempt>();
   readonly #byOrdinal = new Map<number, Remembered>();
   /** Fields that the manifest does not name, and that others set again after we had removed them. */
-  readonly #left = new Map<number, readonly FieldPath[]>();
+  readonly #leftFields = new Map<number, readonly FieldPath[]>();
 
   /** Whether the live object is still the result of writing exactly this manifest. */
   isSettled(ordinal: number, wanted: string, live: KubeObject): boolean {
     const remembered = this.#byOrdinal.get(ordinal);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
     if (remembered.resourceVersion === live.metadata.resourceVersion) return true;
-    if (remembered.led !== fingerprint(live, remembered.besides)) return false;
+    if (remembered.digest !== fingerprint(live, remembered.excluded)) return false;
     this.leftFields(ordinal, live);
     this.#byOrdinal.set(ordinal, { ...remembered, resourceVersion: live.metadata.resourceVersion });
     return true;
   }
 
   /** Whether this process wrote the object, so that the cache has an entry. */
-  knows(ordinal: number): boolean {
+  hasEntry(ordinal: number): boolean {
     return this.#byOrdinal.has(ordinal);
   }
 
@@ -61,11 +61,11 @@ export class ApplyCache {
   remember(ordinal: number, wanted: string, live: KubeObject, undone: readonly FieldPath[] = []): void {
     const { uid, resourceVersion } = live.metadata;
     const content = objectContent(live);
-    const besides = [...(this.#left.get(ordinal) ?? []), ...undone];
+    const excluded = [...(this.#leftFields.get(ordinal) ?? []), ...undone];
     this.#byOrdinal.set(ordinal, {
       wanted,
-      led: fingerprint(live, besides),
-      besides,
+      digest: fingerprint(live, excluded),
+      excluded,
       resourceVersion,
       uid,
       undone: undone.map((path) => ({ path, value: valueAt(content, path) })),
@@ -78,12 +78,12 @@ export class ApplyCache {
    */
   leftFields(ordinal: number, live: KubeObject): readonly FieldPath[] {
     const content = objectContent(live);
-    const back = (this.#byOrdinal.get(ordinal)?.undone ?? []).filter(
+    const setAgain = (this.#byOrdinal.get(ordinal)?.undone ?? []).filter(
       ({ path, value }) => !jsonEqual(valueAt(content, path), value),
     );
     return this.leave(
       ordinal,
-      back.map(({ path }) => path),
+      setAgain.map(({ path }) => path),
     );
   }
 
@@ -92,17 +92,17 @@ export class ApplyCache {
    * @returns all such fields
    */
   leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
-    const before = this.#left.get(ordinal) ?? [];
+    const before = this.#leftFields.get(ordinal) ?? [];
     const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));
     if (fresh.length === 0) return before;
     const all = [...before, ...fresh];
-    this.#left.set(ordinal, all);
+    this.#leftFields.set(ordinal, all);
     return all;
   }
 
   /** @param live the object as it was after the attempt, if it could be read */
   noteOutcome(ordinal: number, outcome: ApplyOutcome, live: KubeObject | undefined): void {
-    this.#outcomes.set(ordinal, { outcome, seen: live === undefined ? undefined : fingerprint(live) });
+    this.#outcomes.set(ordinal, { outcome, seenDigest: live === undefined ? undefined : fingerprint(live) });
   }
 
   /** The last outcome, for an object that must not be retried yet. */
@@ -116,15 +116,15 @@ export class ApplyCache {
     return (
       attempt?.outcome.kind === 'failed' &&
       attempt.outcome.retry === 'never' &&
-      attempt.seen === fingerprint(live)
+      attempt.seenDigest === fingerprint(live)
     );
   }
 }
 
 /** Digest of everything that a manifest can set: content, labels, annotations, owner references, finalizers. */
-function fingerprint(live: KubeObject, besides: readonly FieldPath[] = []): string {
+function fingerprint(live: KubeObject, excluded: readonly FieldPath[] = []): string {
   const { labels, annotations, ownerReferences, finalizers } = live.metadata;
-  const content = withoutFields(objectContent(live), besides);
+  const content = withoutFields(objectContent(live), excluded);
   return sha256(canonicalJson([content, labels, annotations, ownerReferences, finalizers]));
 }
 

@@ -62,16 +62,16 @@ const CONFLICT_WAIT_MS = 10;
 export async function applyManifests(work: ApplyWork): Promise<readonly ManifestResult[]> {
   const { tasks } = work;
   const outcomes = new Map<ManifestTask, ApplyOutcome>();
-  let open = applyOrder(tasks.map(kindNameOf)).flatMap((index) => tasks[index] ?? []);
-  for (let attempt = 0; attempt < CONFLICT_TRIES && open.length > 0; attempt++) {
+  let remaining = applyOrder(tasks.map(kindNameOf)).flatMap((index) => tasks[index] ?? []);
+  for (let attempt = 0; attempt < CONFLICT_TRIES && remaining.length > 0; attempt++) {
     if (attempt > 0) await pause(work.settings.clock, attempt, work.signal);
-    for (const task of open) {
+    for (const task of remaining) {
       if (work.signal.aborted) break;
       const outcome = await applyTask(work, task, attempt > 0);
       outcomes.set(task, outcome);
-      await remember(work, task, outcome);
+      await cacheOutcome(work, task, outcome);
     }
-    open = open.filter((task) => {
+    remaining = remaining.filter((task) => {
       const outcome = outcomes.get(task);
       return outcome?.kind === 'failed' && outcome.conflict;
     });
@@ -93,21 +93,21 @@ function kindNameOf(task: ManifestTask): string | undefined {
 async function applyTask(work: ApplyWork, task: ManifestTask, fresh: boolean): Promise<ApplyOutcome> {
   if (!task.ready) return failed(task.problem, 'soon');
   if (work.isComplete(task)) return { kind: 'applied', object: undefined, wrote: false };
-  const standing = work.drift ? await standingOutcome(work, task) : undefined;
-  if (standing !== undefined) return standing;
+  const unchanged = work.drift ? await outcomeToKeep(work, task) : undefined;
+  if (unchanged !== undefined) return unchanged;
   const { spec, settings } = work;
   const owned = isOwned(spec.deleteOption, task.meta);
-  const answer = await checkExecutor(spec.executor, {
+  const verdict = await checkExecutor(spec.executor, {
     reviews: work.reviews,
     impersonate: settings.impersonate,
     task,
     owned,
   });
-  if (answer.kind === 'denied') return failed(answer.problem, 'minute');
-  if (answer.kind === 'failed') return failed(answer.problem, 'soon');
+  if (verdict.kind === 'denied') return failed(verdict.problem, 'minute');
+  if (verdict.kind === 'failed') return failed(verdict.problem, 'soon');
   return applyManifest({
     work: work.name,
-    cluster: answer.cluster ?? settings.cluster,
+    cluster: verdict.cluster ?? settings.cluster,
     live: work.live,
     memory: work.memory,
     task,
@@ -129,11 +129,11 @@ async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise
 }
 
 /**
- * Drift that is not corrected immediately: an object that another work owns, too (both would
- * overwrite each other endlessly; the resync corrects it), and one that refused the same write in
- * the same state.
+ * The last outcome, for drift that is not corrected immediately; otherwise undefined. There are two
+ * cases. Another work owns the object, too: both would overwrite each other endlessly, so only the
+ * resync corrects it. Or the server refused the same write for the same state of the object.
  */
-async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
+async function outcomeToKeep(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
   const last = work.memory.lastOutcome(task.meta.ordinal);
   if (last === undefined) return undefined;
   const live = await work.live.get(task).catch(() => undefined);
@@ -145,13 +145,13 @@ async function standingOutcome(work: ApplyWork, task: ReadyTask): Promise<ApplyO
   return last.kind === 'applied' ? { ...last, object: live, wrote: false } : last;
 }
 
-async function remember(work: ApplyWork, task: ManifestTask, outcome: ApplyOutcome): Promise<void> {
+async function cacheOutcome(work: ApplyWork, task: ManifestTask, outcome: ApplyOutcome): Promise<void> {
   if (!task.ready) return;
   const hopeless = outcome.kind === 'failed' && outcome.retry === 'never';
   const live = hopeless ? await work.live.get(task).catch(() => undefined) : undefined;
   // The watch caches objects, so they are not stored here again.
-  const light = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
-  work.memory.noteOutcome(task.meta.ordinal, light, live);
+  const withoutObject = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
+  work.memory.noteOutcome(task.meta.ordinal, withoutObject, live);
 }
 
 function failed(problem: string, retry: 'soon' | 'minute'): ApplyOutcome {

@@ -25,7 +25,7 @@ require(workerData).loadJq().then((jq) => {
 });
 `;
 
-interface Answer {
+interface JqOutput {
   readonly id: number;
   readonly stdout: string;
   readonly stderr: string;
@@ -53,9 +53,9 @@ export class JqRunner {
    * @throws InputError when the program is invalid or too slow
    */
   run(value: unknown, program: string): Promise<readonly unknown[]> {
-    const turn = this.#last.then(() => this.#runNow(value, program));
-    this.#last = turn.catch(() => undefined);
-    return turn;
+    const result = this.#last.then(() => this.#runNow(value, program));
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 
   async close(): Promise<void> {
@@ -73,15 +73,15 @@ export class JqRunner {
     const worker = await this.#worker;
     const id = this.#nextId++;
     worker.postMessage({ id, json: jsonText(value), program });
-    let answer: Answer;
+    let output: JqOutput;
     try {
-      answer = await answerOf(worker, id, TIME_LIMIT_MS);
+      output = await waitForOutput(worker, id, TIME_LIMIT_MS);
     } catch (error) {
       await this.close();
       throw jqError(program, error instanceof Error ? error.message : String(error));
     }
-    if (answer.exitCode !== 0) throw jqError(program, answer.stderr.trim());
-    return answer.stdout
+    if (output.exitCode !== 0) throw jqError(program, output.stderr.trim());
+    return output.stdout
       .split('\n')
       .filter((line) => line !== '')
       .map((line) => parseExactIntegers(line));
@@ -92,7 +92,7 @@ async function startWorker(): Promise<Worker> {
   const workerData = createRequire(import.meta.url).resolve('jq-wasm');
   const worker = new Worker(WORKER_CODE, { eval: true, workerData, env: {}, stdin: false });
   try {
-    await answerOf(worker, 0, START_LIMIT_MS);
+    await waitForOutput(worker, 0, START_LIMIT_MS);
   } catch (error) {
     await worker.terminate();
     throw error;
@@ -102,7 +102,7 @@ async function startWorker(): Promise<Worker> {
   return worker;
 }
 
-function answerOf(worker: Worker, id: number, limitMs: number): Promise<Answer> {
+function waitForOutput(worker: Worker, id: number, limitMs: number): Promise<JqOutput> {
   return new Promise((resolve, reject) => {
     const finish = (settle: () => void): void => {
       endLimit();
@@ -110,8 +110,8 @@ function answerOf(worker: Worker, id: number, limitMs: number): Promise<Answer> 
       worker.off('error', onError);
       settle();
     };
-    const onMessage = (answer: Answer): void => {
-      if (answer.id === id) finish(() => resolve(answer));
+    const onMessage = (output: JqOutput): void => {
+      if (output.id === id) finish(() => resolve(output));
     };
     const onError = (error: unknown): void =>
       finish(() => reject(error instanceof Error ? error : new Error(String(error))));

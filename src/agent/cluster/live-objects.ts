@@ -29,14 +29,14 @@ interface Watch {
 }
 
 /**
- * The objects of all works as they live on the managed cluster: watched (one watch per kind and
- * namespace, shared by the works) up to a limit, read one by one beyond it or until the first list
- * is in. A result is the server's state of an object, or an error.
+ * The objects of all works as they exist on the managed cluster: watched (one watch per kind and
+ * namespace, shared by the works) up to a limit. They are read one by one beyond the limit, and
+ * until the first list has been read. A result is the server's state of an object, or an error.
  */
 export class LiveObjects {
   readonly #options: LiveObjectsOptions;
   readonly #watches = new Map<string, Watch>();
-  #writer: string | undefined;
+  #writingWork: string | undefined;
   readonly #byWork = new Map<string, ReadonlyMap<string, WatchedObject>>();
 
   constructor(options: LiveObjectsOptions) {
@@ -70,9 +70,9 @@ export class LiveObjects {
   written(kind: KindInfo, object: KubeObject, by: string | undefined): void {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));
     if (watch?.reflector.synced !== true) return;
-    this.#writer = by;
+    this.#writingWork = by;
     watch.reflector.store.put(withoutManagedFields(object));
-    this.#writer = undefined;
+    this.#writingWork = undefined;
   }
 
   isWatched({ kind, key }: WatchedObject): boolean {
@@ -122,7 +122,7 @@ export class LiveObjects {
     });
     const wanted = new Map<string, Set<string>>();
     reflector.store.onChange(({ key }) => {
-      for (const work of wanted.get(key) ?? []) if (work !== this.#writer) onChange(work);
+      for (const work of wanted.get(key) ?? []) if (work !== this.#writingWork) onChange(work);
     });
     void reflector.run(stop.signal);
     return { reflector, stop, wanted };

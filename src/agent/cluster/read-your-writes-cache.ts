@@ -2,8 +2,8 @@ import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 
 interface OwnWrite {
-  /** Versions older than the write. While the store shows one of them, it lags behind. */
-  readonly overtaken: Set<string | undefined>;
+  /** Versions older than the write. While the store shows one of them, it is behind. */
+  readonly olderVersions: Set<string | undefined>;
   readonly object: KubeObject | undefined;
 }
 
@@ -15,12 +15,12 @@ export class ReadYourWritesCache {
   readonly #store: ObjectStore;
   readonly #writes = new Map<string, OwnWrite>();
   /** The versions that our last writes created. */
-  readonly #made = new Map<string, string>();
+  readonly #ownVersions = new Map<string, string>();
 
   constructor(store: ObjectStore) {
     this.#store = store;
     store.onChange(({ key, after }) => {
-      if (after === undefined) this.#made.delete(key);
+      if (after === undefined) this.#ownVersions.delete(key);
     });
   }
 
@@ -28,7 +28,7 @@ export class ReadYourWritesCache {
     const seen = this.#store.get(key);
     const write = this.#writes.get(key);
     if (write === undefined) return seen;
-    if (write.overtaken.has(seen?.metadata.resourceVersion)) return write.object;
+    if (write.olderVersions.has(seen?.metadata.resourceVersion)) return write.object;
     this.#writes.delete(key);
     return seen;
   }
@@ -38,26 +38,26 @@ export class ReadYourWritesCache {
     const seen = this.#store.get(key)?.metadata.resourceVersion;
     const version = object?.metadata.resourceVersion;
     const before = this.#writes.get(key);
-    if (version === undefined) this.#made.delete(key);
-    else this.#made.set(key, version);
+    if (version === undefined) this.#ownVersions.delete(key);
+    else this.#ownVersions.set(key, version);
     if (version !== undefined && version === seen) {
       this.#writes.delete(key);
       return;
     }
-    const overtaken = before?.overtaken ?? new Set<string | undefined>();
-    overtaken.add(seen);
-    if (before?.object !== undefined) overtaken.add(before.object.metadata.resourceVersion);
-    this.#writes.set(key, { overtaken, object });
+    const olderVersions = before?.olderVersions ?? new Set<string | undefined>();
+    olderVersions.add(seen);
+    if (before?.object !== undefined) olderVersions.add(before.object.metadata.resourceVersion);
+    this.#writes.set(key, { olderVersions, object });
   }
 
   /** Whether our own last write created this version. If so, its event is not new. */
   isOwn(key: string, object: KubeObject | undefined): boolean {
-    return object !== undefined && this.#made.get(key) === object.metadata.resourceVersion;
+    return object !== undefined && this.#ownVersions.get(key) === object.metadata.resourceVersion;
   }
 
   /** Drops the own write: after a conflict only the watch is used. */
   forget(key: string): void {
     this.#writes.delete(key);
-    this.#made.delete(key);
+    this.#ownVersions.delete(key);
   }
 }

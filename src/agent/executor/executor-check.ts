@@ -16,14 +16,14 @@ import {
 } from '../../core/work/applied/kube-failure.ts';
 import type { ReadyTask } from '../cluster/manifest-task.ts';
 
-export type ExecutorAnswer =
+export type ExecutorVerdict =
   /** `cluster`, if present, is the client to write with: it impersonates the executor on the managed cluster. */
   | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
   /** Checked again after a minute, since the right may be granted meanwhile. */
   | { readonly kind: 'denied'; readonly problem: string }
   | { readonly kind: 'failed'; readonly problem: string };
 
-const ALLOWED: ExecutorAnswer = { kind: 'allowed' };
+const ALLOWED: ExecutorVerdict = { kind: 'allowed' };
 
 const ESCALATING = new Set(['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']);
 
@@ -43,7 +43,7 @@ interface ExecutorCheck {
 export async function checkExecutor(
   executor: ManifestWorkSpec['executor'],
   check: ExecutorCheck,
-): Promise<ExecutorAnswer> {
+): Promise<ExecutorVerdict> {
   const choice = parseExecutor(executor);
   if (choice.kind === 'none') return ALLOWED;
   if (choice.kind === 'unusable') return { kind: 'failed', problem: choice.problem };
@@ -68,7 +68,7 @@ async function hasVerbs({ reviews, task, owned }: ExecutorCheck, executor: Execu
 }
 
 /** Roles and bindings could grant more than the executor has. A dry run as the executor makes the API server decide. */
-async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Promise<ExecutorAnswer> {
+async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Promise<ExecutorVerdict> {
   const { task, impersonate } = check;
   if (task.kind.group !== 'rbac.authorization.k8s.io' || !ESCALATING.has(task.kind.plural)) return ALLOWED;
   if (impersonate === undefined)
@@ -92,7 +92,7 @@ async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Pr
   }
 }
 
-function denied({ kind, key }: ReadyTask, why: string): ExecutorAnswer {
+function denied({ kind, key }: ReadyTask, why: string): ExecutorVerdict {
   const problem = `not allowed to apply the resource ${kind.group} ${kind.plural}, ${key.namespace} ${key.name}${why}, will try again in 1m0s`;
   return { kind: 'denied', problem };
 }

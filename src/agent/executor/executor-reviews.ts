@@ -16,8 +16,8 @@ export interface ReviewedObject {
  * How long a result for `get` is cached, because the agent reads a work's objects with each of
  * their changes.
  */
-export const GET_ANSWER_TTL_MS = 60_000;
-const MAX_GET_ANSWERS = 10_000;
+export const GET_RESULT_TTL_MS = 60_000;
+const MAX_GET_RESULTS = 10_000;
 
 interface ReviewsOptions {
   readonly cluster: KubeApi;
@@ -32,7 +32,7 @@ interface ReviewsOptions {
 /** Checks by SubjectAccessReview on the managed cluster whether the executor of a work may read or write an object. */
 export class ExecutorReviews {
   readonly #options: ReviewsOptions;
-  readonly #getAnswers = new Map<string, { readonly allowed: boolean; readonly atMs: number }>();
+  readonly #getResults = new Map<string, { readonly allowed: boolean; readonly atMs: number }>();
 
   constructor(options: ReviewsOptions) {
     this.#options = options;
@@ -44,52 +44,52 @@ export class ExecutorReviews {
    */
   async isAllowed(executor: Executor, verb: ExecutorVerb, object: ReviewedObject): Promise<boolean> {
     const { rights } = this.#options;
-    const review = reviewKey(verb, object);
-    const ask = (): Promise<boolean> => this.#ask(executor, verb, object);
-    const allowed = rights === undefined ? await ask() : await rights.allowed(executor, review, ask);
-    if (verb === 'get') this.#cache(executor, review, allowed);
+    const reviewId = reviewIdOf(verb, object);
+    const send = (): Promise<boolean> => this.#sendReview(executor, verb, object);
+    const allowed = rights === undefined ? await send() : await rights.allowed(executor, reviewId, send);
+    if (verb === 'get') this.#cache(executor, reviewId, allowed);
     return allowed;
   }
 
   /**
    * Whether the executor may read the object. Without `rights`, a result is cached for
-   * GET_ANSWER_TTL_MS.
+   * GET_RESULT_TTL_MS.
    */
   async isGetAllowed(executor: Executor, object: ReviewedObject): Promise<boolean> {
     if (this.#options.rights === undefined) {
-      const cached = this.#getAnswers.get(answerKey(executor, reviewKey('get', object)));
-      if (cached !== undefined && this.#options.clock.now() - cached.atMs < GET_ANSWER_TTL_MS)
+      const cached = this.#getResults.get(resultKey(executor, reviewIdOf('get', object)));
+      if (cached !== undefined && this.#options.clock.now() - cached.atMs < GET_RESULT_TTL_MS)
         return cached.allowed;
     }
     return this.isAllowed(executor, 'get', object);
   }
 
-  #cache(executor: Executor, review: string, allowed: boolean): void {
+  #cache(executor: Executor, reviewId: string, allowed: boolean): void {
     if (this.#options.rights !== undefined) return;
-    if (this.#getAnswers.size >= MAX_GET_ANSWERS) this.#getAnswers.clear();
-    this.#getAnswers.set(answerKey(executor, review), { allowed, atMs: this.#options.clock.now() });
+    if (this.#getResults.size >= MAX_GET_RESULTS) this.#getResults.clear();
+    this.#getResults.set(resultKey(executor, reviewId), { allowed, atMs: this.#options.clock.now() });
   }
 
-  async #ask(executor: Executor, verb: ExecutorVerb, { kind, key }: ReviewedObject): Promise<boolean> {
+  async #sendReview(executor: Executor, verb: ExecutorVerb, { kind, key }: ReviewedObject): Promise<boolean> {
     const user = serviceAccountUser(executor);
     const { group, version, plural: resource } = kind;
     const resourceAttributes = { group, version, resource, ...key, verb };
-    const answer = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
+    const response = await this.#options.cluster.create(SUBJECT_ACCESS_REVIEW, {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SubjectAccessReview',
       // A review has no metadata, but the type of `create` requires it.
       metadata: {} as KubeObject['metadata'],
       spec: { user: user.name, groups: user.groups, resourceAttributes },
     });
-    return (answer['status'] as { allowed?: boolean } | undefined)?.allowed === true;
+    return (response['status'] as { allowed?: boolean } | undefined)?.allowed === true;
   }
 }
 
-/** Cache key of a verb on an object. It is JSON, because a name may contain any separator. */
-function reviewKey(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
+/** Identifies a verb on an object. It is JSON, because a name may contain any separator. */
+function reviewIdOf(verb: ExecutorVerb, { kind, key }: ReviewedObject): string {
   return JSON.stringify([verb, kind.group, kind.version, kind.plural, key.namespace, key.name]);
 }
 
-function answerKey({ namespace, name }: Executor, review: string): string {
-  return `${namespace}/${name} ${review}`;
+function resultKey({ namespace, name }: Executor, reviewId: string): string {
+  return `${namespace}/${name} ${reviewId}`;
 }

@@ -13,19 +13,19 @@ export interface ExecutorRightsOptions {
 }
 
 /** How long a result is trusted. Rights may also come from other authorizers of the API server, which no watch covers. */
-const BELIEVED_FOR_MS = 600_000;
+const RESULT_TTL_MS = 600_000;
 /** A watch that received nothing for longer may have missed a revocation. Servers send something about every minute. */
 const MAX_STALENESS_MS = 150_000;
-const MAX_ANSWERS = 10_000;
+const MAX_RESULTS = 10_000;
 
-interface Answer {
+interface ReviewResult {
   readonly allowed: boolean;
   readonly atMs: number;
 }
 
-interface Remembered {
+interface CachedResults {
   readonly executor: Executor;
-  readonly answers: Map<string, Answer>;
+  readonly results: Map<string, ReviewResult>;
 }
 
 /**
@@ -36,7 +36,7 @@ interface Remembered {
  */
 export class ExecutorRights {
   readonly #options: ExecutorRightsOptions;
-  readonly #known = new Map<string, Remembered>();
+  readonly #byExecutor = new Map<string, CachedResults>();
   readonly #stop = new AbortController();
   #watches: readonly Reflector[] | undefined;
   #size = 0;
@@ -45,43 +45,46 @@ export class ExecutorRights {
     this.#options = options;
   }
 
-  /** @param question the object and the verb */
-  async allowed(executor: Executor, question: string, ask: () => Promise<boolean>): Promise<boolean> {
-    // Started on the first question, because works without an executor need no watches.
+  /**
+   * The cached result of a review, or that of `sendReview`.
+   * @param reviewId identifies the object and the verb
+   */
+  async allowed(executor: Executor, reviewId: string, sendReview: () => Promise<boolean>): Promise<boolean> {
+    // Started with the first review, because works without an executor need no watches.
     this.#watches ??= this.#watch();
     // A right could be revoked before the watches are established, without an event.
-    if (!this.#isCurrent()) return ask();
-    const before = this.#remembered(executor);
+    if (!this.#isCurrent()) return sendReview();
+    const before = this.#resultsOf(executor);
     const nowMs = this.#options.clock.now();
-    const answer = before.answers.get(question);
-    if (answer !== undefined && nowMs - answer.atMs < BELIEVED_FOR_MS) return answer.allowed;
-    const allowed = await ask();
+    const result = before.results.get(reviewId);
+    if (result !== undefined && nowMs - result.atMs < RESULT_TTL_MS) return result.allowed;
+    const allowed = await sendReview();
     // The response may or may not include a change that happened during the request.
-    const { answers } = this.#remembered(executor);
-    if (answers !== before.answers) return allowed;
-    if (!answers.has(question)) this.#makeRoom();
-    this.#remembered(executor).answers.set(question, { allowed, atMs: nowMs });
+    const { results } = this.#resultsOf(executor);
+    if (results !== before.results) return allowed;
+    if (!results.has(reviewId)) this.#limitSize();
+    this.#resultsOf(executor).results.set(reviewId, { allowed, atMs: nowMs });
     return allowed;
   }
 
   close(): void {
     this.#stop.abort();
-    this.#known.clear();
+    this.#byExecutor.clear();
   }
 
-  #remembered(executor: Executor): Remembered {
+  #resultsOf(executor: Executor): CachedResults {
     const key = `${executor.namespace}/${executor.name}`;
-    let remembered = this.#known.get(key);
-    if (remembered === undefined) {
-      remembered = { executor, answers: new Map() };
-      this.#known.set(key, remembered);
+    let cached = this.#byExecutor.get(key);
+    if (cached === undefined) {
+      cached = { executor, results: new Map() };
+      this.#byExecutor.set(key, cached);
     }
-    return remembered;
+    return cached;
   }
 
-  /** Asking again is cheap, so the cache does not track the order of use. */
-  #makeRoom(): void {
-    if (this.#size >= MAX_ANSWERS) this.#forget(() => true);
+  /** Empties a full cache. A review is cheap, so the cache does not track which results are used most. */
+  #limitSize(): void {
+    if (this.#size >= MAX_RESULTS) this.#forget(() => true);
     this.#size += 1;
   }
 
@@ -106,11 +109,11 @@ export class ExecutorRights {
     this.#forget((executor) => isRole || subjects.some((subject) => isSubject(subject, executor)));
   }
 
-  #forget(concerned: (executor: Executor) => boolean): void {
-    for (const [key, { executor, answers }] of this.#known) {
-      if (!concerned(executor)) continue;
-      this.#size -= answers.size;
-      this.#known.delete(key);
+  #forget(isAffected: (executor: Executor) => boolean): void {
+    for (const [key, { executor, results }] of this.#byExecutor) {
+      if (!isAffected(executor)) continue;
+      this.#size -= results.size;
+      this.#byExecutor.delete(key);
     }
   }
 }

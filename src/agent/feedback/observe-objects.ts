@@ -34,12 +34,12 @@ export async function observeObjects(request: ObserveRequest): Promise<readonly 
   const observations: Observation[] = [];
   for (const [index, { resourceMeta }] of request.entries.entries()) {
     const access = request.access[index] ?? { kind: 'failed', problem: 'rights are not known' };
-    observations.push(await lookAt(request, resourceMeta, access));
+    observations.push(await observeObject(request, resourceMeta, access));
   }
   return observations;
 }
 
-async function lookAt(
+async function observeObject(
   { settings, live, spec, known }: ObserveRequest,
   meta: ManifestResourceMeta,
   access: ReadAccess,
@@ -105,9 +105,9 @@ function missingTexts(
   { values, errors }: Feedback,
   withheld: string,
 ): readonly string[] {
-  const answered = new Set([...values, ...errors].map(({ name }) => name));
+  const namesWithResult = new Set([...values, ...errors].map(({ name }) => name));
   return rules
     .flatMap(({ type, jsonPaths = [] }) => (type === 'JSONPaths' ? jsonPaths : []))
-    .filter(({ name }) => !answered.has(name))
+    .filter(({ name }) => !namesWithResult.has(name))
     .map(({ name }) => `there is no value for ${name}: ${withheld}`);
 }

@@ -81,7 +81,7 @@ export async function readAgentPairs(file: string): Promise<readonly AgentPair[]
     const identity = identityOf(pair);
     const before = seen.get(identity);
     if (before !== undefined)
-      throw fail(`[${index}] ${clash(pair)} [${before}]: one agent per cluster and hub`);
+      throw fail(`[${index}] ${duplicateText(pair)} [${before}]: one agent per cluster and hub`);
     seen.set(identity, index);
   }
   return pairs;
@@ -123,7 +123,7 @@ function identityOf(pair: AgentPair): string {
     : JSON.stringify({ ...pair.credentials, of: pair.kubeconfig });
 }
 
-function clash(pair: AgentPair): string {
+function duplicateText(pair: AgentPair): string {
   return 'hubKubeconfig' in pair
     ? `names ${pair.clusterName} of the same hub as`
     : 'stores its credentials in the same place as';
@@ -137,6 +137,6 @@ function issueText(issues: readonly z.core.$ZodIssue[]): string {
       ? [...issue.errors].sort((a, b) => a.length - b.length)[0]?.[0]
       : undefined;
   const path = [...(issue?.path ?? []), ...(inner?.path ?? [])];
-  const place = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
-  return `${place === '' ? 'the file' : place}: ${(inner ?? issue)?.message ?? 'is not as expected'}`;
+  const fieldPath = path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('');
+  return `${fieldPath === '' ? 'the file' : fieldPath}: ${(inner ?? issue)?.message ?? 'is not as expected'}`;
 }

@@ -35,7 +35,7 @@ export interface Registration {
 
 const AFTER_FAILURE = { initialMs: 1_000, maxMs: 60_000 };
 /** While the agent waits for approval, it checks at this interval whether the bootstrap kubeconfig has changed. */
-const LOOK_AGAIN_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 
 /**
  * Keeps a cluster registered at its hub. Without credentials it joins with a bootstrap kubeconfig. Then it works with
@@ -56,7 +56,7 @@ export async function runRegistration(registration: Registration, signal: AbortS
       // A pause, so that an attempt that ends at once does not become a busy loop.
       await sleep(clock, 500 + 500 * random(), signal);
     } catch (error) {
-      if (isForever(error)) throw error;
+      if (isPermanent(error)) throw error;
       if (signal.aborted) return;
       log.warn('registration failed and will be retried', {
         cluster: registration.clusterName,
@@ -71,31 +71,31 @@ interface Refusal {
   certificate: string | undefined;
 }
 
-const FOREVER: ReadonlySet<string> = new Set(['agent.cluster-name', 'agent.agent-id']);
+const PERMANENT: ReadonlySet<string> = new Set(['agent.cluster-name', 'agent.agent-id']);
 
-function isForever(error: unknown): boolean {
-  return error instanceof InputError && FOREVER.has(error.code);
+function isPermanent(error: unknown): boolean {
+  return error instanceof InputError && PERMANENT.has(error.code);
 }
 
 /** Runs from the choice of a hub until the agent must choose again. */
 async function runOnce(registration: Registration, refusal: Refusal, signal: AbortSignal): Promise<void> {
   const { bootstraps, store, settings } = registration;
-  const identity = await keptIdentity(registration);
-  const read = await findHub({
+  const identity = await loadIdentity(registration);
+  const readBootstrap = await findHub({
     bootstraps,
     clusterName: identity.cluster,
     currentServer: storedHubServer(await store.read(), store.folder),
     settings,
   });
-  const config = read();
+  const config = readBootstrap();
   const bootstrap = hubEntryOf(config);
   const check = { identity, bootstrap, folder: store.folder, env: settings.env };
   const files = await store.read();
   const credentials = readCredentials(files, { ...check, nowMs: settings.clock.now() });
   const isRefused = refusal.certificate !== undefined && refusal.certificate === files['tls.crt'];
   if (credentials.kind === 'usable' && !isRefused) {
-    const reasonToLeave = (): string | undefined => leaving(read, bootstrap);
-    const end = await work(registration, { identity, credentials, reasonToLeave }, signal);
+    const reasonToLeave = (): string | undefined => leaveReason(readBootstrap, bootstrap);
+    const end = await workWithHub(registration, { identity, credentials, reasonToLeave }, signal);
     refusal.certificate = end.isRefused ? (await store.read())['tls.crt'] : undefined;
     return;
   }
@@ -103,24 +103,24 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
   const why = credentials.kind === 'usable' ? 'the hub refuses the certificate' : credentials.why;
   settings.log.info('joining the hub', { ...fields, why });
   const hub = settings.connect(config);
-  const over = new AbortController();
-  onAbort(signal, () => over.abort());
+  const stop = new AbortController();
+  onAbort(signal, () => stop.abort());
   const watching = Promise.all([
-    watchBootstrap(read, config, { settings, over }),
-    credentials.kind === 'usable' && watchRefused(credentials, refusal, { identity, settings, over }),
+    watchBootstrap(readBootstrap, config, { settings, stop }),
+    credentials.kind === 'usable' && watchRefused(credentials, refusal, { identity, settings, stop }),
   ]);
   try {
-    const joined = await joinHub({ hub, entry: bootstrap, identity, store, settings }, over.signal);
+    const joined = await joinHub({ hub, entry: bootstrap, identity, store, settings }, stop.signal);
     if (joined) settings.log.info('hub issued a certificate', fields);
   } finally {
-    over.abort();
+    stop.abort();
     await watching;
     hub.close();
   }
 }
 
-/** Random names are stored before the hub receives them, so that a restart does not register another cluster. */
-async function keptIdentity({ store, clusterName, agentId }: Registration): Promise<AgentIdentity> {
+/** The names of the cluster and the agent. Random names are stored before the hub receives them, so that a restart does not register another cluster. */
+async function loadIdentity({ store, clusterName, agentId }: Registration): Promise<AgentIdentity> {
   const files = await store.read();
   const [keptClusterName, keptAgentId] = [files['cluster-name'], files['agent-name']];
   const identity = registrationIdentity({ clusterName, agentId, keptClusterName, keptAgentId });
@@ -131,9 +131,9 @@ async function keptIdentity({ store, clusterName, agentId }: Registration): Prom
 
 type Usable = Extract<ReturnType<typeof readCredentials>, { kind: 'usable' }>;
 
-async function work(
+async function workWithHub(
   registration: Registration,
-  given: {
+  parts: {
     readonly identity: AgentIdentity;
     readonly credentials: Usable;
     readonly reasonToLeave: () => string | undefined;
@@ -141,7 +141,7 @@ async function work(
   signal: AbortSignal,
 ): Promise<SessionEnd> {
   const { settings, store, cluster, bootstraps, startWorks } = registration;
-  const { identity, credentials, reasonToLeave } = given;
+  const { identity, credentials, reasonToLeave } = parts;
   const { config, held, entry } = credentials;
   const hub = settings.connect(config);
   let endWorks = (): Promise<void> => Promise.resolve();
@@ -171,10 +171,13 @@ async function work(
   }
 }
 
-/** A bootstrap kubeconfig that cannot be read now is ignored: the agent continues with what it has. */
-function leaving(read: ReadBootstrap, before: ReturnType<typeof hubEntryOf>): string | undefined {
+/** Why the agent must leave the hub. A bootstrap kubeconfig that cannot be read now is ignored. */
+function leaveReason(
+  readBootstrap: ReadBootstrap,
+  before: ReturnType<typeof hubEntryOf>,
+): string | undefined {
   try {
-    const now = hubEntryOf(read());
+    const now = hubEntryOf(readBootstrap());
     if (sameHub(now, before)) return undefined;
     return `the bootstrap kubeconfig names another hub: ${changedFields(now, before).join(', ')} of the cluster changed`;
   } catch {
@@ -182,25 +185,28 @@ function leaving(read: ReadBootstrap, before: ReturnType<typeof hubEntryOf>): st
   }
 }
 
-/** Until the agent has its certificate, a new token counts as a change as well, because the old one may have expired. */
+/**
+ * Stops joining when the bootstrap kubeconfig changes. A new token counts as a change, too, because the old one may have
+ * expired.
+ */
 async function watchBootstrap(
-  read: ReadBootstrap,
+  readBootstrap: ReadBootstrap,
   before: KubeConfig,
-  { settings, over }: { readonly settings: RegistrationSettings; readonly over: AbortController },
+  { settings, stop }: { readonly settings: RegistrationSettings; readonly stop: AbortController },
 ): Promise<void> {
-  while (!over.signal.aborted) {
-    await sleep(settings.clock, LOOK_AGAIN_MS, over.signal);
-    if (over.signal.aborted) return;
-    const why = leaving(read, hubEntryOf(before)) ?? newUser(read, before);
+  while (!stop.signal.aborted) {
+    await sleep(settings.clock, CHECK_INTERVAL_MS, stop.signal);
+    if (stop.signal.aborted) return;
+    const why = leaveReason(readBootstrap, hubEntryOf(before)) ?? credentialsChange(readBootstrap, before);
     if (why === undefined) continue;
     settings.log.info('the agent starts again', { why });
-    over.abort();
+    stop.abort();
   }
 }
 
 /**
- * The hub may accept the refused certificate again, for example after it was restored. Then the agent does not wait for
- * a new one.
+ * Stops joining when the hub accepts the refused certificate again, for example after it was restored. Then the agent
+ * needs no new certificate.
  */
 async function watchRefused(
   { config }: Usable,
@@ -208,30 +214,30 @@ async function watchRefused(
   {
     identity,
     settings,
-    over,
+    stop,
   }: {
     readonly identity: AgentIdentity;
     readonly settings: RegistrationSettings;
-    readonly over: AbortController;
+    readonly stop: AbortController;
   },
 ): Promise<void> {
   const hub = settings.connect(config);
   try {
-    while (!over.signal.aborted) {
-      await sleep(settings.clock, LOOK_AGAIN_MS, over.signal);
-      if (over.signal.aborted || (await isCertificateKnown(hub.api, identity)) !== true) continue;
+    while (!stop.signal.aborted) {
+      await sleep(settings.clock, CHECK_INTERVAL_MS, stop.signal);
+      if (stop.signal.aborted || (await isCertificateKnown(hub.api, identity)) !== true) continue;
       refusal.certificate = undefined;
       settings.log.info('the agent starts again', { why: 'the hub accepts the certificate' });
-      over.abort();
+      stop.abort();
     }
   } finally {
     hub.close();
   }
 }
 
-function newUser(read: ReadBootstrap, before: KubeConfig): string | undefined {
+function credentialsChange(readBootstrap: ReadBootstrap, before: KubeConfig): string | undefined {
   try {
-    const isSame = isDeepStrictEqual(read().getCurrentUser(), before.getCurrentUser());
+    const isSame = isDeepStrictEqual(readBootstrap().getCurrentUser(), before.getCurrentUser());
     return isSame ? undefined : 'the bootstrap kubeconfig has other credentials';
   } catch {
     return undefined;

@@ -12,7 +12,7 @@ export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
    * @returns its response
    * @throws when it fails
    */
-  readonly ask: (query: string, signal: AbortSignal) => Promise<unknown>;
+  readonly sendQuery: (query: string, signal: AbortSignal) => Promise<unknown>;
   /** By the name of the score. */
   readonly queries: ReadonlyMap<string, ScoreQuery>;
   readonly owner: SeriesOwner;
@@ -26,13 +26,16 @@ export interface QueriedScoresOptions extends Omit<ScoreWrite, 'clusterName'> {
  * names. The scores of a cluster are written only if every query returns a value for it; otherwise
  * those on the hub stay until they expire.
  */
-export async function provideQueriedScores(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
-  const { clock, random, log, refreshMs } = duty;
+export async function provideQueriedScores(
+  options: QueriedScoresOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, random, log, refreshMs } = options;
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
-      await onePass(duty, signal);
+      await updateScores(options, signal);
       backoff.reset();
     } catch (error) {
       waitMs = Math.min(waitMs, backoff.nextMs());
@@ -42,25 +45,27 @@ export async function provideQueriedScores(duty: QueriedScoresOptions, signal: A
   }
 }
 
-async function onePass(duty: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
-  const { owner, queries, log } = duty;
+async function updateScores(options: QueriedScoresOptions, signal: AbortSignal): Promise<void> {
+  const { owner, queries, log } = options;
   const scores = new Map<string, NamedScore[]>();
   for (const [name, { query, scoreOf }] of queries) {
-    const answer = readPrometheusResponse(await duty.ask(query, signal), owner, scoreOf);
-    if (answer.kind === 'problem')
-      throw new InputError(answer.message, { code: 'scores.answer', subject: `query of score ${name}` });
-    for (const [cluster, value] of answer.byCluster)
+    const reading = readPrometheusResponse(await options.sendQuery(query, signal), owner, scoreOf);
+    if (reading.kind === 'problem')
+      throw new InputError(reading.message, { code: 'scores.answer', subject: `query of score ${name}` });
+    for (const [cluster, value] of reading.byCluster)
       scores.set(cluster, [...(scores.get(cluster) ?? []), { name, value }]);
   }
-  const known = owner.kind === 'cluster' ? new Set([owner.name]) : await clustersOf(duty);
-  const silent = [...known].filter((cluster) => scores.get(cluster)?.length !== queries.size);
-  if (silent.length > 0)
-    log.warn('a query returned no value for clusters: their scores will expire', { clusters: silent.sort() });
+  const known = owner.kind === 'cluster' ? new Set([owner.name]) : await clustersOf(options);
+  const incomplete = [...known].filter((cluster) => scores.get(cluster)?.length !== queries.size);
+  if (incomplete.length > 0)
+    log.warn('a query returned no value for some clusters, so their scores will expire', {
+      clusters: incomplete.sort(),
+    });
   const failures: string[] = [];
   for (const [clusterName, found] of scores) {
     if (!known.has(clusterName) || found.length !== queries.size || signal.aborted) continue;
     try {
-      await writeScore({ ...duty, clusterName }, found);
+      await writeScore({ ...options, clusterName }, found);
     } catch (error) {
       // A failure for one cluster, e.g. a missing namespace, does not affect others.
       failures.push(`${clusterName}: ${errorText(error)}`);

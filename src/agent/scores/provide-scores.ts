@@ -39,30 +39,34 @@ export interface ProvideScoresOptions extends ScoreWrite {
  * Keeps the scores `cpuAvailable` and `memAvailable` of a cluster up to date on its hub. While the cluster cannot be
  * read nothing is written, and the scores expire.
  */
-export async function provideScores(duty: ProvideScoresOptions, signal: AbortSignal): Promise<void> {
-  const { clock, random, log, refreshMs, measure } = duty;
-  const nodes = follow(duty, NODE, slimNode, signal);
-  const pods = measure === 'metrics' ? undefined : follow(duty, POD, slimPod, signal);
+export async function provideScores(options: ProvideScoresOptions, signal: AbortSignal): Promise<void> {
+  const { clock, random, log, refreshMs, measure } = options;
+  const nodes = follow(options, NODE, reduceNode, signal);
+  const pods = measure === 'metrics' ? undefined : follow(options, POD, reducePod, signal);
   const followed = [nodes, ...(pods === undefined ? [] : [pods])];
   const backoff = new Backoff({ initialMs: 1_000, maxMs: 60_000 }, random);
   await Promise.all(followed.map(({ reflector }) => reflector.whenSynced(signal)));
-  const news = new News(followed.map(({ reflector }) => reflector));
+  const changes = new ChangeSignal(followed.map(({ reflector }) => reflector));
   while (!signal.aborted) {
     let waitMs = refreshMs * (1 + 0.1 * random());
     try {
-      news.clear();
+      changes.clear();
       // State that a watch did not confirm for this time counts as stale.
       const staleMs = Math.max(...followed.map(({ reflector }) => reflector.stalenessMs()));
-      if (staleMs < duty.validMs) {
-        const available = await availableNow(duty, listed<NamedNode>(nodes), listed<PodRequests>(pods));
-        await writeScore(duty, resourceUsageScores(available));
+      if (staleMs < options.validMs) {
+        const available = await availableNow(
+          options,
+          objectsOf<NamedNode>(nodes),
+          objectsOf<PodRequests>(pods),
+        );
+        await writeScore(options, resourceUsageScores(available));
       }
       backoff.reset();
     } catch (error) {
       waitMs = Math.min(waitMs, backoff.nextMs());
-      log.warn('scores cannot be written yet', { cluster: duty.clusterName, error });
+      log.warn('scores cannot be written yet', { cluster: options.clusterName, error });
     }
-    await news.wait(clock, waitMs, signal);
+    await changes.wait(clock, waitMs, signal);
   }
   await Promise.all(followed.map(({ running }) => running));
 }
@@ -84,41 +88,41 @@ async function availableNow(
   throw new TransientError(available, { code: 'scores.metrics', subject: 'metrics.k8s.io' });
 }
 
-/** Detects changes of the cluster. */
-class News {
-  #isThere = false;
-  #report: () => void = () => undefined;
+/** Waits for changes of the objects that reflectors watch. */
+class ChangeSignal {
+  #hasChanged = false;
+  #onChange: () => void = () => undefined;
 
   constructor(reflectors: readonly Reflector[]) {
     for (const { store } of reflectors)
       store.onChange(() => {
-        this.#isThere = true;
-        this.#report();
+        this.#hasChanged = true;
+        this.#onChange();
       });
   }
 
-  /** Everything up to now will be read. */
+  /** Forgets the changes so far, because the caller reads them now. */
   clear(): void {
-    this.#isThere = false;
+    this.#hasChanged = false;
   }
 
-  /** Waits until a short time after a change, or for this time. */
+  /** Waits for the given time at most. After a change, waits SETTLE_MS and then returns. */
   async wait(clock: ProvideScoresOptions['clock'], atMostMs: number, signal: AbortSignal): Promise<void> {
-    const over = new AbortController();
-    const end = (): void => over.abort();
-    this.#report = end;
+    const stop = new AbortController();
+    const end = (): void => stop.abort();
+    this.#onChange = end;
     signal.addEventListener('abort', end, { once: true });
-    if (!this.#isThere) await sleep(clock, atMostMs, over.signal);
+    if (!this.#hasChanged) await sleep(clock, atMostMs, stop.signal);
     signal.removeEventListener('abort', end);
-    this.#report = () => undefined;
-    if (this.#isThere) await sleep(clock, SETTLE_MS, signal);
+    this.#onChange = () => undefined;
+    if (this.#hasChanged) await sleep(clock, SETTLE_MS, signal);
   }
 }
 
 type NamedNode = NodeResources & { readonly metadata: { readonly name: string } };
 
 /** The objects of a kind that were read so far. */
-function listed<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
+function objectsOf<T>(followed: { readonly reflector: Reflector } | undefined): readonly T[] {
   return (followed?.reflector.store.list() ?? []) as readonly T[];
 }
 
@@ -132,7 +136,7 @@ function follow(
   return { reflector, running: reflector.run(signal) };
 }
 
-function slimNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
+function reduceNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
   const { spec, status } = node as NodeResources;
   return {
     apiVersion,
@@ -143,9 +147,9 @@ function slimNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObje
   };
 }
 
-function slimPod({ apiVersion, kind, metadata, ...pod }: KubeObject): KubeObject {
+function reducePod({ apiVersion, kind, metadata, ...pod }: KubeObject): KubeObject {
   const { spec, status } = pod as PodRequests;
-  const slim = (list: NonNullable<PodRequests['spec']>['containers']) =>
+  const reduceContainers = (list: NonNullable<PodRequests['spec']>['containers']) =>
     list?.map(({ resources, restartPolicy }) => ({
       resources: { requests: resources?.requests },
       restartPolicy,
@@ -155,8 +159,8 @@ function slimPod({ apiVersion, kind, metadata, ...pod }: KubeObject): KubeObject
     kind,
     metadata: identityOf(metadata),
     spec: {
-      containers: slim(spec?.containers),
-      initContainers: slim(spec?.initContainers),
+      containers: reduceContainers(spec?.containers),
+      initContainers: reduceContainers(spec?.initContainers),
       overhead: spec?.overhead,
     },
     status: { phase: status?.phase },

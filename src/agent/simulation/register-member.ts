@@ -32,10 +32,10 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
     spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
   };
   return retryOnConflict(async () => {
-    const there =
+    const cluster =
       (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
       (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
-    await releaseFields(hub, there);
+    await releaseFields(hub, cluster);
   });
 }
 

@@ -31,7 +31,7 @@ export class SimulatedMember {
   #agent: Agent | undefined;
   #leaseSeconds = 0;
   /** Stops renewing the lease. */
-  #silence: (() => Promise<void>) | undefined;
+  #stopRenewing: (() => Promise<void>) | undefined;
   #last: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -59,18 +59,18 @@ export class SimulatedMember {
   #start(): void {
     const { name: clusterName, hub, cluster, clock, log } = this.#options;
     this.#agent ??= startAgent({ hub, cluster, clusterName, clock, log });
-    if (this.#silence !== undefined) return;
-    const over = new AbortController();
-    const renewing = this.#renew(over.signal);
-    this.#silence = () => {
-      over.abort();
+    if (this.#stopRenewing !== undefined) return;
+    const stop = new AbortController();
+    const renewing = this.#renew(stop.signal);
+    this.#stopRenewing = () => {
+      stop.abort();
       return renewing;
     };
   }
 
   async #stop(): Promise<void> {
-    await Promise.all([this.#silence?.(), this.#agent?.close()]);
-    this.#silence = undefined;
+    await Promise.all([this.#stopRenewing?.(), this.#agent?.close()]);
+    this.#stopRenewing = undefined;
     this.#agent = undefined;
   }
 

@@ -60,7 +60,7 @@ class KindSimulation {
     this.#reflector = new Reflector({ api, kind, clock, log, random });
     this.#reflector.store.onChange(({ key, before, after }) => {
       if (after === undefined) this.#forget(key, before);
-      else this.#look(key);
+      else this.#reconcile(key);
     });
   }
 
@@ -76,7 +76,7 @@ class KindSimulation {
     this.#started.delete(before?.metadata.uid ?? '');
   }
 
-  #look(key: string): void {
+  #reconcile(key: string): void {
     const workload = this.#reflector.store.get(key);
     if (workload === undefined || this.#writing.has(key)) return;
     const { clock, readyAfterMs = 1_000 } = this.#options;
@@ -109,7 +109,7 @@ class KindSimulation {
     this.#timers.get(key)?.();
     this.#timers.set(
       key,
-      this.#options.clock.schedule(afterMs, () => this.#look(key)),
+      this.#options.clock.schedule(afterMs, () => this.#reconcile(key)),
     );
   }
 
@@ -123,7 +123,7 @@ class KindSimulation {
       const written = await cluster.mergePatch(this.#kind, { namespace, name }, patch, options);
       this.#writing.delete(key);
       this.#reflector.store.put(written);
-      this.#look(namespacedName(written.metadata));
+      this.#reconcile(namespacedName(written.metadata));
     } catch (error) {
       this.#writing.delete(key);
       // It was changed or deleted: a watch event follows.

@@ -31,7 +31,9 @@ export function newWorkMemory(): WorkMemory {
   };
 }
 
+/** Corrections without a delay. */
 const FREE_CORRECTIONS = 3;
+/** After this time without a correction, the count starts again. */
 const QUIET_MS = 600_000;
 
 /**

@@ -22,8 +22,8 @@ export async function finalizeWork(state: AgentState, deleting: ManifestWork): P
   const applied = await readApplied(settings.cluster, appliedWorkName(settings, name));
   let work = deleting;
   if (applied !== undefined) {
-    work = await announceDeletion(state, work);
-    const stays = await outlives(state, work);
+    work = await reportDeletion(state, work);
+    const stays = await orphanedObjects(state, work);
     if (!(await releaseApplied(state, applied, stays))) {
       const { status } = await observeWork(state, work, work.status ?? {});
       await state.writeWorkStatus(work, status);
@@ -36,7 +36,7 @@ export async function finalizeWork(state: AgentState, deleting: ManifestWork): P
   return DONE;
 }
 
-async function announceDeletion(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
+async function reportDeletion(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
   const condition = {
     type: 'Deleting',
     status: 'True' as const,
@@ -52,7 +52,7 @@ async function announceDeletion(state: AgentState, work: ManifestWork): Promise<
  * Objects that the last version of the work orphans stay, even if that version was never applied.
  * Objects that were removed from the work before are deleted.
  */
-async function outlives(
+async function orphanedObjects(
   state: AgentState,
   { spec = {} }: ManifestWork,
 ): Promise<(resource: AppliedResource) => boolean> {

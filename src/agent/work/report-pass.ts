@@ -13,19 +13,21 @@ export function reportPass(
   results: readonly ManifestResult[] | undefined,
 ): void {
   const { emit, clusterName } = state.settings;
-  const about = { cluster: clusterName, work: work.metadata.name };
+  const identity = { cluster: clusterName, work: work.metadata.name };
   const before = findCondition(work.status?.conditions, 'Applied');
   const after = findCondition(status.conditions, 'Applied');
-  const news = after?.status !== before?.status || after?.observedGeneration !== before?.observedGeneration;
-  if (news && after?.status === 'True')
-    emit({ kind: 'applied', ...about, objects: status.resourceStatus?.manifests?.length ?? 0 });
-  if (news && after?.status === 'False') emit({ kind: 'failed', ...about, problem: firstProblem(status) });
-  if (!news)
+  const isChanged =
+    after?.status !== before?.status || after?.observedGeneration !== before?.observedGeneration;
+  if (isChanged && after?.status === 'True')
+    emit({ kind: 'applied', ...identity, objects: status.resourceStatus?.manifests?.length ?? 0 });
+  if (isChanged && after?.status === 'False')
+    emit({ kind: 'failed', ...identity, problem: firstProblem(status) });
+  if (!isChanged)
     for (const { task, outcome } of results ?? [])
       if (outcome.kind === 'applied' && outcome.wrote)
-        emit({ kind: 'corrected', ...about, object: `${task.meta.kind} ${task.meta.name}` });
+        emit({ kind: 'corrected', ...identity, object: `${task.meta.kind} ${task.meta.name}` });
   const values = feedbackOf(status);
-  if (!jsonEqual(values, feedbackOf(work.status ?? {}))) emit({ kind: 'feedback', ...about, values });
+  if (!jsonEqual(values, feedbackOf(work.status ?? {}))) emit({ kind: 'feedback', ...identity, values });
 }
 
 function firstProblem(status: ManifestWorkStatus): string {

@@ -56,8 +56,8 @@ export async function syncWork(
   const pass =
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
-  const look = await observeWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
-  const { status } = look;
+  const observation = await observeWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
+  const { status } = observation;
   if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
   if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work);
@@ -66,7 +66,7 @@ export async function syncWork(
     return missingNamespaces(pass.results).length === 0
       ? RETRY
       : { kind: 'retry', atMostMs: NAMESPACE_RETRY_MS };
-  return nextLook(state, memory, look, pass?.retry === 'minute');
+  return nextPass(state, memory, observation, pass?.retry === 'minute');
 }
 
 async function withFinalizer(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
@@ -284,21 +284,24 @@ const NAMESPACE_RETRY_MS = 10_000;
  * The delay of the next pass without an event: the resync, a denied executor, and objects that are
  * not watched.
  */
-function nextLook(
+function nextPass(
   state: AgentState,
   memory: WorkMemory,
-  look: WorkObservation,
+  observation: WorkObservation,
   denied: boolean,
 ): ReconcileOutcome {
   const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
   const nowMs = clock.now();
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
   if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
-  if (denied || look.rights === 'denied') waits.push(DENIED_RETRY_MS);
+  if (denied || observation.rights === 'denied') waits.push(DENIED_RETRY_MS);
   const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
   if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
   if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
-  if (look.rights === 'unknown' || !look.watched.every((object) => state.live.isWatched(object)))
+  if (
+    observation.rights === 'unknown' ||
+    !observation.watched.every((object) => state.live.isWatched(object))
+  )
     waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
   return { kind: 'requeue', afterMs: Math.min(...waits) };
 }

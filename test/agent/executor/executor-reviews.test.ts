@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ExecutorReviews, GET_ANSWER_TTL_MS } from '../../../src/agent/executor/executor-reviews.ts';
+import { ExecutorReviews, GET_RESULT_TTL_MS } from '../../../src/agent/executor/executor-reviews.ts';
 import { parseExecutor } from '../../../src/core/work/applied/executor-subject.ts';
 import { reviewReadAccess } from '../../../src/agent/executor/review-read-access.ts';
 import type { ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
@@ -54,7 +54,7 @@ describe('reviews of executors', () => {
     granted = first;
     expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(first);
     granted = !first;
-    await clock.advance(GET_ANSWER_TTL_MS - 1);
+    await clock.advance(GET_RESULT_TTL_MS - 1);
     expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(first);
     expect(asked).toHaveLength(1);
     await clock.advance(1);
@@ -105,7 +105,7 @@ describe('access to the objects of a status', () => {
   it('is that of the executor', async () => {
     expect(await kinds(account)).toEqual(['allowed', 'allowed']);
     granted = false;
-    await clock.advance(GET_ANSWER_TTL_MS);
+    await clock.advance(GET_RESULT_TTL_MS);
     expect(await kinds(account)).toEqual(['denied', 'allowed']);
   });
 

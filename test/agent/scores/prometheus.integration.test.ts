@@ -112,7 +112,7 @@ it('asks kube-state-metrics what each cluster has left, and scores it', async ()
   const stop = new AbortController();
   const running = provideQueriedScores(
     {
-      ...{ hub, clock, log, ask, random: () => 0, owner, queries: resourceUsageQueries(owner) },
+      ...{ hub, clock, log, sendQuery: ask, random: () => 0, owner, queries: resourceUsageQueries(owner) },
       ...{ scoreName: 'resource-usage-score', refreshMs: 60_000, validMs: 300_000 },
     },
     stop.signal,
@@ -150,7 +150,7 @@ it('writes the scores of every cluster that all queries know, and lets the other
   const stop = new AbortController();
   const running = provideQueriedScores(
     {
-      ...{ hub, clock, log, ask, random: () => 0 },
+      ...{ hub, clock, log, sendQuery: ask, random: () => 0 },
       ...{ scoreName: 'prometheus', refreshMs: 60_000, validMs: 300_000 },
       queries: new Map([
         ['cpu', { query: 'cpu' }],

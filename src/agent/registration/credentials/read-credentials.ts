@@ -39,7 +39,7 @@ export function readCredentials(files: CredentialFiles, check: CredentialCheck):
   const plan = planCertificate(held, { identity, nowMs, share: 0 });
   if (held === undefined || plan.kind === 'request')
     return { kind: 'unusable', why: REASONS[plan.kind === 'request' ? plan.why : 'missing'] };
-  const parts = parsed(files.kubeconfig, folder);
+  const parts = parseOrUndefined(files.kubeconfig, folder);
   if (parts === undefined) return { kind: 'unusable', why: 'there is no valid hub kubeconfig' };
   const entry = hubEntryOf(new KubeConfig(parts, env));
   if (!sameHub(entry, bootstrap)) {
@@ -60,7 +60,10 @@ const REASONS = {
   renewal: 'the certificate has expired',
 } as const;
 
-function parsed(text: string | undefined, folder: string): ReturnType<typeof parseKubeconfig> | undefined {
+function parseOrUndefined(
+  text: string | undefined,
+  folder: string,
+): ReturnType<typeof parseKubeconfig> | undefined {
   if (text === undefined) return undefined;
   try {
     return parseKubeconfig(text, folder);

@@ -45,9 +45,9 @@ export class SecretStore implements CredentialStore {
       ([key, content]) =>
         [key, content === undefined ? null : Buffer.from(content).toString('base64')] as const,
     );
-    const there = await this.#api.get(SECRET, this.#key);
-    if (there !== undefined) {
-      const { uid, resourceVersion } = there.metadata;
+    const existing = await this.#api.get(SECRET, this.#key);
+    if (existing !== undefined) {
+      const { uid, resourceVersion } = existing.metadata;
       const patch = { metadata: { uid, resourceVersion }, data: Object.fromEntries(encoded) };
       await this.#api.mergePatch(SECRET, this.#key, patch);
       return;

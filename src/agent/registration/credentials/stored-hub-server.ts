@@ -2,7 +2,7 @@ import { KubeConfig } from '../../../adapters/kube/config/kube-config.ts';
 import { parseKubeconfig } from '../../../adapters/kube/config/parse-kubeconfig.ts';
 import type { CredentialFiles } from './credential-store.ts';
 
-/** The server of the hub kubeconfig that is kept; undefined when there is none that can be read. */
+/** The server in the stored hub kubeconfig; undefined if there is none, or it cannot be parsed. */
 export function storedHubServer(files: CredentialFiles, folder: string): string | undefined {
   try {
     const parts = parseKubeconfig(files.kubeconfig ?? '', folder);

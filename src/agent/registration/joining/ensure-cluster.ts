@@ -12,7 +12,7 @@ interface EnsureClusterOptions {
   readonly settings: RegistrationSettings;
 }
 
-const LOOK_AGAIN_MS = 3_600_000;
+const CHECK_INTERVAL_MS = 3_600_000;
 const TOKEN_HINT = 'berth get token prints another one on the hub, and berth join writes it to the cluster';
 
 /**
@@ -39,7 +39,10 @@ export async function ensureCluster({ api, cluster, settings }: EnsureClusterOpt
   }
 }
 
-/** The same for as long as the agent waits for its certificate: the object may be deleted meanwhile. */
+/**
+ * Calls `ensureCluster` again and again until the signal aborts. The ManagedCluster may be deleted while the agent waits
+ * for its certificate.
+ */
 export async function recreateDeletedCluster(
   options: EnsureClusterOptions,
   signal: AbortSignal,
@@ -47,7 +50,7 @@ export async function recreateDeletedCluster(
   const { clock, random, log } = options.settings;
   const backoff = new Backoff({ initialMs: 2_000, maxMs: 60_000 }, random);
   while (!signal.aborted) {
-    let waitMs = LOOK_AGAIN_MS * (1 + random());
+    let waitMs = CHECK_INTERVAL_MS * (1 + random());
     try {
       await ensureCluster(options);
       backoff.reset();
@@ -60,7 +63,7 @@ export async function recreateDeletedCluster(
           ...fields,
           hint: TOKEN_HINT,
         });
-      // A cluster that was denied has lost this right, and may get it back.
+      // A denied cluster has lost its rights on the hub, and may get them back.
       else log[code === 'kube.forbidden' ? 'debug' : 'warn']('cluster cannot be registered yet', fields);
     }
     await sleep(clock, waitMs, signal);

@@ -30,7 +30,7 @@ export async function findHub(search: Search): Promise<ReadBootstrap> {
   const { bootstraps, currentServer } = search;
   const [first, ...others] = bootstraps;
   if (first !== undefined && others.length === 0) return first;
-  const candidates = await Promise.all(bootstraps.map((read) => examine(read, search)));
+  const candidates = await Promise.all(bootstraps.map((readBootstrap) => examineHub(readBootstrap, search)));
   const chosen = chooseHub(candidates, currentServer);
   const found = chosen === undefined ? undefined : bootstraps[chosen];
   if (found !== undefined) return found;
@@ -41,14 +41,17 @@ export async function findHub(search: Search): Promise<ReadBootstrap> {
   });
 }
 
-async function examine(read: ReadBootstrap, { clusterName, settings }: Search): Promise<HubCandidate> {
+async function examineHub(
+  readBootstrap: ReadBootstrap,
+  { clusterName, settings }: Search,
+): Promise<HubCandidate> {
   let server = '';
   try {
-    const config = read();
+    const config = readBootstrap();
     server = config.getCurrentCluster()?.server ?? '';
     const hub = settings.connect(config);
     try {
-      const why = await objection(hub.api, clusterName);
+      const why = await reasonToSkip(hub.api, clusterName);
       if (why !== undefined) settings.log.warn('a hub in the list is skipped', { server, why });
       return { server, passes: why === undefined };
     } finally {
@@ -63,14 +66,14 @@ async function examine(read: ReadBootstrap, { clusterName, settings }: Search): 
 const CLUSTER = { group: 'cluster.open-cluster-management.io', resource: 'managedclusters' };
 const REQUESTS = { group: 'certificates.k8s.io', resource: 'certificatesigningrequests' };
 /** Source: open-cluster-management.io/ocm `pkg/registration/spoke/bootstrapkubeconfigsmanager.go` (validateBootstrapKubeconfig). */
-const NEEDED = [
+const NEEDED_RIGHTS = [
   ...['create', 'get'].map((verb) => ({ ...CLUSTER, verb })),
   ...['create', 'get', 'list', 'watch'].map((verb) => ({ ...REQUESTS, verb })),
 ];
 
 /** Why a hub would not accept the cluster; undefined if it would. */
-async function objection(api: KubeApi, clusterName: string): Promise<string | undefined> {
-  for (const resourceAttributes of NEEDED) {
+async function reasonToSkip(api: KubeApi, clusterName: string): Promise<string | undefined> {
+  for (const resourceAttributes of NEEDED_RIGHTS) {
     const review: KubeObject = {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',

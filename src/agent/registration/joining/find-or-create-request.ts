@@ -4,7 +4,7 @@ import { makeRequest, type OwnRequest } from '../certificate/make-request.ts';
 import { readCertificate } from '../certificate/read-certificate.ts';
 import type { CredentialFiles, CredentialStore } from '../credentials/credential-store.ts';
 
-const KEPT = z.object({
+const STORED_REQUEST = z.object({
   server: z.string(),
   cluster: z.string(),
   agent: z.string(),
@@ -23,34 +23,38 @@ interface OpenRequestOptions {
  * crashes at any moment continues with the same request.
  */
 export async function findOrCreateRequest(options: OpenRequestOptions): Promise<OwnRequest> {
-  return keptRequest(await options.store.read(), options) ?? newRequest(options);
+  return storedRequest(await options.store.read(), options) ?? newRequest(options);
 }
 
-/** Instead of one that was refused. */
+/** Creates and stores a new request, for example after a refused one. */
 export async function newRequest({ server, identity, store }: OpenRequestOptions): Promise<OwnRequest> {
-  const made = makeRequest(identity);
+  const request = makeRequest(identity);
   await store.write({
     'cluster-name': identity.cluster,
     'agent-name': identity.agent,
-    'certificate-request.json': JSON.stringify({ server, ...identity, ...made }),
+    'certificate-request.json': JSON.stringify({ server, ...identity, ...request }),
   });
-  return made;
+  return request;
 }
 
-function keptRequest(
+function storedRequest(
   files: CredentialFiles,
   { server, identity }: OpenRequestOptions,
 ): OwnRequest | undefined {
-  const parsed = KEPT.safeParse(parsedJson(files['certificate-request.json']));
+  const parsed = STORED_REQUEST.safeParse(parseJsonOrUndefined(files['certificate-request.json']));
   if (!parsed.success) return undefined;
-  const { keyPem, requestPem, ...kept } = parsed.data;
-  if (kept.server !== server || kept.cluster !== identity.cluster || kept.agent !== identity.agent)
+  const { keyPem, requestPem, ...storedFor } = parsed.data;
+  if (
+    storedFor.server !== server ||
+    storedFor.cluster !== identity.cluster ||
+    storedFor.agent !== identity.agent
+  )
     return undefined;
-  // Its certificate is in use, and a key is used for only one certificate.
+  // A key is used for only one certificate. If the certificate of this key is stored already, a new key is needed.
   return readCertificate(files['tls.crt'], keyPem) === undefined ? { keyPem, requestPem } : undefined;
 }
 
-function parsedJson(text: string | undefined): unknown {
+function parseJsonOrUndefined(text: string | undefined): unknown {
   try {
     return JSON.parse(text ?? '');
   } catch {

@@ -18,8 +18,8 @@ export interface Joining {
   readonly settings: RegistrationSettings;
 }
 
-/** A clock that is wrong is no reason for one request after the other. */
-const WRONG_CLOCK_MS = 300_000;
+/** The pause after an issued certificate that has already expired. Without it, a wrong clock would cause endless requests. */
+const AFTER_EXPIRED_MS = 300_000;
 
 /**
  * Registers a cluster with the bootstrap kubeconfig and waits for its credentials.
@@ -27,29 +27,32 @@ const WRONG_CLOCK_MS = 300_000;
  */
 export async function joinHub(joining: Joining, signal: AbortSignal): Promise<boolean> {
   const { hub, entry, identity, store, settings } = joining;
-  const over = new AbortController();
-  onAbort(signal, () => over.abort());
-  const keeping = recreateDeletedCluster({ api: hub.api, cluster: identity.cluster, settings }, over.signal);
+  const stop = new AbortController();
+  onAbort(signal, () => stop.abort());
+  const recreating = recreateDeletedCluster(
+    { api: hub.api, cluster: identity.cluster, settings },
+    stop.signal,
+  );
   try {
-    const pair = await requestCertificate({ api: hub.api, identity, store, settings }, over.signal);
+    const pair = await requestCertificate({ api: hub.api, identity, store, settings }, stop.signal);
     if (pair === undefined) return false;
-    if (await isOverAtOnce(joining, pair)) {
-      await sleep(settings.clock, WRONG_CLOCK_MS, over.signal);
+    if (await isAlreadyExpired(joining, pair)) {
+      await sleep(settings.clock, AFTER_EXPIRED_MS, stop.signal);
       return false;
     }
     await store.write(credentialFiles({ entry, identity, ...pair }));
     return true;
   } finally {
-    over.abort();
-    await keeping;
+    stop.abort();
+    await recreating;
   }
 }
 
 /**
- * Whether a certificate that was just issued has expired by the clock of this machine. It may also have waited for the agent until it was
- * over: so the next request is another one.
+ * Whether the issued certificate has already expired. The clock of this machine may be wrong, or the certificate expired before the agent
+ * read it. Then the stored request is removed, so that the next attempt makes a new one.
  */
-async function isOverAtOnce(
+async function isAlreadyExpired(
   { identity, store, settings }: Joining,
   { certPem, keyPem }: { readonly certPem: string; readonly keyPem: string },
 ): Promise<boolean> {
@@ -57,7 +60,7 @@ async function isOverAtOnce(
   const held = readCertificate(certPem, keyPem);
   if (held === undefined || clock.now() < held.notAfterMs) return false;
   await store.write({ 'certificate-request.json': undefined });
-  log.warn('the certificate that the hub issued has expired already: is the clock of this machine right?', {
+  log.warn('the issued certificate has already expired: check the clock of this machine', {
     cluster: identity.cluster,
     now: new Date(clock.now()).toISOString(),
     until: new Date(held.notAfterMs).toISOString(),
@@ -65,14 +68,14 @@ async function isOverAtOnce(
   return true;
 }
 
-/** All that is kept of a certificate; the request that led to it is over. */
-export function credentialFiles(of: {
+/** The files to store with a new certificate. They remove the request that it was issued for. */
+export function credentialFiles(issued: {
   readonly entry: HubEntry;
   readonly identity: AgentIdentity;
   readonly certPem: string;
   readonly keyPem: string;
 }): Required<CredentialFiles> | { readonly [Key in keyof CredentialFiles]: string | undefined } {
-  const { entry, identity, certPem, keyPem } = of;
+  const { entry, identity, certPem, keyPem } = issued;
   return {
     'cluster-name': identity.cluster,
     'agent-name': identity.agent,

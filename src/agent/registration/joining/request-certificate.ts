@@ -45,8 +45,8 @@ export async function requestCertificate(
 ): Promise<ClientPair | undefined> {
   const { api, identity, settings } = options;
   const { clock, random, log } = settings;
-  const over = new AbortController();
-  onAbort(signal, () => over.abort());
+  const stop = new AbortController();
+  onAbort(signal, () => stop.abort());
   const reflector = new Reflector({
     api,
     kind: CERTIFICATE_REQUEST,
@@ -55,17 +55,17 @@ export async function requestCertificate(
     random,
     log,
   });
-  const running = reflector.run(over.signal);
+  const running = reflector.run(stop.signal);
   try {
-    await reflector.whenSynced(over.signal);
-    return await new Waiting(options, reflector).issued(over.signal);
+    await reflector.whenSynced(stop.signal);
+    return await new CertificateWait(options, reflector).issued(stop.signal);
   } finally {
-    over.abort();
+    stop.abort();
     await running;
   }
 }
 
-class Waiting {
+class CertificateWait {
   readonly #options: CertificateOptions;
   readonly #reflector: Reflector;
   readonly #refusals: Backoff;
@@ -87,7 +87,7 @@ class Waiting {
     while (!signal.aborted) {
       let waitMs: number | undefined;
       try {
-        own ??= await findOrCreateRequest(this.#place);
+        own ??= await findOrCreateRequest(this.#requestOptions);
         const step = this.#step(own);
         if (step.kind === 'issued') {
           const pair = this.#pairOf(own, step.certificate);
@@ -101,7 +101,7 @@ class Waiting {
           const why = step.kind === 'refused' ? step.why : 'its certificate is not the requested one';
           this.#report(`the certificate request was refused: ${why}`, { request: step.name });
           await sleep(clock, this.#refusals.nextMs(), signal);
-          if (!signal.aborted) own = await newRequest(this.#place);
+          if (!signal.aborted) own = await newRequest(this.#requestOptions);
           continue;
         }
         this.#failures.reset();
@@ -118,7 +118,7 @@ class Waiting {
     return undefined;
   }
 
-  get #place() {
+  get #requestOptions() {
     const { api, identity, store } = this.#options;
     return { server: api.server, identity, store };
   }
@@ -135,7 +135,7 @@ class Waiting {
 
   async #create({ requestPem }: OwnRequest, signal: AbortSignal): Promise<void> {
     const { api, identity, settings } = this.#options;
-    // Read again: a request may be there whose response was lost. The watch may not have shown it yet.
+    // Listed again: an earlier attempt may have created the request although its response was lost.
     await this.#reflector.relist(signal);
     if (signal.aborted) return;
     if (nextRequestStep(this.#reflector.store.list(), base64(requestPem)).kind !== 'create') return;
@@ -155,9 +155,9 @@ class Waiting {
         ...(expirationSeconds !== undefined && { expirationSeconds }),
       },
     };
-    const made = await api.create(CERTIFICATE_REQUEST, object);
-    this.#reflector.store.put(made);
-    settings.log.info('certificate requested', { cluster: identity.cluster, request: made.metadata.name });
+    const created = await api.create(CERTIFICATE_REQUEST, object);
+    this.#reflector.store.put(created);
+    settings.log.info('certificate requested', { cluster: identity.cluster, request: created.metadata.name });
   }
 
   #report(problem: string, fields: object): void {

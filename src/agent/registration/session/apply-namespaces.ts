@@ -10,7 +10,7 @@ import {
 import { setCondition } from '../../../core/work/conditions/condition-list.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 
-interface NamespaceDuty {
+interface NamespaceOptions {
   readonly cluster: KubeApi;
   readonly managed: ManagedCluster;
   /** The server of the bootstrap kubeconfig, unchanged. */
@@ -25,18 +25,18 @@ interface NamespaceDuty {
  * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/managed_namespace_reconcile.go`.
  * @returns the entries, each with its outcome
  */
-export async function applyNamespaces(duty: NamespaceDuty): Promise<readonly ManagedNamespaceStatus[]> {
-  const { cluster, managed, hubServer, now } = duty;
+export async function applyNamespaces(options: NamespaceOptions): Promise<readonly ManagedNamespaceStatus[]> {
+  const { cluster, managed, hubServer, now } = options;
   const label = managedNamespaceLabel(sha256(hubServer));
   const isLeaving = managed.metadata.deletionTimestamp !== undefined;
   const wanted = isLeaving ? [] : (managed.status?.managedNamespaces ?? []);
   const { items } = await cluster.list(NAMESPACE, { labelSelector: `${label}=true` });
-  const there = new Set(items.map(({ metadata }) => metadata.name));
+  const labelledNames = new Set(items.map(({ metadata }) => metadata.name));
   const entries: ManagedNamespaceStatus[] = [];
   for (const entry of wanted) {
-    const problem = there.has(entry.name)
+    const problem = labelledNames.has(entry.name)
       ? undefined
-      : await problemOf(() => labelled(cluster, entry.name, label));
+      : await problemOf(() => ensureLabelled(cluster, entry.name, label));
     entries.push({
       ...entry,
       conditions: setCondition(entry.conditions ?? [], namespaceCondition(problem), now),
@@ -51,7 +51,7 @@ export async function applyNamespaces(duty: NamespaceDuty): Promise<readonly Man
   return isLeaving ? (managed.status?.managedNamespaces ?? []) : entries;
 }
 
-async function labelled(cluster: KubeApi, name: string, label: string): Promise<void> {
+async function ensureLabelled(cluster: KubeApi, name: string, label: string): Promise<void> {
   const key = { namespace: '', name };
   const labels = { [label]: 'true' };
   if ((await cluster.get(NAMESPACE, key)) === undefined)

@@ -30,21 +30,21 @@ export interface CertificateRenewerOptions {
   readonly store: CredentialStore;
   readonly settings: RegistrationSettings;
   /** Called when the condition about the certificate changed. */
-  readonly onNews: () => void;
+  readonly onConditionChange: () => void;
 }
 
 /** Timers do not count the time while a machine sleeps, so the clock is checked at this interval. */
-const LOOK_AGAIN_MS = 300_000;
+const CHECK_INTERVAL_MS = 300_000;
 
 /** Renews the certificate of an agent in time, and passes the new one to the open connections. */
 export class CertificateRenewer {
-  readonly #duty: CertificateRenewerOptions;
+  readonly #options: CertificateRenewerOptions;
   #held: HeldCertificate;
   #condition: Condition | undefined;
 
-  constructor(duty: CertificateRenewerOptions) {
-    this.#duty = duty;
-    this.#held = duty.held;
+  constructor(options: CertificateRenewerOptions) {
+    this.#options = options;
+    this.#held = options.held;
   }
 
   /** The condition for the status of the ManagedCluster. Undefined: nothing happened since the agent started. */
@@ -54,13 +54,13 @@ export class CertificateRenewer {
 
   /** Runs until the signal aborts, or the certificate has expired. */
   async run(signal: AbortSignal): Promise<'expired' | 'stopped'> {
-    const { identity, settings } = this.#duty;
+    const { identity, settings } = this.#options;
     const { clock, random } = settings;
     let share = renewalShare(random);
     while (!signal.aborted) {
       const plan = planCertificate(this.#held, { identity, nowMs: clock.now(), share });
       if (plan.kind === 'keep')
-        await sleep(clock, Math.min(LOOK_AGAIN_MS, Math.max(0, plan.renewAtMs - clock.now())), signal);
+        await sleep(clock, Math.min(CHECK_INTERVAL_MS, Math.max(0, plan.renewAtMs - clock.now())), signal);
       else if (plan.why !== 'renewal') return 'expired';
       else if (await this.#renew(signal)) share = renewalShare(random);
     }
@@ -68,21 +68,21 @@ export class CertificateRenewer {
   }
 
   async #renew(signal: AbortSignal): Promise<boolean> {
-    const { api, entry, identity, store, settings, config } = this.#duty;
+    const { api, entry, identity, store, settings, config } = this.#options;
     const { clock, log, random } = settings;
-    const over = new AbortController();
-    onAbort(signal, () => over.abort());
+    const stop = new AbortController();
+    onAbort(signal, () => stop.abort());
     // The certificate may expire while the request waits for approval. Then only the bootstrap kubeconfig helps.
-    const cancel = clock.schedule(Math.max(0, this.#held.notAfterMs - clock.now()), () => over.abort());
+    const cancel = clock.schedule(Math.max(0, this.#held.notAfterMs - clock.now()), () => stop.abort());
     const onProblem = (problem: string): void => {
       this.#condition = certificateNotRotated(problem);
-      this.#duty.onNews();
+      this.#options.onConditionChange();
     };
     try {
-      const pair = await requestCertificate({ api, identity, store, settings, onProblem }, over.signal);
+      const pair = await requestCertificate({ api, identity, store, settings, onProblem }, stop.signal);
       const held = pair && readCertificate(pair.certPem, pair.keyPem);
       if (pair === undefined || held === undefined) return false;
-      await this.#keep(() => store.write(credentialFiles({ entry, identity, ...pair })), over.signal);
+      await this.#store(() => store.write(credentialFiles({ entry, identity, ...pair })), stop.signal);
       config.rotate(pair);
       this.#held = held;
       this.#condition = certificateRotated(goTime(held.notBeforeMs), goTime(held.notAfterMs));
@@ -90,21 +90,21 @@ export class CertificateRenewer {
         cluster: identity.cluster,
         until: new Date(held.notAfterMs).toISOString(),
       });
-      this.#duty.onNews();
+      this.#options.onConditionChange();
       return true;
     } catch (error) {
       log.warn('certificate cannot be renewed yet', { cluster: identity.cluster, problem: errorText(error) });
-      await sleep(clock, 1_000 + 4_000 * random(), over.signal);
+      await sleep(clock, 1_000 + 4_000 * random(), stop.signal);
       return false;
     } finally {
       cancel();
-      over.abort();
+      stop.abort();
     }
   }
 
   /** The store may be unavailable for a while. The certificate exists and is not requested again. */
-  async #keep(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
-    const { clock, random, log } = this.#duty.settings;
+  async #store(write: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const { clock, random, log } = this.#options.settings;
     const backoff = new Backoff({ initialMs: 500, maxMs: 30_000 }, random);
     for (;;)
       try {
@@ -112,7 +112,7 @@ export class CertificateRenewer {
       } catch (error) {
         if (signal.aborted) throw error;
         log.warn('credentials cannot be stored yet', {
-          place: this.#duty.store.place,
+          place: this.#options.store.place,
           problem: errorText(error),
         });
         await sleep(clock, backoff.nextMs(), signal);

@@ -19,7 +19,7 @@ export class ClusterEvents {
     this.#settings = settings;
   }
 
-  tell(
+  report(
     cluster: ManagedCluster,
     reason: string,
     { type, note }: { readonly type: 'Normal' | 'Warning'; readonly note: string },

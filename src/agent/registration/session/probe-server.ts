@@ -2,7 +2,7 @@ import { errorText } from '../../../core/errors.ts';
 import type { ServerEndpoints } from '../../../core/ports.ts';
 import type { HealthProbe } from '../../../core/registration/agent/judge-health.ts';
 
-/** Enough to say what is wrong; the whole list of checks of a server would change with each look. */
+/** Characters of the body that are reported. A server lists all of its checks, and the list may differ with each probe. */
 const MAX_TEXT = 200;
 
 /**
@@ -12,9 +12,9 @@ const MAX_TEXT = 200;
  */
 export async function probeServer(server: ServerEndpoints): Promise<HealthProbe> {
   try {
-    let answer = await server.probe('/livez');
-    if (answer.statusCode === 404 || answer.statusCode === 403) answer = await server.probe('/healthz');
-    const { statusCode, text } = answer;
+    let response = await server.probe('/livez');
+    if (response.statusCode === 404 || response.statusCode === 403) response = await server.probe('/healthz');
+    const { statusCode, text } = response;
     if (statusCode >= 200 && statusCode < 300) return { kind: 'ok' };
     return { kind: 'failed', why: `status code: ${statusCode}, ${text.slice(0, MAX_TEXT)}` };
   } catch (error) {

@@ -44,31 +44,31 @@ const PROBE_FRESH_MS = 10_000;
 
 /** Reports the state of the cluster to the hub: one patch, and only if something changed. */
 export class StatusReport {
-  readonly #duty: StatusReportOptions;
+  readonly #options: StatusReportOptions;
   readonly #watched: WatchedKinds;
   readonly #events: ClusterEvents;
   #health: HealthMemory = { failingSinceMs: undefined };
   #probed:
     | { readonly atMs: number; readonly verdict: HealthVerdict; readonly version: string | undefined }
     | undefined;
-  #cutCount = 0;
+  #lastCustomCount = 0;
 
-  constructor(duty: StatusReportOptions) {
-    this.#duty = duty;
-    this.#watched = new WatchedKinds(duty.cluster, duty.settings, duty.onChange);
-    this.#events = new ClusterEvents(duty.hub, duty.settings);
+  constructor(options: StatusReportOptions) {
+    this.#options = options;
+    this.#watched = new WatchedKinds(options.cluster, options.settings, options.onChange);
+    this.#events = new ClusterEvents(options.hub, options.settings);
   }
 
   /** @returns when to check again, in milliseconds; undefined: when the hub accepts the cluster */
   async report(managed: ManagedCluster, signal: AbortSignal): Promise<number | undefined> {
     if (!isAccepted(managed)) return undefined;
-    const { clock, random } = this.#duty.settings;
+    const { clock, random } = this.#options.settings;
     const now = formatRfc3339(instantFromEpochMs(clock.now()));
-    const seen = await this.#observe(managed, now, signal);
+    const observed = await this.#observe(managed, now, signal);
     if (signal.aborted) return undefined;
-    const status = nextStatus(managed, seen, now);
+    const status = nextStatus(managed, observed, now);
     if (status !== undefined) await this.#write(managed, status);
-    return seen.health.kind === 'ok' ? RESYNC_MS * (0.9 + 0.2 * random()) : HEALTH_RECHECK_MS;
+    return observed.health.kind === 'ok' ? RESYNC_MS * (0.9 + 0.2 * random()) : HEALTH_RECHECK_MS;
   }
 
   async ended(): Promise<void> {
@@ -76,12 +76,12 @@ export class StatusReport {
   }
 
   async #observe(managed: ManagedCluster, now: string, signal: AbortSignal): Promise<ClusterObservation> {
-    const { cluster, hubServer, certificate } = this.#duty;
+    const { cluster, hubServer, certificate } = this.#options;
     const { verdict: health, version } = await this.#probe();
     const base = { health, certificate: certificate() };
     // If the server is not healthy, the other values that it returns are not reported.
     if (health.kind !== 'ok') return base;
-    await this.#watched.look(signal);
+    await this.#watched.refresh(signal);
     return {
       ...base,
       kubernetesVersion: version,
@@ -92,26 +92,26 @@ export class StatusReport {
   }
 
   #claims(managed: ManagedCluster): ReportedClaims | undefined {
-    const { settings } = this.#duty;
+    const { settings } = this.#options;
     const found = this.#watched.claims();
     if (found === undefined) return undefined;
     const reported = reportedClaims(found, settings.claims);
     const { customCount, unfit } = reported;
-    if (customCount > settings.claims.maxCustom && customCount !== this.#cutCount)
-      this.#events.tell(managed, 'CustomClusterClaimsTruncated', {
+    if (customCount > settings.claims.maxCustom && customCount !== this.#lastCustomCount)
+      this.#events.report(managed, 'CustomClusterClaimsTruncated', {
         type: 'Warning',
         note: `The number of custom cluster claims ${customCount} exceeds the limit ${settings.claims.maxCustom}; the rest is not reported`,
       });
-    if (customCount !== this.#cutCount && unfit.length > 0)
+    if (customCount !== this.#lastCustomCount && unfit.length > 0)
       settings.log.warn('claims are not reported: their name or value is empty or too long', {
         claims: unfit,
       });
-    this.#cutCount = customCount;
+    this.#lastCustomCount = customCount;
     return reported;
   }
 
   async #probe(): Promise<{ readonly verdict: HealthVerdict; readonly version: string | undefined }> {
-    const { cluster, settings } = this.#duty;
+    const { cluster, settings } = this.#options;
     const nowMs = settings.clock.monotonicMs();
     const last = this.#probed;
     if (last?.verdict.kind === 'ok' && nowMs - last.atMs < PROBE_FRESH_MS) return last;
@@ -123,7 +123,7 @@ export class StatusReport {
   }
 
   async #write(managed: ManagedCluster, status: object): Promise<void> {
-    const { hub, clusterName } = this.#duty;
+    const { hub, clusterName } = this.#options;
     const { uid, resourceVersion } = managed.metadata;
     const patch = { metadata: { uid, resourceVersion }, status };
     const written = await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name: clusterName }, patch, {
@@ -134,7 +134,7 @@ export class StatusReport {
     );
     if (before === after || after === undefined) return;
     const isUp = after === 'True';
-    this.#events.tell(managed, isUp ? 'Available' : 'Unavailable', {
+    this.#events.report(managed, isUp ? 'Available' : 'Unavailable', {
       type: isUp ? 'Normal' : 'Warning',
       note:
         findCondition((written as unknown as ManagedCluster).status?.conditions, AVAILABLE)?.message ?? '',

@@ -45,14 +45,14 @@ export interface SessionEnd {
   readonly isRefused: boolean;
 }
 
-const LOOK_AGAIN_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 /** The number of refusals in a row that count. A hub that restarts may refuse for a moment. */
 const REFUSALS = 3;
 /**
  * Right after the start, an expired lease does not show that this hub is down: it expired while the agent was at
  * another hub.
  */
-const STARTING_MS = 10_000;
+const START_GRACE_MS = 10_000;
 const LOOP = {
   concurrency: 2,
   backoff: { initialMs: 1_000, maxMs: 30_000 },
@@ -68,7 +68,7 @@ export async function runSession(options: SessionOptions, signal: AbortSignal): 
 
 class Session {
   readonly #options: SessionOptions;
-  readonly #over = new AbortController();
+  readonly #stop = new AbortController();
   readonly #reflector: Reflector;
   readonly #lease: ClusterLease;
   readonly #status: StatusReport;
@@ -108,7 +108,7 @@ class Session {
     this.#certificate = new CertificateRenewer({
       ...options,
       api: hub.api,
-      onNews: () => this.#loop.add('status'),
+      onConditionChange: () => this.#loop.add('status'),
     });
     this.#status = new StatusReport({
       hub: hub.api,
@@ -123,23 +123,23 @@ class Session {
 
   async run(signal: AbortSignal): Promise<SessionEnd> {
     // Every watch and every wait adds a listener, so many listeners are not a leak.
-    setMaxListeners(0, this.#over.signal);
-    onAbort(signal, () => this.#over.abort());
+    setMaxListeners(0, this.#stop.signal);
+    onAbort(signal, () => this.#stop.abort());
     this.#reflector.store.onChange(() => this.#onCluster());
-    const over = this.#over.signal;
-    const running = this.#reflector.run(over);
-    const certificate = this.#certificate.run(over).then((end) => {
+    const stop = this.#stop.signal;
+    const running = this.#reflector.run(stop);
+    const certificate = this.#certificate.run(stop).then((end) => {
       if (end === 'expired') this.#leave('the certificate has expired');
     });
-    await this.#watch(over);
+    await this.#watch(stop);
     await Promise.all([running, certificate, this.#loop.close(), this.#status.ended()]);
     return this.#end;
   }
 
   #leave(why: string, isRefused = false): void {
-    if (this.#over.signal.aborted) return;
+    if (this.#stop.signal.aborted) return;
     this.#end = { why, isRefused };
-    this.#over.abort();
+    this.#stop.abort();
   }
 
   get #managed(): ManagedCluster | undefined {
@@ -174,7 +174,7 @@ class Session {
     if (managed === undefined) return DONE;
     const { hub, settings } = this.#options;
     try {
-      const afterMs = await this.#status.report(managed, AbortSignal.any([signal, this.#over.signal]));
+      const afterMs = await this.#status.report(managed, AbortSignal.any([signal, this.#stop.signal]));
       if (afterMs === undefined) return DONE;
       await updateClientConfigs(hub.api, managed, settings);
       return { kind: 'requeue', afterMs };
@@ -186,10 +186,10 @@ class Session {
   }
 
   /**
-   * Whether the hub has refused the certificate several times in a row: it was installed again, or it revoked the
-   * certificate.
+   * Whether the hub has refused the certificate several times in a row. It refuses it if it was installed again, or if
+   * it revoked the certificate.
    */
-  async #isUnknown(): Promise<boolean> {
+  async #isCertificateRefused(): Promise<boolean> {
     if (this.#reflector.isWatching) return false;
     const { hub, identity } = this.#options;
     this.#refusals = (await isCertificateKnown(hub.api, identity)) === false ? this.#refusals + 1 : 0;
@@ -197,18 +197,18 @@ class Session {
   }
 
   /** Checks every few seconds whether the agent must leave the hub. */
-  async #watch(over: AbortSignal): Promise<void> {
+  async #watch(stop: AbortSignal): Promise<void> {
     const { settings, reasonToLeave, hasOtherHubs } = this.#options;
     const { clock, hubTimeoutMs } = settings;
     const startedAtMs = clock.monotonicMs();
-    while (!over.aborted) {
-      await sleep(clock, LOOK_AGAIN_MS, over);
-      if (over.aborted) return;
+    while (!stop.aborted) {
+      await sleep(clock, CHECK_INTERVAL_MS, stop);
+      if (stop.aborted) return;
       const why = reasonToLeave();
       if (why !== undefined) this.#leave(why);
-      if (await this.#isUnknown()) this.#leave('the hub refuses the certificate', true);
+      if (await this.#isCertificateRefused()) this.#leave('the hub refuses the certificate', true);
       const nowMs = clock.monotonicMs();
-      if (hasOtherHubs && nowMs - startedAtMs > STARTING_MS && nowMs - this.#renewedAtMs > hubTimeoutMs)
+      if (hasOtherHubs && nowMs - startedAtMs > START_GRACE_MS && nowMs - this.#renewedAtMs > hubTimeoutMs)
         this.#leave('the hub does not accept the lease');
     }
   }

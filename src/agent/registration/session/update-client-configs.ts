@@ -17,8 +17,8 @@ export async function updateClientConfigs(
   if (clientConfigs.length === 0 || managed.metadata.deletionTimestamp !== undefined) return;
   if (jsonEqual(managed.spec?.managedClusterClientConfigs, clientConfigs)) return;
   // The watched object has no managed fields, but an update needs the complete object.
-  const whole = await hub.get(MANAGED_CLUSTER, { namespace: '', name: managed.metadata.name });
-  if (whole === undefined) return;
-  const spec = { ...(whole['spec'] as object), managedClusterClientConfigs: clientConfigs };
-  await hub.update(MANAGED_CLUSTER, { ...whole, spec } satisfies KubeObject);
+  const complete = await hub.get(MANAGED_CLUSTER, { namespace: '', name: managed.metadata.name });
+  if (complete === undefined) return;
+  const spec = { ...(complete['spec'] as object), managedClusterClientConfigs: clientConfigs };
+  await hub.update(MANAGED_CLUSTER, { ...complete, spec } satisfies KubeObject);
 }

@@ -11,7 +11,7 @@ import type { KubeApi } from '../../../core/ports.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
 /** Kinds that a cluster may lack are looked up again at this interval. */
-const LOOK_AGAIN_MS = 300_000;
+const LOOKUP_INTERVAL_MS = 300_000;
 
 /** What an agent reports about its cluster, kept up to date by watches: nodes, claims and properties. */
 export class WatchedKinds {
@@ -20,7 +20,7 @@ export class WatchedKinds {
   readonly #onChange: () => void;
   readonly #reflectors = new Map<KindInfo, Reflector>();
   readonly #runs: Promise<void>[] = [];
-  #lookedAtMs = -Infinity;
+  #lookedUpAtMs = -Infinity;
 
   constructor(cluster: KubeApi, settings: RegistrationSettings, onChange: () => void) {
     this.#cluster = cluster;
@@ -29,13 +29,13 @@ export class WatchedKinds {
   }
 
   /** Starts to watch the kinds that the cluster serves. Waits for their first lists, but not for lists that are refused. */
-  async look(signal: AbortSignal): Promise<void> {
+  async refresh(signal: AbortSignal): Promise<void> {
     this.#watch(NODE, signal);
     const nowMs = this.#settings.clock.monotonicMs();
-    if (nowMs - this.#lookedAtMs >= LOOK_AGAIN_MS) {
+    if (nowMs - this.#lookedUpAtMs >= LOOKUP_INTERVAL_MS) {
       for (const kind of [CLUSTER_CLAIM, CLUSTER_PROPERTY])
         if (!this.#reflectors.has(kind) && (await this.#isServed(kind))) this.#watch(kind, signal);
-      this.#lookedAtMs = nowMs;
+      this.#lookedUpAtMs = nowMs;
     }
     await Promise.all([...this.#reflectors.values()].map((reflector) => reflector.whenAnswered(signal)));
   }
@@ -70,7 +70,7 @@ export class WatchedKinds {
   #watch(kind: KindInfo, signal: AbortSignal): void {
     if (this.#reflectors.has(kind)) return;
     const { clock, random, log } = this.#settings;
-    const transform = kind === NODE ? slimNode : undefined;
+    const transform = kind === NODE ? reduceNode : undefined;
     const reflector = new Reflector({
       api: this.#cluster,
       kind,
@@ -86,7 +86,7 @@ export class WatchedKinds {
 }
 
 /** There may be thousands of nodes, so only the fields that count are kept. */
-function slimNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
+function reduceNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
   const { name, uid, resourceVersion } = metadata;
   const { unschedulable } = (node['spec'] ?? {}) as { readonly unschedulable?: boolean };
   const { capacity, allocatable } = (node['status'] ?? {}) as Readonly<Record<string, unknown>>;

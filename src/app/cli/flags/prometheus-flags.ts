@@ -39,12 +39,12 @@ export async function provideFromPrometheus(
   const { provideQueriedScores } = await import('../../../agent/scores/provide-queried-scores.ts');
   const token = (): string | undefined =>
     tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();
-  const ask = (query: string, signal: AbortSignal): Promise<unknown> =>
+  const sendQuery = (query: string, signal: AbortSignal): Promise<unknown> =>
     queryPrometheus({ server, query, token: token(), signal });
   await runScoreProvider(io, flags, async (duty) => {
     const { hub, log } = duty;
     log.info('score provider started', { hub: hub.server, prometheus: server, scores: [...queries.keys()] });
-    await provideQueriedScores({ ...duty, owner, queries, ask }, io.signal);
+    await provideQueriedScores({ ...duty, owner, queries, sendQuery }, io.signal);
   });
 }
 
