@@ -200,35 +200,35 @@ describe('berth argocd render', () => {
       },
     ]);
     expect(code).toBe(1);
-    expect(stderr).toContain('1 of the cases');
+    expect(stderr).toContain('1 cases are not rendered');
   });
 
   it.each([
     ['not json', 'Unexpected token'],
     ['null', 'expected an object'],
     ['[]', 'expected an object'],
-    ['{"id":1}', 'expected an id that is a text'],
+    ['{"id":1}', 'expected an id that is a string'],
     ['{"id":"x","applicationSet":5}', 'case x: expected an applicationSet or a template'],
-    ['{"id":"x","template":5}', 'case x: expected a template that is a text'],
+    ['{"id":"x","template":5}', 'case x: expected a template that is a string'],
     ['{"id":"x","template":"","engine":"perl"}', 'expected the engine go or fasttemplate, got "perl"'],
     ['{"id":"x","template":"","engine":"go","params":5}', 'case x: expected params'],
-  ])('says that %j is no recorded case, and in which line', async (line, text) => {
+  ])('says that %j is not a recorded case, and in which line', async (line, text) => {
     const good = '{"id":"a","engine":"go","template":"","params":{}}';
     const { code, stderr } = await berth('--cases', await write('cases.jsonl', `${good}\n${line}\n`));
     expect(code).toBe(1);
-    expect(stderr).toContain('cases.jsonl:2: the line is no recorded case: ');
+    expect(stderr).toContain('cases.jsonl:2: the line is not a recorded case: ');
     expect(stderr).toContain(text);
   });
 
   it.each([
-    ['text', 'document 2: it is no object of Kubernetes'],
-    ['{metadata: {name: x}}', 'document 2: kind is missing, or is no text'],
-    ['{kind: ApplicationSet}', 'document 2: metadata.name is missing, or is no text'],
-    ['{kind: ConfigMap, metadata: {name: x}, data: {a: 1}}', 'ConfigMap x: data.a is no text: got 1'],
-    ['{kind: Secret, metadata: {name: x}, data: [a]}', 'Secret x: data is no map'],
-    ['{kind: Secret, metadata: {name: x}, data: {name: eu-1}}', 'Secret x: data.name is no base64'],
-    ['{kind: Secret, metadata: {name: x}, stringData: {a: true}}', 'Secret x: stringData.a is no text'],
-    ['a: [1', 'the file is no YAML'],
+    ['text', 'document 2: it is not a Kubernetes object'],
+    ['{metadata: {name: x}}', 'document 2: kind is missing, or is not a string'],
+    ['{kind: ApplicationSet}', 'document 2: metadata.name is missing, or is not a string'],
+    ['{kind: ConfigMap, metadata: {name: x}, data: {a: 1}}', 'ConfigMap x: data.a is not a string: got 1'],
+    ['{kind: Secret, metadata: {name: x}, data: [a]}', 'Secret x: data is not a map'],
+    ['{kind: Secret, metadata: {name: x}, data: {name: eu-1}}', 'Secret x: data.name is not base64'],
+    ['{kind: Secret, metadata: {name: x}, stringData: {a: true}}', 'Secret x: stringData.a is not a string'],
+    ['a: [1', 'the file is not YAML'],
   ])('says what is wrong with an object such as %j', async (object, text) => {
     const set = setOf('list: {elements: [{name: eu-1}]}');
     const { code, stderr } = await berth(await write('sets.yaml', `${set}---\n${object}\n`));

@@ -105,7 +105,7 @@ describe('berth plan --cache', () => {
         writeFileSync(cache, '');
         return cache;
       },
-      problem: 'cannot be made',
+      problem: 'cannot be created',
     },
   ])('refuses a folder $name', async ({ folder, problem }) => {
     const { code, stderr } = await plan('--cache', folder());

@@ -136,8 +136,8 @@ async function printRbac(io: CliIo, flags: AgentFlags, part: string | true): Pro
   const kinds = kind && listedPermissions(kind, knownResources(), CARRIED_KIND_PERMISSION);
   const pair = registeringPair(flags);
   const registers = pair && { secret: pair.credentials.kind === 'secret' ? pair.credentials : undefined };
-  const duties = { clusterName: clusterName ?? '', namespace, executorCache, kinds, side, registers };
-  io.stdout.write(renderAgentRbac(duties));
+  const rbacOptions = { clusterName: clusterName ?? '', namespace, executorCache, kinds, side, registers };
+  io.stdout.write(renderAgentRbac(rbacOptions));
   return 0;
 }
 

@@ -46,13 +46,13 @@ Examples:
   berth demo                  # everything at once, on this machine
 `;
 
-const COMMANDERS = new Help();
+const DEFAULT_HELP = new Help();
 
-/** Without trivial defaults. */
+/** The description of an option, without a default of false or an empty list. */
 function optionDescription(option: Option): string {
   const defaultValue: unknown = option.defaultValue;
   const isPlain = defaultValue === false || (Array.isArray(defaultValue) && defaultValue.length === 0);
-  return isPlain ? option.description : COMMANDERS.optionDescription(option);
+  return isPlain ? option.description : DEFAULT_HELP.optionDescription(option);
 }
 
 function reportFailure(error: unknown, io: CliIo): ExitCode {

@@ -64,15 +64,15 @@ async function provide(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
   const { provideScores } = await import('../../../agent/scores/provide-scores.ts');
-  await runScoreProvider(io, flags, async ({ clientOf, ...duty }) => {
+  await runScoreProvider(io, flags, async ({ clientOf, ...context }) => {
     const cluster = clientOf(kubeconfig);
-    duty.log.info('score provider started', {
+    context.log.info('score provider started', {
       cluster: clusterName,
-      hub: duty.hub.server,
+      hub: context.hub.server,
       managed: cluster.server,
       measure,
     });
-    await provideScores({ ...duty, clusterName, cluster, measure }, io.signal);
+    await provideScores({ ...context, clusterName, cluster, measure }, io.signal);
   });
   return 0;
 }

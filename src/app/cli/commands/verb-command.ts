@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 
 /** The parent command `berth get`, `berth create` …. The first subcommand creates it. */
 export function verbCommand(program: Command, name: string, description: string): Command {
-  const known = program.commands.find((command) => command.name() === name);
-  return known ?? program.command(name).description(description).addHelpText('after', helpOf);
+  const existing = program.commands.find((command) => command.name() === name);
+  return existing ?? program.command(name).description(description).addHelpText('after', helpOf);
 }
 
 function helpOf({ command }: { readonly command: Command }): string {

@@ -53,7 +53,7 @@ export async function withHub<T>(
 }
 
 /**
- * Does the same for any API server.
+ * Connects to any API server, runs `use`, and closes the connection.
  * @param source of its kubeconfig
  */
 export async function withServer<T>(

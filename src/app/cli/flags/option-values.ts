@@ -2,7 +2,7 @@ import { parseGoDuration } from '../../../core/model/go-duration.ts';
 import { parseRemovalBudget, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { wrongValue } from './wrong-option.ts';
 
-/** Parsers of option values. InputError for an invalid value. */
+/** Parsers of option values. Each throws an InputError for an invalid value. */
 
 export function oneOf<T extends string>(option: string, text: string, known: readonly T[]): T {
   const found = known.find((value) => value === text);
@@ -24,7 +24,7 @@ export function durationOrNone(option: string, text: string): number {
   throw wrongValue(option, text, 'a duration such as 10s, 5m or 1h30m, or 0');
 }
 
-/** In milliseconds. A bare number is seconds. */
+/** Returns milliseconds. A number without a unit is in seconds. */
 export function durationOrSeconds(option: string, text: string): number {
   return positiveDuration(option, /^\d+$/.test(text) ? `${text}s` : text);
 }

@@ -41,10 +41,10 @@ export async function provideFromPrometheus(
     tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();
   const sendQuery = (query: string, signal: AbortSignal): Promise<unknown> =>
     queryPrometheus({ server, query, token: token(), signal });
-  await runScoreProvider(io, flags, async (duty) => {
-    const { hub, log } = duty;
+  await runScoreProvider(io, flags, async (context) => {
+    const { hub, log } = context;
     log.info('score provider started', { hub: hub.server, prometheus: server, scores: [...queries.keys()] });
-    await provideQueriedScores({ ...duty, owner, queries, sendQuery }, io.signal);
+    await provideQueriedScores({ ...context, owner, queries, sendQuery }, io.signal);
   });
 }
 

@@ -36,13 +36,13 @@ export function addScoreFlags(command: Command, scoreName: string): Command {
 }
 
 /**
- * Runs `duty` until the process is stopped, then closes the clients.
+ * Runs `provide` until the process is stopped, then closes the clients.
  * @throws InputError for an invalid flag
  */
 export async function runScoreProvider(
   io: CliIo,
   flags: ScoreFlags,
-  provide: (duty: ScoreProviderContext) => Promise<void>,
+  provide: (context: ScoreProviderContext) => Promise<void>,
 ): Promise<void> {
   const { hubKubeconfig, scoreName } = flags;
   if (!hubKubeconfig)

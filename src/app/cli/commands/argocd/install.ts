@@ -86,9 +86,9 @@ export const argocdInstallCommand: CliCommand = {
 async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   const { argocdNamespace: namespace, name, url } = flags;
   const baseUrl = checkedUrl(url);
-  const given = flags.tokenFile === undefined ? undefined : await readToken(flags.tokenFile);
+  const givenToken = flags.tokenFile === undefined ? undefined : await readToken(flags.tokenFile);
   if (flags.dryRun) {
-    const connection = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? PLACEHOLDER });
+    const connection = argoConnectionObjects({ namespace, name, baseUrl, token: givenToken ?? PLACEHOLDER });
     const objects = [...(await wantedCrds(flags)).map(({ crd }) => crd), ...connection];
     const texts = await Promise.all(objects.map((object) => renderDocument(object, 'yaml')));
     io.stdout.write(texts.join('---\n'));
@@ -96,14 +96,14 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
   }
   await withHub(io, flags, async (hub) => {
     for (const wanted of await wantedCrds(flags)) await writeCrd(hub, io, wanted);
-    const isThere = (await hub.get(SECRET, { namespace, name: secretName(name) })) !== undefined;
-    const made = given === undefined && !isThere ? await makeToken() : undefined;
-    if (made !== undefined && flags.tokenEntry !== undefined)
-      await writeNew(flags.tokenEntry, await entryOf(made, flags));
-    const objects = argoConnectionObjects({ namespace, name, baseUrl, token: given ?? made });
+    const hasSecret = (await hub.get(SECRET, { namespace, name: secretName(name) })) !== undefined;
+    const newToken = givenToken === undefined && !hasSecret ? await makeToken() : undefined;
+    if (newToken !== undefined && flags.tokenEntry !== undefined)
+      await writeNew(flags.tokenEntry, await entryOf(newToken, flags));
+    const objects = argoConnectionObjects({ namespace, name, baseUrl, token: givenToken ?? newToken });
     for (const object of objects) await write(hub, object, io);
-    if (made !== undefined) io.stdout.write(await whereTheEntryIs(made, flags));
-    else if (flags.tokenEntry !== undefined) io.stdout.write(whyThereIsNoEntry(flags));
+    if (newToken !== undefined) io.stdout.write(await newTokenMessage(newToken, flags));
+    else if (flags.tokenEntry !== undefined) io.stdout.write(noEntryMessage(flags));
   });
   return 0;
 }
@@ -128,8 +128,8 @@ async function wantedCrds({ gitopsClusterCrd, reportCrd }: InstallFlags): Promis
   const { ocmCrds } = await import('../../../../core/ocm/ocm-crds.ts');
   const crds = ocmCrds(['apps.open-cluster-management.io']) as readonly unknown[] as readonly KubeObject[];
   return crds.flatMap((crd) => {
-    const own = kinds.find(([kind]) => crd.metadata.name === `${kind?.plural}.${kind?.group}`);
-    return own === undefined ? [] : [{ crd, kinds: own }];
+    const wantedKinds = kinds.find(([kind]) => crd.metadata.name === `${kind?.plural}.${kind?.group}`);
+    return wantedKinds === undefined ? [] : [{ crd, kinds: wantedKinds }];
   });
 }
 
@@ -148,14 +148,14 @@ async function writeCrd(hub: KubeApi, io: CliIo, { crd, kinds }: WantedCrd): Pro
   io.stdout.write(`${crd.kind} ${crd.metadata.name} written\n`);
 }
 
-async function whereTheEntryIs(token: string, flags: InstallFlags): Promise<string> {
+async function newTokenMessage(token: string, flags: InstallFlags): Promise<string> {
   if (flags.tokenEntry !== undefined)
     return `A token was created. Start berth serve with --token-file ${flags.tokenEntry}\n`;
   const entry = await entryOf(token, flags);
   return `\nA token was created. Add it to the token file of berth serve (--token-file):\n\n${entry}`;
 }
 
-function whyThereIsNoEntry({ argocdNamespace, name, tokenFile, tokenEntry }: InstallFlags): string {
+function noEntryMessage({ argocdNamespace, name, tokenFile, tokenEntry }: InstallFlags): string {
   if (tokenFile !== undefined)
     return `${tokenEntry} was not written: the token of --token-file is not new.\n`;
   return (

@@ -4,8 +4,9 @@ import type { KubeObject } from '../../../../core/model/object-meta.ts';
 
 /**
  * The objects of a YAML file that is to be rendered: ApplicationSets, and what they need.
- * @param file as the user named it
- * @throws InputError for what cannot be read, and for what no API server would store
+ * @param full the absolute path
+ * @param file the path as the user gave it, for errors
+ * @throws InputError when the file cannot be read, or for an object that no API server would store
  */
 export async function readFileObjects(full: string, file: string): Promise<readonly KubeObject[]> {
   const refuse = (problem: string, cause?: unknown): never => {
@@ -20,7 +21,7 @@ export async function readFileObjects(full: string, file: string): Promise<reado
   try {
     documents = yaml.loadAll(text, null, { schema: kubectlSchema(), filename: file });
   } catch (cause) {
-    return refuse(`the file is no YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
+    return refuse(`the file is not YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
   }
   const objects = documents.filter((document) => document !== null && document !== undefined);
   for (const [index, object] of objects.entries()) {
@@ -30,9 +31,9 @@ export async function readFileObjects(full: string, file: string): Promise<reado
   return objects as unknown as readonly KubeObject[];
 }
 
-type Loose = Readonly<Record<string, unknown>>;
+type Fields = Readonly<Record<string, unknown>>;
 
-function isObject(value: unknown): value is Loose {
+function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
@@ -45,11 +46,11 @@ function nameOf(object: unknown, index: number): string {
 }
 
 function objectProblem(object: unknown): string | undefined {
-  if (!isObject(object)) return 'it is no object of Kubernetes';
+  if (!isObject(object)) return 'it is not a Kubernetes object';
   const { kind, metadata, data, stringData } = object;
-  if (typeof kind !== 'string') return 'kind is missing, or is no text';
+  if (typeof kind !== 'string') return 'kind is missing, or is not a string';
   if (!isObject(metadata) || typeof metadata['name'] !== 'string')
-    return 'metadata.name is missing, or is no text';
+    return 'metadata.name is missing, or is not a string';
   if (kind === 'ConfigMap') return textsProblem('data', data);
   if (kind !== 'Secret') return undefined;
   return textsProblem('data', data, isBase64) ?? textsProblem('stringData', stringData);
@@ -58,18 +59,18 @@ function objectProblem(object: unknown): string | undefined {
 function textsProblem(
   field: string,
   texts: unknown,
-  isRight: (text: string) => boolean = () => true,
+  isValid: (text: string) => boolean = () => true,
 ): string | undefined {
   if (texts === undefined || texts === null) return undefined;
-  if (!isObject(texts)) return `${field} is no map`;
+  if (!isObject(texts)) return `${field} is not a map`;
   for (const [key, value] of Object.entries(texts)) {
-    if (typeof value !== 'string') return `${field}.${key} is no text: got ${JSON.stringify(value)}`;
-    if (!isRight(value)) return `${field}.${key} is no base64: put plain text into stringData`;
+    if (typeof value !== 'string') return `${field}.${key} is not a string: got ${JSON.stringify(value)}`;
+    if (!isValid(value)) return `${field}.${key} is not base64: put plain text into stringData`;
   }
   return undefined;
 }
 
-/** As Go's standard encoding: with its padding, line breaks are skipped. */
+/** Whether Go's standard decoder accepts the text: it requires padding, and ignores line breaks. */
 function isBase64(text: string): boolean {
   const plain = text.replaceAll(/[\r\n]/g, '');
   return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);

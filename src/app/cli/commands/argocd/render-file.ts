@@ -32,7 +32,7 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
   let failed = 0;
   for (const set of sets) {
     const namespaced = { ...set, metadata: { namespace: options.argocdNamespace, ...set.metadata } };
-    const result = attempt(namespaced as unknown as JsonValue, world);
+    const result = generate(namespaced as unknown as JsonValue, world);
     if ('applications' in result) {
       applications.push(...result.applications);
       io.stderr.write(warningOf(namespaced as unknown as JsonValue, result, world));
@@ -45,9 +45,9 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
   return failed === 0 ? 0 : 1;
 }
 
-type Attempt = Generated | { readonly error: string; readonly reason: 'Berth does not render this' };
+type Result = Generated | { readonly error: string; readonly reason: 'Berth does not render this' };
 
-function attempt(set: JsonValue, world: World): Attempt {
+function generate(set: JsonValue, world: World): Result {
   try {
     return generateApplications(set, world);
   } catch (error) {
@@ -77,14 +77,14 @@ function warningOf(
 }
 
 async function print(applications: readonly ApplicationJson[], { output }: RenderOptions): Promise<string> {
-  const whole = applications.map((application) => ({
+  const complete = applications.map((application) => ({
     apiVersion: 'argoproj.io/v1alpha1',
     kind: 'Application',
     ...application,
   }));
   if (output === 'table') return printableText(table(applications));
-  if (output === 'json') return renderDocument(whole, 'json');
-  const documents = await Promise.all(whole.map((application) => renderDocument(application, 'yaml')));
+  if (output === 'json') return renderDocument(complete, 'json');
+  const documents = await Promise.all(complete.map((application) => renderDocument(application, 'yaml')));
   return documents.join('---\n');
 }
 

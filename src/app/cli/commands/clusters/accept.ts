@@ -27,9 +27,9 @@ Examples:
   berth accept --clusters cluster1,cluster2 --wait          # may start before their agents ask
   berth accept --clusters cluster1 --requesters system:open-cluster-management:cluster1:x7k2p
 
-Approved are requests of the agent of the cluster that a bootstrap user made. Where several agents ask for one
-cluster, none is approved until --requesters names the right one. The same holds for another agent than the one that
-is alive.
+The command approves requests of the agent of the cluster that a bootstrap user made. If several agents request a
+certificate for one cluster, it approves none until --requesters names the right agent. While an agent of the cluster
+is alive, a request of another agent also needs --requesters.
 `;
 
 /** `berth accept`: accepts clusters and approves their certificate requests. */
@@ -51,7 +51,7 @@ export const acceptCommand: CliCommand = {
   },
 };
 
-const LOOK_AGAIN_MS = 1_000;
+const CHECK_INTERVAL_MS = 1_000;
 
 async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   const clusters = clusterNames('--clusters', flags.clusters ?? flags.cluster ?? '');
@@ -81,18 +81,18 @@ async function acceptOne(
   const requesters = (flags.requesters ?? '').split(',').filter((user) => user !== '');
   const note = dryRun ? ' (dry run)' : '';
   const printed = new Set<string>();
-  const tell = (line: string): void => {
+  const print = (line: string): void => {
     if (!printed.has(line)) io.stdout.write(`${printable(line)}${note}\n`);
     printed.add(line);
   };
-  tell(`Starting approve csrs for the cluster ${cluster}`);
+  print(`Starting approve csrs for the cluster ${cluster}`);
   for (;;) {
     const nowMs = systemClock.now();
     const mayWait = wait && nowMs < deadlineMs && !io.signal.aborted;
     try {
       const rules = { cluster, requesters, skipsRequesterCheck };
       const { lines, hasCertificate } = await acceptCluster(hub, rules, { nowMs, dryRun });
-      lines.forEach(tell);
+      lines.forEach(print);
       if (hasCertificate) break;
       if (!mayWait)
         throw new InputError(`no CSR is approved yet for cluster ${cluster}`, {
@@ -101,17 +101,17 @@ async function acceptOne(
           hint: 'its agent has not asked yet, or the lines above say why nothing is approved; --wait waits',
         });
     } catch (error) {
-      if (!mayWait || !mayChange(error)) throw error;
+      if (!mayWait || !isWorthWaiting(error)) throw error;
     }
-    await sleep(systemClock, LOOK_AGAIN_MS, io.signal);
+    await sleep(systemClock, CHECK_INTERVAL_MS, io.signal);
   }
-  tell(`Managed cluster ${cluster} is accepted: its agent joins with the certificate`);
+  print(`Managed cluster ${cluster} is accepted: its agent joins with the certificate`);
 }
 
 /**
  * Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict.
  */
-function mayChange(error: unknown): boolean {
+function isWorthWaiting(error: unknown): boolean {
   if (error instanceof InputError) return error.code === 'kube.notfound';
   return error instanceof TransientError || error instanceof ConflictError;
 }

@@ -40,13 +40,13 @@ export const clusterSetCommand: CliCommand = {
       word: 'create',
       description: 'create a set of the clusters that have its label',
       example: 'create gpu',
-      plan: async (hub, set) => [await (await standing()).planCreation(hub, set)],
+      plan: async (hub, set) => [await (await creation()).planCreation(hub, set)],
     });
     addVerb(parent, run, {
       word: 'delete',
       description: 'delete a set that is bound to no namespace',
       example: 'delete gpu',
-      plan: async (hub, set) => [await (await standing()).planDeletion(hub, set)],
+      plan: async (hub, set) => [await (await creation()).planDeletion(hub, set)],
     });
     addVerb<ClustersFlags>(parent, run, {
       word: 'set',
@@ -81,7 +81,7 @@ export const clusterSetCommand: CliCommand = {
   },
 };
 
-const standing = async () => import('../../../../controllers/cluster-sets/create-cluster-set.ts');
+const creation = async () => import('../../../../controllers/cluster-sets/create-cluster-set.ts');
 const assignment = async () => import('../../../../controllers/cluster-sets/assign-clusters.ts');
 const binding = async () => import('../../../../controllers/cluster-sets/bind-cluster-set.ts');
 

@@ -38,9 +38,9 @@ export function addAdmissionFlags(command: Command): Command {
 export function admissionOptions(flags: AdmissionFlags): ServeAdmissionOptions | undefined {
   const { admissionListen: listen, admissionService: service, admissionUrl: url } = flags;
   if (listen === undefined) {
-    const unheard = service === undefined ? '--admission-url' : '--admission-service';
+    const unusedFlag = service === undefined ? '--admission-url' : '--admission-service';
     if (service !== undefined || url !== undefined)
-      throw wrongOption(unheard, 'has no effect without --admission-listen HOST:PORT');
+      throw wrongOption(unusedFlag, 'has no effect without --admission-listen HOST:PORT');
     return undefined;
   }
   if (service !== undefined && url !== undefined)

@@ -28,7 +28,7 @@ export async function callController(
 ): Promise<unknown> {
   const url = `${flags.server.replace(/\/$/, '')}/api/v1/${path}`;
   const token = await readToken(flags.tokenFile);
-  if (isInTheClear(flags.server))
+  if (isUnencrypted(flags.server))
     io.stderr.write(`warning: the token is sent unencrypted to ${flags.server}: use https\n`);
   let response: Response;
   try {
@@ -38,7 +38,7 @@ export async function callController(
       signal: AbortSignal.timeout(10_000),
     });
   } catch (cause) {
-    throw new TransientError(`no answer: ${errorText((cause as Error).cause ?? cause)}`, {
+    throw new TransientError(`no response: ${errorText((cause as Error).cause ?? cause)}`, {
       code: 'cli.server',
       subject: url,
       hint: 'is berth serve running with --listen? name its address with --server',
@@ -53,7 +53,7 @@ export async function callController(
   });
 }
 
-function isInTheClear(server: string): boolean {
+function isUnencrypted(server: string): boolean {
   if (!URL.canParse(server)) return false;
   const { protocol, hostname } = new URL(server);
   return protocol === 'http:' && !isLoopbackHost(hostname);

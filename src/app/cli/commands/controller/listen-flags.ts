@@ -51,9 +51,9 @@ export function checkListening(flags: ListenFlags): void {
     '--tls-key': tlsKey,
     '--protect-metrics': protectMetrics ? true : undefined,
   };
-  const [unheard] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
-  if (flags.listen === undefined && unheard !== undefined)
-    throw wrongOption(unheard, 'has no effect without --listen HOST:PORT');
+  const [unusedFlag] = Object.entries(given).find(([, value]) => value !== undefined) ?? [];
+  if (flags.listen === undefined && unusedFlag !== undefined)
+    throw wrongOption(unusedFlag, 'has no effect without --listen HOST:PORT');
   if ((tlsCert === undefined) !== (tlsKey === undefined))
     throw wrongOption('--tls-cert', 'needs --tls-key, and the other way round');
   if (protectMetrics && tokenFile === undefined)

@@ -18,8 +18,8 @@ export const reconcileCommand: CliCommand = {
       .addHelpText('after', HELP)
       .action(
         run(async (io, flags: ControllerFlags) => {
-          const answer = (await callController(io, flags, 'POST', 'reconcile')) as { message: string };
-          io.stdout.write(printableLines([answer.message]));
+          const response = (await callController(io, flags, 'POST', 'reconcile')) as { message: string };
+          io.stdout.write(printableLines([response.message]));
           return 0;
         }),
       );

@@ -67,20 +67,20 @@ async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<E
   const result = [...startEngine()(snapshot)].find(
     (candidate) => namespacedName(candidate.placement.metadata) === record.placement,
   );
-  const again = result === undefined ? 'nothing' : decidedText(result);
+  const recomputed = result === undefined ? 'nothing' : decidedText(result);
   // The compact record of a hub contains only the hash of the decision's text.
-  const isWhole = 'decided' in record;
-  const recorded = isWhole ? record.decided : `sha256 ${record.decidedSha256}`;
-  const computed = isWhole ? again : `sha256 ${sha256(again)}`;
+  const hasText = 'decided' in record;
+  const recorded = hasText ? record.decided : `sha256 ${record.decidedSha256}`;
+  const computed = hasText ? recomputed : `sha256 ${sha256(recomputed)}`;
   if (recorded === computed) {
     io.stdout.write(
       printableLines([
-        `${record.hash} ${record.placement}: the same decision, byte for byte (${utf8LengthBytes(again)} bytes${from})`,
+        `${record.hash} ${record.placement}: the same decision, byte for byte (${utf8LengthBytes(recomputed)} bytes${from})`,
       ]),
     );
     return 0;
   }
-  const differing = [`- ${recorded}`, `+ ${computed}`, ...(isWhole ? [] : [`  ${again}`])];
+  const differing = [`- ${recorded}`, `+ ${computed}`, ...(hasText ? [] : [`  ${recomputed}`])];
   io.stdout.write(
     printableLines([`${record.hash} ${record.placement}: another decision${from}`, ...differing]),
   );

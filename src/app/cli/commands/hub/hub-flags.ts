@@ -33,8 +33,8 @@ export function parseMembers(text: string): readonly string[] {
     return Array.from({ length: count }, (_, index) => `cluster${String(index + 1)}`);
   }
   const names = text.split(',').map((name) => name.trim());
-  const doubled = names.find((name, index) => names.indexOf(name) !== index);
-  if (names.includes('') || doubled !== undefined)
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (names.includes('') || duplicate !== undefined)
     throw wrongValue('--members', text, 'a number, or different names with commas');
   return names;
 }

@@ -140,13 +140,14 @@ function registerRun(hub: Command, run: RunAction): void {
         });
         if (!isLoopbackHost(listen.host))
           io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
-        const alive = members.length === 0 ? undefined : await animate(running, { members, flags, log });
+        const runningMembers =
+          members.length === 0 ? undefined : await startMemberClusters(running, { members, flags, log });
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
         await new Promise<void>((resolve) => {
           if (io.signal.aborted) resolve();
           else io.signal.addEventListener('abort', () => resolve(), { once: true });
         });
-        await alive?.close();
+        await runningMembers?.close();
         await running.close();
         return 0;
       }),
@@ -157,7 +158,7 @@ function registerRun(hub: Command, run: RunAction): void {
  * The members need a Kubernetes client, which takes longer to load than the whole hub, so it is loaded only if there
  * are members.
  */
-async function animate(
+async function startMemberClusters(
   hub: RunningHub,
   options: { readonly members: readonly string[]; readonly flags: RunFlags; readonly log: Logger },
 ): Promise<RunningMembers> {

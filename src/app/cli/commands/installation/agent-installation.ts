@@ -45,7 +45,7 @@ export async function agentRights(
   const subjects = [{ kind: 'ServiceAccount', name: AGENT_ACCOUNT, namespace }];
   const objects: readonly KubeObject[] = [
     ...(await objectsIn(renderAgentRbac(duties))),
-    // What works may contain. The same as for OCM's agent.
+    // The rights for the manifests of works, the same as for OCM's agent.
     {
       apiVersion: `${RBAC}/v1`,
       kind: 'ClusterRoleBinding',
@@ -109,13 +109,13 @@ function hubOf(data: unknown): string {
 }
 
 /**
- * @returns whether the agent is there already
+ * @returns whether this agent is installed in the namespace already
  * @throws InputError when the namespace has the agent of another cluster, of another hub, or of OCM
  */
-export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<boolean> {
+export async function checkNamespace(api: KubeApi, wanted: InstalledAgent): Promise<boolean> {
   const { namespace, clusterName, hub } = wanted;
-  const there = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
-  if (there === undefined) {
+  const existing = (await installedAgents(api)).find((agent) => agent.namespace === namespace);
+  if (existing === undefined) {
     if ((await api.get(SECRET, { namespace, name: BOOTSTRAP_SECRET })) === undefined) return false;
     throw new InputError('was not written by berth join: the cluster already has an agent', {
       code: 'join.other-agent',
@@ -123,14 +123,14 @@ export async function checkPlace(api: KubeApi, wanted: InstalledAgent): Promise<
       hint: 'remove that agent first; an OCM agent can join a Berth hub unchanged',
     });
   }
-  const differs = there.clusterName === clusterName ? there.hub !== hub : true;
+  const differs = existing.clusterName === clusterName ? existing.hub !== hub : true;
   if (!differs) return true;
   throw new InputError(
-    `has the agent of ${there.clusterName} on ${there.hub}, expected no agent or that of ${clusterName} on ${hub}`,
+    `has the agent of ${existing.clusterName} on ${existing.hub}, expected no agent or that of ${clusterName} on ${hub}`,
     {
       code: 'join.other-agent',
       subject: `Namespace ${namespace}`,
-      hint: `remove it with berth unjoin --cluster-name ${there.clusterName}, or use another --agent-namespace`,
+      hint: `remove it with berth unjoin --cluster-name ${existing.clusterName}, or use another --agent-namespace`,
     },
   );
 }

@@ -74,9 +74,9 @@ export const initCommand: CliCommand = {
 async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
   const image = await imageOf(flags);
   const isForPrograms = flags.output === 'json' || flags.output === 'yaml';
-  const say = (line: string): void => void (isForPrograms ? io.stderr : io.stdout).write(`${line}\n`);
+  const print = (line: string): void => void (isForPrograms ? io.stderr : io.stdout).write(`${line}\n`);
   await withHub(io, flags, async (hub) => {
-    const prepared = await prepare(io, hub, flags, { image, say });
+    const prepared = await prepare(io, hub, flags, { image, print });
     if (!prepared) return;
     const ticket = await joinTicket(io, hub, flags);
     const command = joinCommand(ticket, flags.wait);
@@ -96,7 +96,7 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
 
 interface Preparation {
   readonly image: string;
-  readonly say: (line: string) => void;
+  readonly print: (line: string) => void;
 }
 
 /** @returns whether anything was written to the hub */
@@ -104,7 +104,7 @@ async function prepare(
   io: CliIo,
   hub: KubeApi,
   flags: InitFlags,
-  { image, say }: Preparation,
+  { image, print }: Preparation,
 ): Promise<boolean> {
   const { hasOcmOperator, nodeCount, findOtherControllers } = await import(
     '../../../../controllers/installation/installed-state.ts'
@@ -114,42 +114,42 @@ async function prepare(
   const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   const others = isOcms ? [] : await findOtherControllers(hub, clock.now());
-  const runs = flags.controllers && !isOcms && others.length === 0;
+  const installsControllers = flags.controllers && !isOcms && others.length === 0;
   const isForPods = (await nodeCount(hub)) > 0;
-  if (!isForPods || !runs) refuseImage(flags, 'the hub');
+  if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
   const definitions = await missingDefinitions(hub);
-  const objects = runs ? await hubObjects(isForPods ? image : undefined) : bootstrapObjects();
+  const objects = installsControllers ? await hubObjects(isForPods ? image : undefined) : bootstrapObjects();
   const info = isForPods ? [] : await clusterInfo(io, hub, flags);
   const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
   if (!isWritten) return false;
-  if (isOcms) say('OCM’s cluster manager manages this hub: no controllers are added');
-  for (const other of others) say(leftTo(other));
-  if (flags.controllers && others.length > 0) say(ADDS_NONE);
-  const installation = installationOf(io, hub, { installer: 'init', clock }, say);
+  if (isOcms) print('OCM’s cluster manager manages this hub: no controllers are added');
+  for (const other of others) print(keepsDutiesText(other));
+  if (flags.controllers && others.length > 0) print(NO_CONTROLLERS_ADDED);
+  const installation = installationOf(io, hub, { installer: 'init', clock }, print);
   await applyObjects(installation, [...definitions, ...objects, ...info]);
   // They belong to the hub and not to the installation, so `berth clean` leaves them.
   const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
   const { createIfAbsent } = await import('../../../../adapters/kube/create-if-absent.ts');
   if (!isOcms && !others.some(({ keepsSets }) => keepsSets))
     for (const set of await missingSets(hub)) await createIfAbsent(hub, MANAGED_CLUSTER_SET, set);
-  if (runs && !isForPods) await runHere(io, hub, flags, say);
-  if (runs && flags.wait) await waitForControllers(io, hub, flags, isForPods);
+  if (installsControllers && !isForPods) await startControllersHere(io, hub, flags, print);
+  if (installsControllers && flags.wait) await waitForControllers(io, hub, flags, isForPods);
   return true;
 }
 
-const ADDS_NONE =
+const NO_CONTROLLERS_ADDED =
   'No controllers are added, because two with the same duty would conflict. berth serve can take the remaining duties: --registration names them, --schedule upstream leaves placements to OCM';
 
-function leftTo({ name, lease, holder, does }: ActiveController): string {
+function keepsDutiesText({ name, lease, holder, does }: ActiveController): string {
   return `${name} is running (Lease ${lease}, held by ${printable(holder)}) and keeps its duties: ${does}`;
 }
 
 /** Runs the controllers of a hub that cannot run pods. */
-async function runHere(
+async function startControllersHere(
   io: CliIo,
   hub: KubeApi,
   flags: InitFlags,
-  say: (line: string) => void,
+  print: (line: string) => void,
 ): Promise<void> {
   const { logOf, runningPid, startBackground, writePrivate } = await import(
     '../../../background/background-process.ts'
@@ -161,11 +161,11 @@ async function runHere(
   writePrivate(folder, 'hub.kubeconfig', kubeconfig);
   const args = controllersArgs(folder);
   if (!flags.start) {
-    say(`The hub has no nodes: run its controllers on this machine.\n\n    berth ${args.join(' ')}\n`);
+    print(`The hub has no nodes: run its controllers on this machine.\n\n    berth ${args.join(' ')}\n`);
     return;
   }
   const pid = startBackground({ folder, args, env: io.env });
-  say(
+  print(
     `The hub has no nodes: its controllers run on this machine as process ${String(pid)}, log ${logOf(folder)}`,
   );
 }
@@ -180,16 +180,16 @@ async function waitForControllers(
   const { logOf, runningPid } = await import('../../../background/background-process.ts');
   const { CONTROLLERS, controllersFolder } = await import('./hub-installation.ts');
   const folder = controllersFolder(io, hub.server);
-  const place = isForPods
+  const hint = isForPods
     ? `kubectl -n ${CONTROLLERS.namespace} get pod shows why`
     : `their log is ${logOf(folder)}`;
-  const pending = { subject: hub.server, problem: 'the controllers are not ready yet', hint: place };
+  const pending = { subject: hub.server, problem: 'the controllers are not ready yet', hint: hint };
   await waitUntil(io, flags, pending, async () => {
     if (!isForPods && flags.start && runningPid(folder) === undefined)
       throw new InputError('the controllers have ended', {
         code: 'install.ended',
         subject: hub.server,
-        hint: place,
+        hint: hint,
       });
     const pods = isForPods ? await podsOf(hub, CONTROLLERS) : undefined;
     return (pods === undefined || pods.available > 0) && (await areSetsKept(hub));
@@ -198,9 +198,9 @@ async function waitForControllers(
 
 /** Publishes the address and authority of the hub, as cluster installers do. An existing ConfigMap stays. */
 async function clusterInfo(io: CliIo, hub: KubeApi, flags: HubFlags): Promise<readonly KubeObject[]> {
-  const there = await hub.get(CONFIG_MAP, CLUSTER_INFO);
+  const existing = await hub.get(CONFIG_MAP, CLUSTER_INFO);
   const { isInstalledBy } = await import('../../../../core/registration/install/installed-object.ts');
-  if (there !== undefined && !isInstalledBy(there, 'init')) return [];
+  if (existing !== undefined && !isInstalledBy(existing, 'init')) return [];
   const { server, caData } = await serverEntry(io, flags);
   const cluster = { server, ...(caData !== undefined && { 'certificate-authority-data': caData }) };
   const config = { apiVersion: 'v1', kind: 'Config', clusters: [{ name: '', cluster }] };

@@ -16,7 +16,7 @@ import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { AGENT_CLUSTER, agentRights, checkPlace, hostedNamespace } from './agent-installation.ts';
+import { AGENT_CLUSTER, agentRights, checkNamespace, hostedNamespace } from './agent-installation.ts';
 import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
 import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
@@ -78,24 +78,24 @@ async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): P
   return findHubEntry({
     server,
     ...request,
-    ask: (entry, use) => askHub(io, entry, token, use),
+    ask: (entry, use) => withBootstrapHub(io, entry, token, use),
     fetchUnverified: (path) => {
-      const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(STRANGER_MS)]);
+      const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(UNVERIFIED_TIMEOUT_MS)]);
       return fetchUnverified({ server: url, path, proxy, proxyCaPem, signal });
     },
-    tellTrusted: (hashes) => io.stderr.write(unconfirmed(hashes)),
+    tellTrusted: (hashes) => io.stderr.write(unverifiedWarning(hashes)),
   });
 }
 
-const STRANGER_MS = 30_000;
+const UNVERIFIED_TIMEOUT_MS = 30_000;
 
-function unconfirmed(hashes: readonly string[]): string {
+function unverifiedWarning(hashes: readonly string[]): string {
   const flags = hashes.map((hash) => `--discovery-token-ca-cert-hash ${hash}`).join(' ');
   return `warning: the authority of the hub's certificate was read from the hub itself, and is not verified: give --ca-file, or the flag that berth get token prints on the hub; for this authority it is ${flags}\n`;
 }
 
-/** Uses the bootstrap account. */
-function askHub<T>(
+/** Connects to the hub with the bootstrap token, and runs `use`. */
+function withBootstrapHub<T>(
   io: CliIo,
   entry: ServerEntry,
   token: string,
@@ -114,7 +114,7 @@ async function prepareManaged(io: CliIo, flags: JoinFlags, text: string): Promis
   });
 }
 
-interface Given {
+interface JoinInput {
   readonly flags: JoinFlags;
   readonly request: JoinRequest;
   readonly hub: ServerEntry;
@@ -123,23 +123,23 @@ interface Given {
 }
 
 /** @param api of the cluster where the agent runs */
-async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
-  const { flags, request, hub, image, managedText } = given;
+async function install(io: CliIo, api: KubeApi, input: JoinInput): Promise<void> {
+  const { flags, request, hub, image, managedText } = input;
   const { nodeCount } = await import('../../../../controllers/installation/installed-state.ts');
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { clusterName, token } = request;
   const mode = managedText === undefined ? 'default' : 'hosted';
-  const usual = mode === 'default' ? AGENT_NAMESPACE : hostedNamespace(clusterName, hub.server);
-  const namespace = request.namespace ?? usual;
+  const defaultNamespace = mode === 'default' ? AGENT_NAMESPACE : hostedNamespace(clusterName, hub.server);
+  const namespace = request.namespace ?? defaultNamespace;
   const isForPods = (await nodeCount(api)) > 0;
   if (!isForPods) refuseImage(flags, 'the cluster');
   if (isForPods && isLoopbackHost(new URL(hub.server).hostname))
     io.stderr.write(
       `warning: ${hub.server} is an address of this machine that pods cannot reach: use another address of the hub\n`,
     );
-  const isThere = await checkPlace(api, { namespace, clusterName, hub: hub.server });
-  if (!isThere) await warnOfNamesake(io, given);
+  const isInstalled = await checkNamespace(api, { namespace, clusterName, hub: hub.server });
+  if (!isInstalled) await warnOfSameName(io, input);
   const options = [...request.options, ...(await externalUrls(io, api, managedText))];
   const bootstrap = `${JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, hub, token))}\n`;
   const objects: readonly KubeObject[] = [
@@ -159,10 +159,10 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   await applyObjects(installationOf(io, api, { installer: 'join', clock }), objects);
   const folder = isForPods
     ? undefined
-    : await startLocalAgent(io, api, { ...given, options, namespace, bootstrap, clusterName });
+    : await startLocalAgent(io, api, { ...input, options, namespace, bootstrap, clusterName });
   if (flags.wait && folder === undefined && isForPods) await waitForPod(io, api, flags, namespace);
-  else if (flags.wait) await waitForRequest(io, given, folder);
-  const isAccepted = await askHub(
+  else if (flags.wait) await waitForRequest(io, input, folder);
+  const isAccepted = await withBootstrapHub(
     io,
     hub,
     token,
@@ -175,12 +175,12 @@ async function install(io: CliIo, api: KubeApi, given: Given): Promise<void> {
   );
 }
 
-/** Two clusters with one name would take turns: each of them would apply what is meant for the other. */
-async function warnOfNamesake(io: CliIo, { request, hub }: Given): Promise<void> {
+/** Two clusters with one name would both apply the works of the name, and overwrite the status of each other. */
+async function warnOfSameName(io: CliIo, { request, hub }: JoinInput): Promise<void> {
   const { isAlive } = await import('../../../../core/registration/health/is-joined.ts');
   const { clusterName: name, token } = request;
-  const namesake = await askHub(io, hub, token, (there) => readCluster(there, name));
-  if (namesake === undefined || !isAlive(namesake)) return;
+  const existing = await withBootstrapHub(io, hub, token, (there) => readCluster(there, name));
+  if (existing === undefined || !isAlive(existing)) return;
   io.stderr.write(
     `warning: the hub has a cluster ${name} that has joined and whose agent is alive: if it is not this cluster, choose another name\n`,
   );
@@ -213,12 +213,12 @@ async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: 
 }
 
 /**
- * An agent outside of a pod shows on the hub that it runs.
+ * Waits until the hub has a request of the agent, which shows that an agent outside of a pod runs.
  * @param folder of an agent that was started here
  */
 async function waitForRequest(
   io: CliIo,
-  { flags, request, hub }: Given,
+  { flags, request, hub }: JoinInput,
   folder: string | undefined,
 ): Promise<void> {
   const { logOf, runningPid } = await import('../../../background/background-process.ts');
@@ -226,11 +226,11 @@ async function waitForRequest(
   const hint = folder === undefined ? 'run the command above' : `its log is ${logOf(folder)}`;
   const pending = { subject: `cluster ${clusterName}`, problem: 'its agent has not asked the hub yet', hint };
   const labelSelector = `${CLUSTER_NAME_LABEL}=${clusterName}`;
-  await askHub(io, hub, token, (api) =>
+  await withBootstrapHub(io, hub, token, (api) =>
     waitUntil(io, flags, pending, async () => {
       if (folder !== undefined && runningPid(folder) === undefined)
         throw new InputError('its agent has ended', { code: 'install.ended', ...pending });
-      return hasAsked(
+      return hasRequested(
         await readCluster(api, clusterName),
         (await api.list(CERTIFICATE_REQUEST, { labelSelector })).items,
       );
@@ -242,8 +242,8 @@ async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster |
   return (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) as ManagedCluster | undefined;
 }
 
-/** Whether the cluster has a certificate request, possibly of an earlier agent. */
-function hasAsked(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
+/** Whether the hub has accepted the cluster, or has a certificate request of its agent. */
+function hasRequested(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
   if (cluster === undefined) return false;
   if (cluster.spec?.hubAcceptsClient === true) return true;
   const since = cluster.metadata.creationTimestamp ?? '';

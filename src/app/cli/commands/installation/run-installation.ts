@@ -113,12 +113,12 @@ export function installationOf(
   io: CliIo,
   api: KubeApi,
   { installer, clock }: { readonly installer: Installer; readonly clock: Clock },
-  tell = (line: string): void => void io.stdout.write(`${printable(line)}\n`),
+  print = (line: string): void => void io.stdout.write(`${printable(line)}\n`),
 ): Installation {
-  return { api, installer, clock, signal: io.signal, tell };
+  return { api, installer, clock, signal: io.signal, tell: print };
 }
 
-const LOOK_AGAIN_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 
 /**
  * Waits until a condition is true.
@@ -136,6 +136,6 @@ export async function waitUntil(
   while (!(await isTrue())) {
     if (systemClock.now() >= deadlineMs || io.signal.aborted)
       throw new InputError(pending.problem, { code: 'install.wait', ...pending });
-    await sleep(systemClock, LOOK_AGAIN_MS, io.signal);
+    await sleep(systemClock, CHECK_INTERVAL_MS, io.signal);
   }
 }

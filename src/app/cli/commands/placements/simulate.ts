@@ -17,11 +17,11 @@ export const simulateCommand: CliCommand = {
         'after',
         `
 A case is one JSON object: name, now (RFC 3339) and the arrays placements, clusters, clusterSets,
-bindings, decisions, scores. Each line of output is the answer to the input line of the same number:
+bindings, decisions, scores. Each line of output is the result of the input line with the same number:
   {"name": "…", "results": [one per placement: selected, scores, filters, conditions, …]}
-For a line that is not a case the answer is {"name": null, "error": "line 7: …"}; the exit code is then 1.
+For a line that is not a case, the result is {"name": null, "error": "line 7: …"}; the exit code is then 1.
 
-Exit codes: 0 every case answered, 1 a line is not a case.
+Exit codes: 0 every case scheduled, 1 a line is not a case.
 
 Examples:
   berth simulate < cases.jsonl
@@ -33,23 +33,23 @@ Examples:
 };
 
 async function simulate(io: CliIo, file: string): Promise<ExitCode> {
-  const answerLine = await loadAnswerLine();
-  const input = file === '-' ? io.stdin : await opened(resolve(io.cwd, file));
+  const renderLine = await loadLineRenderer();
+  const input = file === '-' ? io.stdin : await openFile(resolve(io.cwd, file));
   let exitCode: ExitCode = 0;
   let number = 0;
   for await (const line of createInterface({ input, crlfDelay: Infinity })) {
     number++;
     if (line.trim() === '') continue;
     if (io.signal.aborted) return 1;
-    const answer = answerLine(line, number);
-    if ('error' in answer) exitCode = 1;
+    const output = renderLine(line, number);
+    if ('error' in output) exitCode = 1;
     // Waits for a slow reader, so that output does not accumulate in memory.
-    if (!io.stdout.write(`${JSON.stringify(answer)}\n`)) await once(io.stdout, 'drain');
+    if (!io.stdout.write(`${JSON.stringify(output)}\n`)) await once(io.stdout, 'drain');
   }
   return exitCode;
 }
 
-async function opened(file: string): Promise<Readable> {
+async function openFile(file: string): Promise<Readable> {
   const stream = createReadStream(file);
   try {
     await once(stream, 'ready');
@@ -63,12 +63,12 @@ async function opened(file: string): Promise<Readable> {
   return stream;
 }
 
-type Answer =
+type LineOutput =
   | { readonly name: string | null; readonly results: readonly object[] }
   | { readonly name: null; readonly error: string };
 
 /** One bad line does not stop the others. The engine is loaded only when it is needed. */
-async function loadAnswerLine(): Promise<(line: string, number: number) => Answer> {
+async function loadLineRenderer(): Promise<(line: string, number: number) => LineOutput> {
   const { parseSimulationCase } = await import('../../../../controllers/explanations/simulation-case.ts');
   const { simulateSnapshot } = await import('../../../../core/placement/case/render-case.ts');
   return (line, number) => {

@@ -15,9 +15,9 @@ export function addCacheFlag(command: Command): Command {
 }
 
 /**
- * Opens the cache of parsed files; undefined without a folder. What is broken there, or was written by another version
- * of Berth, is ignored and written again.
- * @throws InputError for a folder in which somebody else could have put files: a commit of a repository, or another user
+ * Opens the cache of parsed files; undefined without a folder. Broken records, and those of another version of Berth,
+ * are ignored and written again.
+ * @throws InputError for a folder inside a repository, where a commit could add files, or one that other users may write to
  */
 export async function openPlanCache(io: CliIo, given: string | undefined): Promise<ParsedCache | undefined> {
   if (given === undefined) return undefined;
@@ -30,7 +30,10 @@ const WRITABLE_BY_OTHERS = 0o022;
 
 async function privateFolder(folder: string): Promise<string> {
   await mkdir(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE }).catch((error: unknown) => {
-    throw wrongOption('--cache', `cannot be made: ${error instanceof Error ? error.message : String(error)}`);
+    throw wrongOption(
+      '--cache',
+      `cannot be created: ${error instanceof Error ? error.message : String(error)}`,
+    );
   });
   const dir = await realpath(folder);
   const { findEnclosingGitDir } = await import('../../../../adapters/git/repository/git-dir.ts');

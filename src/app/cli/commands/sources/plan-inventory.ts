@@ -30,8 +30,9 @@ export interface OpenedInventory {
 }
 
 /**
- * Reads the inventory that the flags name; undefined: none. @throws InputError for conflicting
- * flags, and for an inventory that is broken, not signed with the key, or too old
+ * Reads the inventory that the flags name; undefined: none.
+ * @throws InputError for conflicting flags, and for an inventory that is broken, not signed with the
+ * key, or too old
  */
 export async function openInventory(
   io: CliIo,

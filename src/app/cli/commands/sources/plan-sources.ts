@@ -35,7 +35,7 @@ export async function planSources(
     checkListedKinds(flags.kind ?? []);
     const only = { ...ONLY_SOURCE, ...defaults, kinds: flags.kind };
     return {
-      sources: [{ ...plannedAs(only, 0), paths: flags.path }],
+      sources: [{ ...plannedSource(only, 0), paths: flags.path }],
       budgetOf: () => defaults.removalBudget,
     };
   }
@@ -60,7 +60,7 @@ export async function planSources(
   const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
   return {
     sources: chosen.map((source) => ({
-      ...plannedAs(withKinds(source), all.indexOf(source)),
+      ...plannedSource(withKinds(source), all.indexOf(source)),
       paths: source.paths ?? [],
     })),
     others: await fetchOthers(io, flags, others, (source) => {
@@ -92,14 +92,17 @@ async function fetchOthers(
   return withFetchContext(io, flags, others, async (context) => {
     const fleets: SourceDeclaration[] = [];
     for (const source of others) {
-      const planned = plannedAs(withKinds(source), rankOf(source));
+      const planned = plannedSource(withKinds(source), rankOf(source));
       fleets.push(await withFetchedSource(source, context, async ({ objects }) => ({ ...planned, objects })));
     }
     return fleets;
   });
 }
 
-type PlannedAs = Pick<SourceSettings, 'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'> &
+type PlannedSource = Pick<
+  SourceSettings,
+  'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'
+> &
   Pick<SourceDeclaration, 'kinds'>;
 
 /**
@@ -111,9 +114,9 @@ function withKinds(source: SourceSettings): SourceSettings {
 }
 
 /** Without a settings file there is one source, as for `berth serve --repo`. */
-const ONLY_SOURCE: PlannedAs = { name: 'fleet' };
+const ONLY_SOURCE: PlannedSource = { name: 'fleet' };
 
-function plannedAs(
+function plannedSource(
   {
     name,
     removalBudget: budget,
@@ -121,7 +124,7 @@ function plannedAs(
     allowEmpty = false,
     sync,
     kinds,
-  }: PlannedAs,
+  }: PlannedSource,
   rank: number,
 ): Omit<SourceDeclaration, 'objects'> {
   return { name, rank, budget, deletionWindowMs, allowEmpty, kinds, applies: sync !== 'observe' };

@@ -17,7 +17,7 @@ export interface SettingsFlags extends HubFlags {
   readonly data?: string;
 }
 
-/** InputError for conflicting flags. */
+/** @throws InputError for conflicting flags */
 export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
   if (config !== undefined && path.length > 0)
     throw wrongOption(

@@ -72,7 +72,7 @@ export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin
       );
       if (recorded !== undefined) return recorded.response;
       throw new NotRendered(
-        `no answer is recorded for ${method} http://${host}${path} with the body ${body.trim()}`,
+        `no response is recorded for ${method} http://${host}${path} with the body ${body.trim()}`,
       );
     },
   };

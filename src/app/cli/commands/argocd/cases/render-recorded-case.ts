@@ -12,7 +12,7 @@ import { StringMap, type TemplateValue } from '../../../../../render/template/va
 import { type RecordedCase, recordedWorld } from './recorded-world.ts';
 
 /** A line that records the rendering of a single template. */
-interface FunctionCase {
+interface TemplateCase {
   readonly id: string;
   readonly engine: 'go' | 'fasttemplate';
   readonly template: string;
@@ -41,32 +41,32 @@ export const NOT_RENDERED = 'NotRendered';
 
 /**
  * Renders one line of recorded cases, an ApplicationSet or a single template.
- * @throws SyntaxError for a line that is no case
+ * @throws SyntaxError for a line that is not a case
  */
 export function renderRecordedCase(line: string): CaseOutput {
-  const recorded = JSON.parse(line) as RecordedCase | FunctionCase;
+  const recorded = JSON.parse(line) as RecordedCase | TemplateCase;
   const problem = caseProblem(recorded);
   if (problem !== undefined) throw new SyntaxError(problem);
   return 'template' in recorded
-    ? answerFunction(recorded)
-    : answerApplicationSet(withExactIntegers(recorded, line));
+    ? renderTemplateCase(recorded)
+    : renderApplicationSetCase(withExactIntegers(recorded, line));
 }
 
 function caseProblem(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'expected an object';
   const { id, applicationSet, template, engine, params = {} } = value as Readonly<Record<string, unknown>>;
-  if (typeof id !== 'string') return 'expected an id that is a text';
+  if (typeof id !== 'string') return 'expected an id that is a string';
   if (template === undefined)
     return typeof applicationSet === 'object' && applicationSet !== null
       ? undefined
       : `case ${id}: expected an applicationSet or a template`;
-  if (typeof template !== 'string') return `case ${id}: expected a template that is a text`;
+  if (typeof template !== 'string') return `case ${id}: expected a template that is a string`;
   if (engine !== 'go' && engine !== 'fasttemplate')
     return `case ${id}: expected the engine go or fasttemplate, got ${JSON.stringify(engine)}`;
   return typeof params === 'object' && params !== null ? undefined : `case ${id}: expected params`;
 }
 
-function answerApplicationSet(recorded: RecordedCase): CaseOutput {
+function renderApplicationSetCase(recorded: RecordedCase): CaseOutput {
   const { id } = recorded;
   try {
     const generated = generateApplications(recorded.applicationSet, recordedWorld(recorded));
@@ -78,14 +78,14 @@ function answerApplicationSet(recorded: RecordedCase): CaseOutput {
   }
 }
 
-function answerFunction({
+function renderTemplateCase({
   id,
   engine,
   template,
   params = {},
   options = [],
   stringMaps = [],
-}: FunctionCase): CaseOutput {
+}: TemplateCase): CaseOutput {
   const data = withStringMaps(params, '', stringMaps);
   try {
     const output =

@@ -22,22 +22,24 @@ export async function runCases(io: CliIo, file: string): Promise<ExitCode> {
   for await (const line of await openLines(full, file)) {
     lineNumber += 1;
     if (line.trim() === '') continue;
-    const answer = answerLine(line, `${file}:${String(lineNumber)}`);
-    if ('result' in answer && 'reason' in answer.result && answer.result.reason === NOT_RENDERED)
+    const output = renderLine(line, `${file}:${String(lineNumber)}`);
+    if ('result' in output && 'reason' in output.result && output.result.reason === NOT_RENDERED)
       refused += 1;
-    io.stdout.write(`${JSON.stringify(answer)}\n`);
+    io.stdout.write(`${JSON.stringify(output)}\n`);
   }
   if (refused === 0) return 0;
-  io.stderr.write(`${String(refused)} of the cases are not rendered: reason ${NOT_RENDERED} says why\n`);
+  io.stderr.write(
+    `${String(refused)} cases are not rendered: see the cases with the reason ${NOT_RENDERED}\n`,
+  );
   return 1;
 }
 
-function answerLine(line: string, where: string): ReturnType<typeof renderRecordedCase> {
+function renderLine(line: string, where: string): ReturnType<typeof renderRecordedCase> {
   try {
     return renderRecordedCase(line);
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw new InputError(`the line is no recorded case: ${error.message}`, {
+    throw new InputError(`the line is not a recorded case: ${error.message}`, {
       code: 'argocd.cases',
       subject: where,
       cause: error,
