@@ -7,7 +7,7 @@ const DOUBLED = '{{$x := list 1}}{{range 60}}{{$x = list $x $x}}{{end}}';
 const CYCLE = '{{$d := dict}}{{$_ := set $d "x" $d}}';
 const TOO_MUCH = /too much work/;
 const TOO_DEEP = /nested (too deep|more than 500 levels deep)/;
-const TOO_LONG = /Berth does not make it/;
+const TOO_LONG = /Berth does not create it/;
 
 const ENDED: readonly (readonly [attack: string, template: string, says: RegExp])[] = [
   [

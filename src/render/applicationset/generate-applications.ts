@@ -42,7 +42,10 @@ export function generateApplications(applicationSet: JsonValue, world: World): G
   return new ApplicationGenerator(applicationSet).generate(world);
 }
 
-/** Generates the Applications of one ApplicationSet in one world after the other. Equal parameters are rendered once. */
+/**
+ * Generates the Applications of one ApplicationSet for successive inputs of its generators. Equal
+ * parameters are rendered once.
+ */
 export class ApplicationGenerator {
   readonly #set: ApplicationSet;
   #rendered: ReadonlyMap<string, ApplicationJson> = new Map();
@@ -77,49 +80,51 @@ class Run {
   /** Two parameter sets may share a map. Then a change by a template is visible in both. */
   readonly #kept: KeptMaps = new WeakMap();
   readonly #fixed = new FixedParts();
-  /** Of an earlier world, by generator and parameters. */
+  /** The Applications of the run before this one, by generator and parameters. */
   readonly #known: ReadonlyMap<string, ApplicationJson>;
   readonly rendered = new Map<string, ApplicationJson>();
   readonly #seen = new WeakSet<Params>();
   #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
 
-  constructor(set: ApplicationSet, world: World, known: ReadonlyMap<string, ApplicationJson>) {
+  constructor(set: ApplicationSet, world: World, earlier: ReadonlyMap<string, ApplicationJson>) {
     this.#set = set;
-    this.#known = known;
+    this.#known = earlier;
     this.#context = { applicationSet: set.name, mode: set.mode, world };
   }
 
   all(): Generated {
     const applications: ApplicationJson[] = [];
     const parameters: (readonly Params[])[] = [];
-    for (const [at, generator] of this.#set.generators.entries()) {
+    for (const [index, generator] of this.#set.generators.entries()) {
       const transformed = this.#attempt('ApplicationGenerationFromParamsError', () =>
         transform(generator, this.#set.template, this.#context),
       );
       if (transformed === undefined) continue;
       parameters.push(transformed.flatMap(({ sets }) => sets));
       for (const [number, part] of transformed.entries())
-        applications.push(...this.#render(part, `${at}.${number}`));
+        applications.push(...this.#render(part, `${index}.${number}`));
     }
     return this.#failure ?? { applications, parameters };
   }
 
-  /** @param place of the generator, which has the same template in every world */
-  #render({ template, sets }: Transformed, place: string): readonly ApplicationJson[] {
+  /** @param generatorId the index of the generator; its template is the same in every run */
+  #render({ template, sets }: Transformed, generatorId: string): readonly ApplicationJson[] {
     return sets.flatMap((params) => {
       const application = this.#attempt('RenderTemplateParamsError', () =>
-        this.#renderOnce(template, params, place),
+        this.#renderOnce(template, params, generatorId),
       );
       return application === undefined ? [] : [application];
     });
   }
 
-  #renderOnce(template: TypedObject, params: Params, place: string): ApplicationJson {
-    // A template may change the maps in its parameters, and its own parameters if it gets them twice.
-    const isPlain = !this.#seen.has(params) && Object.values(params).every((one) => typeof one === 'string');
+  #renderOnce(template: TypedObject, params: Params, generatorId: string): ApplicationJson {
+    // A template may change the maps in its parameters. If it gets the same parameters twice, it may
+    // change the parameters themselves.
+    const isPlain =
+      !this.#seen.has(params) && Object.values(params).every((value) => typeof value === 'string');
     this.#seen.add(params);
     if (!isPlain) return this.#application(template, params);
-    const key = `${place} ${JSON.stringify(params)}`;
+    const key = `${generatorId} ${JSON.stringify(params)}`;
     const application = this.#known.get(key) ?? this.#application(template, params);
     this.rendered.set(key, application);
     return application;

@@ -33,7 +33,7 @@ export function renderGoTemplate(
   text: string,
   data: TemplateValue,
   options: readonly string[],
-  changes: Changes = 'forgotten',
+  changes: Changes = 'dropped',
 ): string {
   const missingKey = missingKeyOf(options);
   if (!text.includes('{{')) return text;
@@ -77,12 +77,12 @@ const MAX_KEPT = 20_000;
 const parsedTemplates = new Map<string, ParsedTemplate | TemplateError>();
 
 function parsedTemplate(text: string): ParsedTemplate | TemplateError {
-  const known = parsedTemplates.get(text);
-  if (known !== undefined) return known;
-  const made = parse(text);
+  const cached = parsedTemplates.get(text);
+  if (cached !== undefined) return cached;
+  const parsed = parse(text);
   if (parsedTemplates.size >= MAX_PARSED) parsedTemplates.clear();
-  if (text.length <= MAX_KEPT) parsedTemplates.set(text, made);
-  return made;
+  if (text.length <= MAX_KEPT) parsedTemplates.set(text, parsed);
+  return parsed;
 }
 
 function parse(text: string): ParsedTemplate | TemplateError {

@@ -9,16 +9,16 @@ import { JsonText, StringMap } from './values.ts';
 import { JSON_TEXT } from './value/json-text.ts';
 
 /**
- * The Go maps that were made from parameters, for templates that are rendered one after the other
- * with the same parameters.
+ * The Go map of each map in the parameters. Templates that are rendered one after the other with
+ * the same parameters share these maps.
  */
 export type KeptMaps = WeakMap<object, Any>;
 
 /**
  * What happens to the changes that functions such as `set` make in the parameters. `KeptMaps` keeps
- * them for later texts. `forgotten` drops them after the text. `refused` refuses the text.
+ * them for later texts. `dropped` drops them after the text. `refused` refuses the text.
  */
-export type Changes = KeptMaps | 'forgotten' | 'refused';
+export type Changes = KeptMaps | 'dropped' | 'refused';
 
 /**
  * The Go value that Argo CD would have for a parameter. Maps are read when a template reads them.

@@ -69,8 +69,8 @@ describe('what Argo CD would render and Berth does not is no failure of Argo CD,
   it.each([
     { name: 'a function of time', text: '{{ now }}', says: /does not render the function now/ },
     { name: 'a random function', text: '{{ randAlpha 5 }}', says: /does not render the function randAlpha/ },
-    { name: 'a list that is too long', text: '{{ until 1000000000 }}', says: /does not make it/ },
-    { name: 'a text that is too long', text: '{{ repeat 100000000 "x" }}', says: /does not make it/ },
+    { name: 'a list that is too long', text: '{{ until 1000000000 }}', says: /does not create it/ },
+    { name: 'a text that is too long', text: '{{ repeat 100000000 "x" }}', says: /does not create it/ },
     {
       name: 'a patch that is nested too deep',
       text: 'x',

@@ -19,7 +19,7 @@ const MAX_REDIRECTS = 10;
  * Calls a plugin as Argo CD does, including redirects and time limits.
  * @throws GenerateError
  */
-export function askForParameters(context: GeneratorContext, config: PluginConfig, body: string): Params[] {
+export function requestParameters(context: GeneratorContext, config: PluginConfig, body: string): Params[] {
   const { baseUrl } = config;
   const url = `${baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`}api/v1/getparams.execute`;
   const parsed = parseUrlAsGo(url);
@@ -35,8 +35,8 @@ export function askForParameters(context: GeneratorContext, config: PluginConfig
     throw failPost(`unsupported protocol scheme ${JSON.stringify(parsed.scheme)}`);
   if (parsed.host === '') throw failPost('http: no Host in request URL');
   const first: PluginRequest = { method: 'POST', host: parsed.host, path: parsed.path, body };
-  const answer = follow(context, first, parsed.scheme, failPost);
-  return readAnswer(answer, config.timeoutSeconds, { fail, failPost });
+  const response = followRedirects(context, first, parsed.scheme, failPost);
+  return readPluginResponse(response, config.timeoutSeconds, { fail, failPost });
 }
 
 type Fail = (message: string, at?: string) => GenerateError;
@@ -45,7 +45,7 @@ type Fail = (message: string, at?: string) => GenerateError;
  * Follows redirects. After 301 to 303 the request becomes a GET without a body. After 307 and 308
  * the same request is sent again.
  */
-function follow(
+function followRedirects(
   { world }: GeneratorContext,
   first: PluginRequest,
   scheme: string,
@@ -53,43 +53,44 @@ function follow(
 ): PluginAnswer {
   let request = first;
   for (let redirects = 0; ; redirects += 1) {
-    const answer = world.askPlugin(request);
-    const location = header(answer, 'location');
-    const again = answer.status === 307 || answer.status === 308;
-    if (location === undefined || !(again || [301, 302, 303].includes(answer.status))) return answer;
+    const response = world.askPlugin(request);
+    const location = header(response, 'location');
+    const keepsMethod = response.status === 307 || response.status === 308;
+    if (location === undefined || !(keepsMethod || [301, 302, 303].includes(response.status)))
+      return response;
     if (redirects + 1 >= MAX_REDIRECTS)
       throw failPost(`stopped after ${String(MAX_REDIRECTS)} redirects`, location);
     const target = new URL(location, `${scheme}://${request.host}${request.path}`);
     request = {
-      method: again ? request.method : 'GET',
+      method: keepsMethod ? request.method : 'GET',
       host: target.host,
       path: `${target.pathname}${target.search}`,
-      body: again ? request.body : '',
+      body: keepsMethod ? request.body : '',
     };
   }
 }
 
-function readAnswer(
-  answer: PluginAnswer,
+function readPluginResponse(
+  response: PluginAnswer,
   timeoutSeconds: number,
   { fail, failPost }: { readonly fail: Fail; readonly failPost: Fail },
 ): Params[] {
   const limitMs = 1000 * (timeoutSeconds === 0 ? DEFAULT_TIMEOUT_SECONDS : timeoutSeconds);
-  const { status, body, delayMs = 0, bodyDelayMs = 0 } = answer;
+  const { status, body, delayMs = 0, bodyDelayMs = 0 } = response;
   if (limitMs > 0 && delayMs >= limitMs)
     throw failPost('context deadline exceeded (Client.Timeout exceeded while awaiting headers)');
-  if (Number(header(answer, 'content-length') ?? 0) > Buffer.byteLength(body)) throw failPost('EOF');
-  const isCut = limitMs > 0 && delayMs + bodyDelayMs >= limitMs;
+  if (Number(header(response, 'content-length') ?? 0) > Buffer.byteLength(body)) throw failPost('EOF');
+  const isInterrupted = limitMs > 0 && delayMs + bodyDelayMs >= limitMs;
   if (status < 200 || status > 299) {
     const prefix = `API error with status code ${String(status)}: `;
-    throw fail(isCut ? `${prefix}${BODY_TIMEOUT}` : `${prefix}${readApiError(body)}`);
+    throw fail(isInterrupted ? `${prefix}${BODY_TIMEOUT}` : `${prefix}${readApiError(body)}`);
   }
-  const read = isCut
+  const received = isInterrupted
     ? Buffer.from(body)
         .subarray(0, Math.floor(Buffer.byteLength(body) / 2))
         .toString()
     : body;
-  const result = readParameters(read, isCut ? BODY_TIMEOUT : undefined);
+  const result = readParameters(received, isInterrupted ? BODY_TIMEOUT : undefined);
   if ('error' in result) throw fail(result.error);
   return result.parameters;
 }

@@ -26,7 +26,7 @@ export function readParameters(
   interruption: string | undefined,
 ): { readonly parameters: Params[] } | { readonly error: string } {
   const parsed = parseFirstJson(body);
-  if ('node' in parsed) return decodeAnswer(parsed.node, body.slice(0, readSoFar(parsed.end)));
+  if ('node' in parsed) return decodeResponse(parsed.node, body.slice(0, readSoFar(parsed.end)));
   if (parsed.problem === 'syntax')
     return { error: `${parsed.message}: ${body.slice(0, readSoFar(parsed.readTo))}` };
   if (interruption !== undefined) return { error: `${interruption}: ${body}` };
@@ -43,7 +43,7 @@ function readSoFar(needed: number): number {
   return size;
 }
 
-function decodeAnswer(
+function decodeResponse(
   root: JsonNode,
   text: string,
 ): { readonly parameters: Params[] } | { readonly error: string } {

@@ -29,10 +29,15 @@ export function parseUrlAsGo(url: string): GoUrl {
   const host = authority.slice(authority.lastIndexOf('@') + 1);
   const problem = hostProblem(host) ?? escapeProblem(path);
   if (problem !== undefined) return { error: problem };
-  const asked = query.length === 0 ? '' : `?${query.join('?')}`;
-  const sent = path.replace(/[^!-~]/gu, (character) => encodeURIComponent(character));
-  const text = scheme === undefined ? url : `${scheme.toLowerCase()}://${authority}${sent}${asked}`;
-  return { scheme: (scheme ?? '').toLowerCase(), host, path: `${sent === '' ? '/' : sent}${asked}`, text };
+  const queryText = query.length === 0 ? '' : `?${query.join('?')}`;
+  const sentPath = path.replace(/[^!-~]/gu, (character) => encodeURIComponent(character));
+  const text = scheme === undefined ? url : `${scheme.toLowerCase()}://${authority}${sentPath}${queryText}`;
+  return {
+    scheme: (scheme ?? '').toLowerCase(),
+    host,
+    path: `${sentPath === '' ? '/' : sentPath}${queryText}`,
+    text,
+  };
 }
 
 function hostProblem(host: string): string | undefined {

@@ -9,7 +9,7 @@ import type { TypedObject } from '../typed/typed-value.ts';
 import { checkOptions } from '../params/replace-text.ts';
 import { appendTemplatedValues } from './append-values.ts';
 import type { GeneratorContext } from './generator-context.ts';
-import { askForParameters, type PluginConfig } from './plugin-call.ts';
+import { requestParameters, type PluginConfig } from './plugin-call.ts';
 
 type Inputs = Readonly<Record<string, RawJson>>;
 
@@ -22,7 +22,7 @@ export function generatePlugin(generator: TypedObject, context: GeneratorContext
   const inputs = ((generator['input'] ?? {}) as TypedObject)['parameters'] as Inputs | undefined;
   const config = withPrefix('error getting plugin from generator', () => pluginConfig(generator, context));
   const found = withPrefix('error listing params', () =>
-    askForParameters(context, config, requestBody(context.applicationSet, inputs)),
+    requestParameters(context, config, requestBody(context.applicationSet, inputs)),
   );
   const shared = new PluginMap();
   for (const [key, value] of Object.entries(inputs ?? {})) setKey(shared, key, value as ParamValue);

@@ -26,19 +26,19 @@ export function mergeList(
     if (at < 0) merged.push(item);
     else if (mergeKey !== '') merged[at] = merge(merged[at] as JsonObject, item as JsonObject);
   }
-  const placeIn = (list: readonly JsonValue[], item: JsonValue | undefined): number =>
+  const indexIn = (list: readonly JsonValue[], item: JsonValue | undefined): number =>
     item === undefined ? -1 : list.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));
   const fromPatch = merged
-    .filter((item) => placeIn(patch, item) >= 0)
-    .sort((a, b) => placeIn(patch, a) - placeIn(patch, b));
-  const others = merged.filter((item) => placeIn(patch, item) < 0);
+    .filter((item) => indexIn(patch, item) >= 0)
+    .sort((a, b) => indexIn(patch, a) - indexIn(patch, b));
+  const others = merged.filter((item) => indexIn(patch, item) < 0);
   const result: JsonValue[] = [];
   while (fromPatch.length > 0 || others.length > 0) {
-    const ownPlace = placeIn(original, others[0]);
-    const patchPlace = placeIn(original, fromPatch[0]);
+    const otherIndex = indexIn(original, others[0]);
+    const patchIndex = indexIn(original, fromPatch[0]);
     const takeOther =
       fromPatch.length === 0 ||
-      (others.length > 0 && ownPlace >= 0 && patchPlace >= 0 && ownPlace < patchPlace);
+      (others.length > 0 && otherIndex >= 0 && patchIndex >= 0 && otherIndex < patchIndex);
     result.push((takeOther ? others.shift() : fromPatch.shift()) as JsonValue);
   }
   return result;

@@ -54,7 +54,7 @@ function mergeField(type: GoType, original: JsonObject, { key, value, isDeletion
   const current = Object.hasOwn(original, key) ? original[key] : undefined;
   const kind = kindOf(value);
   if (current === undefined || kindOf(current) !== kind || kind === 'scalar') {
-    if (!isDeletion) take(original, key, value);
+    if (!isDeletion) copyValue(original, key, value);
     return;
   }
   const field = fieldOf(type, key);
@@ -73,7 +73,7 @@ function mergeField(type: GoType, original: JsonObject, { key, value, isDeletion
 }
 
 /** Copies a value that the original does not have, without nulls and directives. */
-function take(original: JsonObject, key: string, value: JsonValue): void {
+function copyValue(original: JsonObject, key: string, value: JsonValue): void {
   const kept = withoutDirectives(withoutNulls(value));
   if (kept === undefined) delete original[key];
   else setKey(original, key, kept);
@@ -118,10 +118,10 @@ function orderElements(type: GoType, original: JsonObject, patch: JsonObject): v
     delete patch[key];
     if (!Array.isArray(original[key])) continue;
     const merged = original[key] as readonly JsonValue[];
-    const placeOf = (item: JsonValue): number => order.findIndex((other) => isDeepStrictEqual(other, item));
-    const ordered = merged.filter((item) => placeOf(item) >= 0).sort((a, b) => placeOf(a) - placeOf(b));
+    const indexIn = (item: JsonValue): number => order.findIndex((other) => isDeepStrictEqual(other, item));
+    const ordered = merged.filter((item) => indexIn(item) >= 0).sort((a, b) => indexIn(a) - indexIn(b));
     let next = 0;
-    original[key] = merged.map((item) => (placeOf(item) >= 0 ? (ordered[next++] as JsonValue) : item));
+    original[key] = merged.map((item) => (indexIn(item) >= 0 ? (ordered[next++] as JsonValue) : item));
   }
 }
 

@@ -50,7 +50,7 @@ const NOTHING = { created: [], refused: {}, specAsCreated: {} };
 export function reconcile(
   applicationSet: JsonValue,
   generated: Generated,
-  around: { readonly world: World; readonly projects: ReadonlySet<string> },
+  context: { readonly world: World; readonly projects: ReadonlySet<string> },
 ): Reconciled {
   if ('error' in generated) {
     const { error, reason } = generated;
@@ -59,11 +59,11 @@ export function reconcile(
   }
   const set = readApplicationSet(applicationSet);
   const applications = generated.applications.map(fieldsOf);
-  const problems = validateApplications(applications, { ...around, applicationSet: set.name });
+  const problems = validateApplications(applications, { ...context, applicationSet: set.name });
   const created = create(applications.filter(({ name }) => !problems.has(name)));
-  const wrong = firstError(set, created.refused, around.world);
-  if (wrong !== undefined)
-    return { ...created, conditions: failed(wrong.reason, wrong.error, true), error: wrong.error };
+  const failure = firstError(set, created.refused, context.world);
+  if (failure !== undefined)
+    return { ...created, conditions: failed(failure.reason, failure.error, true), error: failure.error };
   const seconds = requeueAfterSeconds(set.generators);
   if (problems.size === 0)
     return { ...created, conditions: upToDate(), ...(seconds === 0 ? {} : { requeueAfterSeconds: seconds }) };

@@ -16,18 +16,20 @@ export function requeueAfterSeconds(generators: readonly TypedObject[]): number 
 
 function secondsOf({ clusterDecisionResource, plugin, matrix, merge }: TypedObject): readonly number[] {
   return [
-    ...asked(clusterDecisionResource as TypedObject | undefined, DECISIONS_SECONDS),
-    ...asked(plugin as TypedObject | undefined, PLUGIN_SECONDS),
-    ...children(matrix as TypedObject | undefined),
-    ...children(merge as TypedObject | undefined),
+    ...requeueOf(clusterDecisionResource as TypedObject | undefined, DECISIONS_SECONDS),
+    ...requeueOf(plugin as TypedObject | undefined, PLUGIN_SECONDS),
+    ...requeueOfChildren(matrix as TypedObject | undefined),
+    ...requeueOfChildren(merge as TypedObject | undefined),
   ];
 }
 
-function asked(generator: TypedObject | undefined, usual: number): readonly number[] {
-  return generator === undefined ? [] : [(generator['requeueAfterSeconds'] as number | undefined) ?? usual];
+function requeueOf(generator: TypedObject | undefined, defaultSeconds: number): readonly number[] {
+  return generator === undefined
+    ? []
+    : [(generator['requeueAfterSeconds'] as number | undefined) ?? defaultSeconds];
 }
 
-function children(generator: TypedObject | undefined): readonly number[] {
+function requeueOfChildren(generator: TypedObject | undefined): readonly number[] {
   const list = (generator?.['generators'] ?? []) as readonly TypedObject[];
   return list.flatMap((child) => {
     try {

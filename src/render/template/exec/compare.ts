@@ -56,7 +56,7 @@ function equalTwo(left: Value | undefined, right: Value | undefined): boolean {
 function equalOthers(left: Value | undefined, right: Value | undefined): boolean {
   if (left !== undefined && right !== undefined && left.type.kind !== right.type.kind)
     throw new GoError(
-      `non-comparable types ${shown(left, 's')}: ${left.type.name}, ${right.type.name}: ${shown(right, 'v')}`,
+      `non-comparable types ${printValue(left, 's')}: ${left.type.name}, ${right.type.name}: ${printValue(right, 'v')}`,
     );
   const [noLeft, noRight] = [
     left === undefined || left.data === null,
@@ -64,11 +64,11 @@ function equalOthers(left: Value | undefined, right: Value | undefined): boolean
   ];
   if (noLeft || noRight) return noLeft === noRight;
   if (right?.type.kind === 'map' || right?.type.kind === 'slice')
-    throw new GoError(`non-comparable type ${shown(right, 's')}: ${right.type.name}`);
+    throw new GoError(`non-comparable type ${printValue(right, 's')}: ${right.type.name}`);
   return left?.data === right?.data;
 }
 
-function shown(value: Value, verb: string): string {
+function printValue(value: Value, verb: string): string {
   const printer = new Printer();
   printer.printArg(value, verb);
   return printer.text;

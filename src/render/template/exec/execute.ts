@@ -19,8 +19,8 @@ import { isTrue } from './truth.ts';
  */
 const MAX_CALLS = 800;
 
-/** The effect of a statement on its loop. */
-type Outcome = 'goes on' | 'break' | 'continue';
+/** The effect of a statement on the loop around it. `none`: the loop continues normally. */
+type Outcome = 'none' | 'break' | 'continue';
 
 /**
  * Runs a template (text/template/exec.go).
@@ -58,9 +58,9 @@ class Execution {
     run.at = list;
     for (const node of list.nodes) {
       const outcome = this.#statement(run, dot, node);
-      if (outcome !== 'goes on') return outcome;
+      if (outcome !== 'none') return outcome;
     }
-    return 'goes on';
+    return 'none';
   }
 
   #statement(run: Run, dot: Value | undefined, node: StatementNode): Outcome {
@@ -68,12 +68,12 @@ class Execution {
     switch (node.kind) {
       case 'text':
         this.#write(node.text);
-        return 'goes on';
+        return 'none';
       case 'action': {
         const value = evaluatePipe({ run, dot }, node.pipe);
         run.at = node;
-        if (node.pipe.decl.length === 0) this.#write(printed(value));
-        return 'goes on';
+        if (node.pipe.decl.length === 0) this.#write(printValue(value));
+        return 'none';
       }
       case 'break':
       case 'continue':
@@ -90,7 +90,7 @@ class Execution {
   #branch(run: Run, dot: Value | undefined, node: BranchNode): Outcome {
     const { size } = run.scope;
     const value = evaluatePipe({ run, dot }, node.pipe);
-    let outcome: Outcome = 'goes on';
+    let outcome: Outcome = 'none';
     if (isTrue(value)) outcome = this.#list(run, node.kind === 'with' ? value : dot, node.list);
     else if (node.elseList !== undefined) outcome = this.#list(run, dot, node.elseList);
     run.scope.cutTo(size);
@@ -110,10 +110,10 @@ class Execution {
       run.scope.cutTo(inner);
       if (outcome === 'break') break;
     }
-    const outcome = any || node.elseList === undefined ? 'goes on' : this.#list(run, dot, node.elseList);
+    const outcome = any || node.elseList === undefined ? 'none' : this.#list(run, dot, node.elseList);
     run.scope.cutTo(size);
     // As in Go, a break in the else branch ends only this loop.
-    return outcome === 'break' ? 'goes on' : outcome;
+    return outcome === 'break' ? 'none' : outcome;
   }
 
   #call(run: Run, dot: Value | undefined, node: TemplateNode): Outcome {
@@ -122,11 +122,11 @@ class Execution {
     if (run.depth >= MAX_CALLS) run.fail('exceeded maximum template depth (100000)');
     const data = node.pipe === undefined ? undefined : evaluatePipe({ run, dot }, node.pipe);
     this.#list(new Run(this.#program, template, [data, run.depth + 1]), data, template.root);
-    return 'goes on';
+    return 'none';
   }
 }
 
-function printed(value: Value | undefined): string {
+function printValue(value: Value | undefined): string {
   if (value === undefined) return '<no value>';
   if (value.type === STRING) return value.data as string;
   return sprint([value]);

@@ -55,7 +55,10 @@ function withExponent({ digits, point }: Decimal, places: number, letter: string
   return `${first}${rest === '' ? '' : `.${rest}`}${letter}${exponent < 0 ? '-' : '+'}${power}`;
 }
 
-/** %g: with an exponent where that is less than −4, or not less than the precision; the shortest form decides as if with 6. */
+/**
+ * %g: uses an exponent if it is less than −4, or if it is at least the precision. For the shortest
+ * form (precision −1), the limit is 6.
+ */
 function general(value: number, precision: number, verb: string): string {
   const count = precision === 0 ? 1 : precision;
   const whole = count < 0 ? shortest(value) : significant(value, count);

@@ -62,7 +62,7 @@ class FormatRun {
     return this.#printer.text;
   }
 
-  /** @returns whether the format goes on */
+  /** @returns whether the rest of the format is processed */
   #verb(): boolean {
     this.#goodArg = true;
     this.#afterIndex = false;

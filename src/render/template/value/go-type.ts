@@ -17,12 +17,13 @@ export type Kind =
   | 'ptr'
   | 'func';
 
-/** A type. `D` is the JavaScript type of its data. It exists only for the compiler. */
+/** A type. `D` is the JavaScript type of its data. */
 export interface GoType<out D = unknown> {
   readonly kind: Kind;
   readonly name: string;
   /** The element type of slices and maps. The keys of all maps are strings. */
   readonly elem?: GoType;
+  /** Never set. It lets the compiler check `D`. */
   readonly held?: D;
   /** The method String, for types that have it. fmt prints its result. */
   readonly text?: (data: never) => string;

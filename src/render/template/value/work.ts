@@ -13,24 +13,24 @@ const MAX_ELEMENTS = 500_000;
 /** How deep values, templates and expressions may be nested. */
 export const MAX_NESTING = 500;
 
-let left = MAX_WORK;
+let remaining = MAX_WORK;
 
 /** Starts a rendering. Renderings do not overlap, because each runs to its end without a pause. */
 export function beginWork(): void {
-  left = MAX_WORK;
+  remaining = MAX_WORK;
 }
 
 /** @throws Refusal if the rendering has done too much work */
 export function spend(units: number): void {
-  left -= units;
-  if (left < 0)
-    throw new Refusal('the template asks for too much work: Berth stops here, Argo CD would go on');
+  remaining -= units;
+  if (remaining < 0)
+    throw new Refusal('the template needs too much work: Berth stops here, Argo CD would continue');
 }
 
 /** @throws Refusal if a text would be too long */
 export function checkLength(length: number): void {
   if (!(length <= MAX_TEXT))
-    throw new Refusal(`the text would have more than ${MAX_TEXT} bytes: Berth does not make it`);
+    throw new Refusal(`the text would have more than ${MAX_TEXT} bytes: Berth does not create it`);
 }
 
 /**
@@ -45,13 +45,13 @@ export function checkText(length: number): void {
 /** @throws Refusal if a list would be too long */
 export function checkElements(count: number): void {
   if (!(count <= MAX_ELEMENTS))
-    throw new Refusal(`the list would have more than ${MAX_ELEMENTS} elements: Berth does not make it`);
+    throw new Refusal(`the list would have more than ${MAX_ELEMENTS} elements: Berth does not create it`);
   spend(count);
 }
 
 /** @throws Refusal if values are nested too deep, for example a value that contains itself */
 export function checkDepth(depth: number): void {
   if (depth > MAX_NESTING)
-    throw new Refusal(`the value is nested more than ${MAX_NESTING} levels deep: Berth does not go on`);
+    throw new Refusal(`the value is nested more than ${MAX_NESTING} levels deep: Berth stops here`);
   spend(1);
 }

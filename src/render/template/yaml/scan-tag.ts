@@ -57,13 +57,13 @@ const URI = ";/?:@&=+$,.!~*'()[]%";
 /** @param head the handle; if it is not a handle, it is the start of the name */
 function scanUri(cursor: YamlCursor, head: string): string {
   let uri = head.slice(1);
-  let isThere = head !== '';
+  let hasUri = head !== '';
   const isPart = (): boolean => cursor.isWord() || (!cursor.isEnd() && URI.includes(cursor.ahead(1)));
   while (isPart()) {
     uri += cursor.is('%') ? scanOctets(cursor) : cursor.readWhile(() => isPart() && !cursor.is('%'));
-    isThere = true;
+    hasUri = true;
   }
-  if (!isThere) throw scannerError('did not find expected tag URI', cursor.line);
+  if (!hasUri) throw scannerError('did not find expected tag URI', cursor.line);
   return uri;
 }
 

@@ -94,12 +94,12 @@ export class YamlCursor {
   readBreak(): string {
     const width = this.#breakWidth(0);
     if (width === 0) return '';
-    const own = width === 3 ? this.ahead(3) : '\n';
+    const lineBreak = width === 3 ? this.ahead(3) : '\n';
     this.index += width === 2 && this.is('\r') ? 2 : 1;
     this.pos += width;
     this.line++;
     this.column = 0;
-    return own;
+    return lineBreak;
   }
 
   readWhile(isWanted: () => boolean): string {

@@ -1,4 +1,4 @@
-/** What a YAML text consists of. Texts are byte strings. */
+/** A node of a YAML document. Texts are byte strings. */
 export type YamlNode = YamlScalar | YamlAlias | YamlList | YamlMap;
 
 export interface YamlScalar {

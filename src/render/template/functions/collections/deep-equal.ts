@@ -52,8 +52,8 @@ function equalMaps(left: Value<GoMap>, right: Value<GoMap>, depth: number): bool
 }
 
 /**
- * Compares times and versions. Their fields are equal if everything that they were made from is
- * equal.
+ * Compares times and versions. Their data determines all their fields, so equal data means equal
+ * values.
  */
 function sameText(left: Value, right: Value): boolean {
   const stable = (value: Value): string =>

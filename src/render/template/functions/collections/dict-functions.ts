@@ -12,12 +12,12 @@ import { mergeInto } from './merge.ts';
 type Dict = GoMap<Any> | null;
 
 function dict(values: readonly Any[]): GoMap<Any> {
-  const made = new GoMap<Any>();
+  const map = new GoMap<Any>();
   for (let at = 0; at < values.length; at += 2) {
     const value = values[at + 1];
-    made.set(strval(values[at] ?? null), value === undefined ? valueOf(STRING, '') : value);
+    map.set(strval(values[at] ?? null), value === undefined ? valueOf(STRING, '') : value);
   }
-  return made;
+  return map;
 }
 
 function set(map: Dict, key: string, value: Any): Dict {

@@ -1,7 +1,10 @@
 import { decodeRune, encodeRune } from '../../text/bytes.ts';
 import { isLetter, isSpace, isUpper, REPLACEMENT, toLowerRune } from '../../text/unicode.ts';
 
-/** xstrings.ToSnakeCase and ToKebabCase. Words are runs of letters of one sort, of numbers, of connectors, and so on. */
+/**
+ * The kinds of words of the Go package xstrings. A word is a run of characters of one kind, such as
+ * numbers or connectors.
+ */
 type WordKind = 'none' | 'number' | 'upper' | 'alphabet' | 'connector' | 'punctuation' | 'other';
 
 interface Word {
@@ -100,7 +103,7 @@ function endOfUpper(text: string, at: number): number {
   return end;
 }
 
-function written({ kind, text }: Pick<Word, 'kind' | 'text'>, connector: string): string {
+function lowerCase({ kind, text }: Pick<Word, 'kind' | 'text'>, connector: string): string {
   if (kind !== 'upper' && kind !== 'connector') return text;
   let result = '';
   for (let at = 0; at < text.length; ) {
@@ -111,7 +114,7 @@ function written({ kind, text }: Pick<Word, 'kind' | 'text'>, connector: string)
   return result;
 }
 
-function isWordly({ kind }: Word): boolean {
+function isSeparable({ kind }: Word): boolean {
   return kind !== 'connector' && kind !== 'punctuation';
 }
 
@@ -119,19 +122,21 @@ function continuesNumber({ kind }: Word): boolean {
   return kind === 'alphabet' || kind === 'number';
 }
 
-/** The words in lower case with a connector between them. */
+/**
+ * The words in lower case with a connector between them (xstrings.ToSnakeCase and ToKebabCase).
+ */
 export function withConnector(bytes: string, connector: string): string {
   let result = '';
   let word = nextWord(bytes);
   while (word.rest !== '') {
-    if (word.kind !== 'connector') result += written(word, connector);
+    if (word.kind !== 'connector') result += lowerCase(word, connector);
     const previous = word;
     word = nextWord(word.rest);
     if (previous.kind === 'number') [result, word] = afterNumber(result, word, connector);
-    else if (previous.kind === 'connector') result += written(previous, connector);
+    else if (previous.kind === 'connector') result += lowerCase(previous, connector);
     else if (previous.kind !== 'punctuation') [result, word] = afterLetters(result, word, connector);
   }
-  return result + written(word, connector);
+  return result + lowerCase(word, connector);
 }
 
 type Step = [result: string, word: Word];
@@ -142,18 +147,18 @@ type Step = [result: string, word: Word];
 function afterNumber(before: string, first: Word, connector: string): Step {
   let [result, word] = [before, first];
   while (continuesNumber(word)) {
-    result += written(word, connector);
+    result += lowerCase(word, connector);
     word = nextWord(word.rest);
   }
-  if (word.kind !== 'none' && isWordly(word)) result += connector;
+  if (word.kind !== 'none' && isSeparable(word)) result += connector;
   return [result, word];
 }
 
 function afterLetters(before: string, word: Word, connector: string): Step {
-  if (word.kind !== 'number') return [isWordly(word) ? before + connector : before, word];
+  if (word.kind !== 'number') return [isSeparable(word) ? before + connector : before, word];
   if (word.rest === '') return [before, word];
   const next = nextWord(word.rest);
   if (next.kind === 'alphabet') return afterNumber(before + connector + word.text, next, connector);
   const result = before + word.text;
-  return [isWordly(next) ? result + connector : result, next];
+  return [isSeparable(next) ? result + connector : result, next];
 }

@@ -65,9 +65,9 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
   ['Format', { params: [STRING], result: STRING, call: formatTime }],
 ]);
 
-function now(): never {
+function refuseCurrentTime(): never {
   throw new Refusal(
-    'Berth does not render the current time: sprig takes it for a date that is no time and no integer',
+    'Berth does not render the current time: sprig uses it for a date that is neither a time nor an integer',
   );
 }
 
@@ -79,7 +79,7 @@ function momentFrom(value: Any): Moment {
   if (value?.type === TIME) return value.data as Moment;
   if (value?.type === INT64 || value?.type === INT)
     return { seconds: value.data as bigint, nanoseconds: 0, offset: 0, zone: 'UTC' };
-  return now();
+  return refuseCurrentTime();
 }
 
 function dateInZone(layout: string, date: Any, zone: string): string {
@@ -114,7 +114,7 @@ function duration(value: Any): string {
 }
 
 function durationRound(value: Any): string {
-  if (value?.type === TIME) return now();
+  if (value?.type === TIME) return refuseCurrentTime();
   if (value?.type === INT64) return roundedDuration(value.data as bigint);
   return isString(value) ? roundedDuration(unlessError(() => parseDuration(value.data), 0n)) : '0s';
 }

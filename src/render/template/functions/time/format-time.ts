@@ -72,7 +72,9 @@ function offsetText(offset: number, part: string): string {
 
 function zoneName({ zone, offset }: Moment): string {
   if (zone === UNKNOWN_ZONE)
-    throw new Refusal('Berth does not know what this time zone is called: write its offset');
+    throw new Refusal(
+      'Berth does not know the name of this time zone: use its offset in the layout, such as -0700',
+    );
   if (zone !== '') return zone;
   const minutes = Math.trunc(Math.abs(offset) / 60);
   const two = (value: number): string => String(value).padStart(2, '0');

@@ -59,12 +59,12 @@ export function parseUrl(text: string): UrlParts {
     if (!(error instanceof GoError)) throw error;
     const [before] = cut(text, '#');
     // The error names the text with the fragment only if the fragment is wrong.
-    const named = error.message.startsWith('invalid URL escape') && isFine(before) ? text : before;
+    const named = error.message.startsWith('invalid URL escape') && isValid(before) ? text : before;
     throw new GoError(`parse ${quote(named)}: ${error.message}`);
   }
 }
 
-function isFine(text: string): boolean {
+function isValid(text: string): boolean {
   try {
     parseWithoutFragment(text);
     return true;
