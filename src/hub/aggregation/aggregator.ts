@@ -1,6 +1,4 @@
 import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
-import type { PemPair } from '../auth/certificates/pem-pair.ts';
-import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ForwardedResponse } from '../wire/api-response.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
 import type { Cluster } from '../request/cluster.ts';
@@ -9,23 +7,22 @@ import { compareVersionPriority } from '../scheme/version-priority.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { aggregatedApis, findAggregatedApi } from './api-services.ts';
 import { forwardRequest } from './forward-request.ts';
+import { FrontProxyIdentity } from './front-proxy-identity.ts';
 import { RemoteDiscovery } from './remote-discovery.ts';
 
-const IDENTITY_MS = 30 * 86_400_000;
 /** The requests of an API, and its OpenAPI document. */
 const API_PATH = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(\/|$)/;
 
-/** Passes requests for aggregated APIs on to their servers. */
+/** Forwards requests for aggregated APIs to their servers. */
 export class Aggregator {
   readonly #cluster: Pick<Cluster, 'store' | 'scheme' | 'clock'>;
-  readonly #authority: CertificateAuthority;
+  readonly #identity: FrontProxyIdentity;
   readonly #discovery: RemoteDiscovery;
-  #identity: { readonly pair: PemPair; readonly renewAtMs: number } | undefined;
 
-  /** @param authority signs the certificate that vouches for users towards extension servers */
+  /** @param authority signs the certificate with which the hub authenticates to extension servers */
   constructor(cluster: Pick<Cluster, 'store' | 'scheme' | 'clock'>, authority: CertificateAuthority) {
     this.#cluster = cluster;
-    this.#authority = authority;
+    this.#identity = new FrontProxyIdentity(authority, cluster.clock);
     this.#discovery = new RemoteDiscovery(cluster.clock);
   }
 
@@ -43,9 +40,10 @@ export class Aggregator {
     const [group, version] = [match[1] ?? '', match[2] ?? ''];
     const api = findAggregatedApi(this.#cluster.store, group, version);
     if (api === undefined || this.#servesItself(group, version)) return undefined;
-    const query = (exchange.request.url ?? '').split('?')[1];
-    const target = query === undefined ? path : `${path}?${query}`;
-    return forwardRequest(exchange, api, { user, identity: await this.#frontProxy(), path: target });
+    const { url = '' } = exchange.request;
+    const queryStart = url.indexOf('?');
+    const target = queryStart < 0 ? path : path + url.slice(queryStart);
+    return forwardRequest(exchange, api, { user, identity: await this.#identity.current(), path: target });
   }
 
   /**
@@ -58,9 +56,11 @@ export class Aggregator {
       ({ group, version }) => !this.#servesItself(group, version),
     );
     this.#discovery.keepOnly(new Set(apis.map(({ name }) => name)));
-    const telling = /^\/(apis|openapi\/v3)\/?$/.test(path);
+    const listsDocuments = /^\/(apis|openapi\/v3)\/?$/.test(path);
     const documents = await Promise.all(
-      telling ? apis.map((api) => this.#discovery.documentsOf(api, () => this.#frontProxy())) : [],
+      listsDocuments
+        ? apis.map((api) => this.#discovery.documentsOf(api, () => this.#identity.current()))
+        : [],
     );
     for (const [index, { group, version }] of apis.entries()) {
       const served = { version, resources: [], remote: documents[index] };
@@ -76,15 +76,5 @@ export class Aggregator {
   #servesItself(group: string, version: string): boolean {
     const own = this.#cluster.scheme.groups().find((candidate) => candidate.group === group);
     return own?.versions.some((candidate) => candidate.version === version) === true;
-  }
-
-  async #frontProxy(): Promise<PemPair> {
-    const nowMs = this.#cluster.clock.now();
-    if (this.#identity === undefined || Math.abs(this.#identity.renewAtMs - nowMs) > IDENTITY_MS / 2) {
-      const subject = { commonName: FRONT_PROXY, organizations: [] };
-      const pair = await this.#authority.issueClient(subject, nowMs, IDENTITY_MS);
-      this.#identity = { pair, renewAtMs: nowMs + IDENTITY_MS / 2 };
-    }
-    return this.#identity.pair;
   }
 }

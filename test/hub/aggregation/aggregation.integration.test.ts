@@ -120,14 +120,14 @@ describe('an aggregated API', () => {
       'impersonate-group': 'system:masters',
       'x-remote-user': 'mallory',
     };
-    const reply = await hub.call('PUT', '/apis/ext.example.com/v1/namespaces/x/echoes/y?z=1', {
+    const reply = await hub.call('PUT', '/apis/ext.example.com/v1/namespaces/x/echoes/y?z=1?2', {
       body: { a: 'b' },
       headers,
     });
     expect(reply.status).toBe(202);
     expect(reply.body).toMatchObject({
       method: 'PUT',
-      url: '/apis/ext.example.com/v1/namespaces/x/echoes/y?z=1',
+      url: '/apis/ext.example.com/v1/namespaces/x/echoes/y?z=1?2',
       proxy: 'front-proxy',
       body: '{"a":"b"}',
     });
