@@ -17,8 +17,8 @@ export const approvalCheck: AdmissionCheck = (write) => {
   if (verb === '') return [];
   const signer = textAt(objectAt(write.old ?? write.object, 'spec'), 'signerName');
   const domain = `${signer.split('/')[0] ?? ''}/*`;
-  const question = { verb, group: GROUP, resource: 'signers' };
-  if ([signer, domain].some((name) => write.can({ ...question, name }))) return [];
+  const attributes = { verb, group: GROUP, resource: 'signers' };
+  if ([signer, domain].some((name) => write.can({ ...attributes, name }))) return [];
   const name = textAt(objectAt(write.object, 'metadata'), 'name');
   throw forbidden(
     definition,

@@ -19,7 +19,7 @@ export function escalationCheck(authorizer: Authorizer): AdmissionCheck {
     const { object, old, user } = write;
     const namespace = textAt(objectAt(object, 'metadata'), 'namespace');
     const name = textAt(objectAt(object, 'metadata'), 'name');
-    const question = { group: RBAC_GROUP, namespace, name };
+    const attributes = { group: RBAC_GROUP, namespace, name };
     const isRole = definition.plural === 'roles' || definition.plural === 'clusterroles';
     if (isRole) {
       if (
@@ -28,7 +28,7 @@ export function escalationCheck(authorizer: Authorizer): AdmissionCheck {
         sameAggregation(old, object)
       )
         return [];
-      if (write.can({ verb: 'escalate', resource: definition.plural, ...question })) return [];
+      if (write.can({ verb: 'escalate', resource: definition.plural, ...attributes })) return [];
       requireCovered(authorizer, {
         user,
         namespace,
@@ -40,7 +40,7 @@ export function escalationCheck(authorizer: Authorizer): AdmissionCheck {
     }
     const roleRef = objectAt(object, 'roleRef');
     const resource = textAt(roleRef, 'kind') === 'ClusterRole' ? 'clusterroles' : 'roles';
-    if (write.can({ verb: 'bind', resource, ...question, name: textAt(roleRef, 'name') })) return [];
+    if (write.can({ verb: 'bind', resource, ...attributes, name: textAt(roleRef, 'name') })) return [];
     const wanted = authorizer.rulesOfRole(roleRef, namespace);
     if (wanted === undefined)
       throw notFound({ group: RBAC_GROUP, plural: resource }, textAt(roleRef, 'name'));

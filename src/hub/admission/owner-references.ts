@@ -15,7 +15,7 @@ export function ownerReferencesCheck(scheme: Scheme): AdmissionCheck {
   return (write) => {
     if (write.operation === 'DELETE') return [];
     const [before, after] = [referencesOf(write.old), referencesOf(write.object)];
-    if (same(before, after) || isMaster(write.user)) return [];
+    if (sameReferences(before, after) || isMaster(write.user)) return [];
     if (write.operation === 'UPDATE') requireDelete(write);
     const blocked = new Set(before.filter(blocks).map((reference) => reference['uid']));
     const blocking = after.filter((reference) => blocks(reference) && !blocked.has(reference['uid']));
@@ -33,7 +33,7 @@ function referencesOf(object: JsonObject | undefined): readonly JsonObject[] {
  * Whether the lists are equal, including their order. Almost every write keeps the owners, and most
  * objects have none.
  */
-function same(before: readonly JsonObject[], after: readonly JsonObject[]): boolean {
+function sameReferences(before: readonly JsonObject[], after: readonly JsonObject[]): boolean {
   return before.length === after.length && before.every((one, index) => deepEqual(one, after[index]));
 }
 
@@ -43,7 +43,7 @@ function blocks(reference: JsonObject): boolean {
 
 function requireDelete(write: AdmissionWrite): void {
   const { group, plural } = write.ref.definition;
-  const { namespace, name } = placeOf(write);
+  const { namespace, name } = keyOf(write);
   const { subresource } = write;
   if (write.can({ verb: 'delete', group, resource: plural, subresource, namespace, name })) return;
   throw refused(write, "cannot set an ownerRef on a resource you can't delete: , <nil>");
@@ -63,21 +63,21 @@ function requireFinalizers(scheme: Scheme, write: AdmissionWrite, reference: Jso
       `cannot set blockOwnerDeletion in this case because cannot find RESTMapping for APIVersion ${apiVersion} Kind ${kind}: no matches for kind ${JSON.stringify(kind)} in version ${JSON.stringify(apiVersion)}`,
     );
   const { plural: resource, namespaced } = owner.definition;
-  const question = { verb: 'update', group: owner.definition.group, resource, subresource: 'finalizers' };
+  const attributes = { verb: 'update', group: owner.definition.group, resource, subresource: 'finalizers' };
   // An owner is in the namespace of its dependent, or cluster-scoped.
-  const namespace = namespaced ? placeOf(write).namespace : '';
-  if (write.can({ ...question, namespace, name: textAt(reference, 'name') })) return;
+  const namespace = namespaced ? keyOf(write).namespace : '';
+  if (write.can({ ...attributes, namespace, name: textAt(reference, 'name') })) return;
   throw refused(
     write,
     "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>",
   );
 }
 
-function placeOf(write: AdmissionWrite): { readonly namespace: string; readonly name: string } {
+function keyOf(write: AdmissionWrite): { readonly namespace: string; readonly name: string } {
   const metadata = objectAt(write.object, 'metadata');
   return { namespace: textAt(metadata, 'namespace'), name: textAt(metadata, 'name') };
 }
 
 function refused(write: AdmissionWrite, why: string): Error {
-  return forbidden(write.ref.definition, placeOf(write).name, why);
+  return forbidden(write.ref.definition, keyOf(write).name, why);
 }

@@ -6,7 +6,7 @@ import { groupVersionOf } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { invalid } from '../wire/status-errors.ts';
-import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
+import type { AccessAttributes, UserInfo } from '../wire/user-info.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
 
 const GROUP = 'admissionregistration.k8s.io';
@@ -37,13 +37,13 @@ function specOf(object: JsonObject | undefined): JsonObject | undefined {
 function checkPolicy(write: AdmissionWrite, scheme: Scheme): void {
   const kind = objectAt(specOf(write.object), 'paramKind');
   if (kind === undefined || deepEqual(kind, objectAt(specOf(write.old), 'paramKind') ?? null)) return;
-  const what = { ...resourceOf(kind, scheme), verb: 'get', name: '*', namespace: '*' };
-  if (write.can(what)) return;
-  const words = `(kind=${textAt(kind, 'kind')}, apiVersion=${textAt(kind, 'apiVersion')})`;
+  const attributes = { ...resourceOf(kind, scheme), verb: 'get', name: '*', namespace: '*' };
+  if (write.can(attributes)) return;
+  const kindWords = `(kind=${textAt(kind, 'kind')}, apiVersion=${textAt(kind, 'apiVersion')})`;
   refuse(
     write,
     'paramKind',
-    `user ${userText(write.user)} must have "get" permission on all objects of the referenced paramKind ${words}`,
+    `user ${userText(write.user)} must have "get" permission on all objects of the referenced paramKind ${kindWords}`,
   );
 }
 
@@ -68,7 +68,7 @@ function checkBinding(write: AdmissionWrite, [scheme, store]: readonly [Scheme, 
 }
 
 /** For an unknown kind the right to all resources is required. */
-function resourceOf(kind: JsonObject, scheme: Scheme): Pick<AccessQuestion, 'group' | 'resource'> {
+function resourceOf(kind: JsonObject, scheme: Scheme): Pick<AccessAttributes, 'group' | 'resource'> {
   const { group, version } = groupVersionOf(textAt(kind, 'apiVersion'));
   const found = scheme.kind(group, version, textAt(kind, 'kind'));
   return { group, resource: found?.definition.plural ?? '*' };

@@ -17,8 +17,8 @@ export const subjectRestriction: AdmissionCheck = (write) => {
   const spec = objectAt(write.object, 'spec');
   if (write.operation !== 'CREATE' || textAt(spec, 'signerName') !== CLIENT_SIGNER) return [];
   const request = readCertificateRequest(requestText(spec));
-  const asked = request.kind === 'request' ? organizationsOf(request.subjectDer) : [];
-  if (!asked.includes(MASTERS_GROUP)) return [];
+  const organizations = request.kind === 'request' ? organizationsOf(request.subjectDer) : [];
+  if (!organizations.includes(MASTERS_GROUP)) return [];
   throw forbidden(
     definition,
     textAt(objectAt(write.object, 'metadata'), 'name'),

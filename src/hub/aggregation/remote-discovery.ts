@@ -8,11 +8,11 @@ import { fetchFromServer } from './server-connection.ts';
 
 const FRESH_MS = 60_000;
 
-interface Known {
+interface CachedDocuments {
   /** The address in the APIService; another address is another server. */
   readonly server: string;
   readonly documents: RemoteDocuments;
-  readonly askedAtMs: number;
+  readonly fetchedAtMs: number;
 }
 
 const NOTHING: RemoteDocuments = { resources: [], openApiUrl: '', current: false };
@@ -25,9 +25,9 @@ const NOTHING: RemoteDocuments = { resources: [], openApiUrl: '', current: false
 export class RemoteDiscovery {
   readonly #clock: Clock;
   /** By name of the APIService. */
-  readonly #known = new Map<string, Known>();
+  readonly #cached = new Map<string, CachedDocuments>();
   /** By server. */
-  readonly #asking = new Map<string, Promise<RemoteDocuments>>();
+  readonly #pending = new Map<string, Promise<RemoteDocuments>>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -35,37 +35,37 @@ export class RemoteDiscovery {
 
   documentsOf(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
     const server = JSON.stringify(api);
-    const known = this.#known.get(api.name);
-    const isSame = known?.server === server;
-    if (isSame && Math.abs(this.#clock.now() - known.askedAtMs) < FRESH_MS)
-      return Promise.resolve(known.documents);
-    const asked = this.#asking.get(server) ?? this.#ask(server, api, identity);
-    return isSame ? Promise.resolve(known.documents) : asked;
+    const cached = this.#cached.get(api.name);
+    const isSame = cached?.server === server;
+    if (isSame && Math.abs(this.#clock.now() - cached.fetchedAtMs) < FRESH_MS)
+      return Promise.resolve(cached.documents);
+    const fetched = this.#pending.get(server) ?? this.#refresh(server, api, identity);
+    return isSame ? Promise.resolve(cached.documents) : fetched;
   }
 
   /**
-   * Forgets the servers of APIServices that are gone.
-   * @param names of those that are there
+   * Forgets the servers of deleted APIServices.
+   * @param names of the existing ones
    */
   keepOnly(names: ReadonlySet<string>): void {
-    for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
+    for (const name of this.#cached.keys()) if (!names.has(name)) this.#cached.delete(name);
   }
 
-  #ask(server: string, api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
-    const asked = this.#fetch(api, identity)
+  #refresh(server: string, api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
+    const fetched = this.#fetch(api, identity)
       .catch(() => ({ ...this.#lastOf(api, server), current: false }))
       .then((documents) => {
-        this.#known.set(api.name, { server, documents, askedAtMs: this.#clock.now() });
-        this.#asking.delete(server);
+        this.#cached.set(api.name, { server, documents, fetchedAtMs: this.#clock.now() });
+        this.#pending.delete(server);
         return documents;
       });
-    this.#asking.set(server, asked);
-    return asked;
+    this.#pending.set(server, fetched);
+    return fetched;
   }
 
   #lastOf({ name }: AggregatedApi, server: string): RemoteDocuments {
-    const known = this.#known.get(name);
-    return known?.server === server ? known.documents : NOTHING;
+    const cached = this.#cached.get(name);
+    return cached?.server === server ? cached.documents : NOTHING;
   }
 
   async #fetch(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {

@@ -7,7 +7,7 @@ import { unavailable } from '../wire/status-errors.ts';
 import type { AggregatedApi } from './api-services.ts';
 
 /** The first client waits at most this long. */
-const ASK_TIMEOUT_MS = 2_000;
+const DISCOVERY_TIMEOUT_MS = 2_000;
 const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
 /** The user that requests the documents, as in kube-aggregator. */
 const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
@@ -17,7 +17,7 @@ const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group'
  * @throws StatusError 503 when its Service cannot be resolved
  */
 export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
-  if (api.host === '') throw unavailable(`the service of ${api.name} leads to no address`);
+  if (api.host === '') throw unavailable(`the Service of ${api.name} resolves to no address`);
   return {
     host: api.host,
     port: api.port,
@@ -36,7 +36,7 @@ export function connectionTo(api: AggregatedApi, identity: PemPair): RequestOpti
 export function fetchFromServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
     const headers = { ...AGGREGATOR, accept: 'application/json' };
-    const signal = AbortSignal.timeout(ASK_TIMEOUT_MS);
+    const signal = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
     const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (response) => {
       const chunks: Buffer[] = [];
       let sizeBytes = 0;

@@ -11,11 +11,11 @@ import { itemElement } from '../schema/field-shape.ts';
 
 /** Maximum number of problems in one response. */
 const MAX_REPORTED = 100;
-const MAX_PLACE_LENGTH = 1_024;
+const MAX_PATH_LENGTH = 1_024;
 
 /** A path in the configuration; rendered only when there is a problem. */
-interface FieldReporter {
-  readonly parent: FieldReporter | undefined;
+interface ConfigPath {
+  readonly parent: ConfigPath | undefined;
   /** Index of a list item, or an element in the notation of field sets. */
   readonly element: number | string;
 }
@@ -24,9 +24,9 @@ class Problems {
   readonly #texts: string[] = [];
   #count = 0;
 
-  add(place: FieldReporter | undefined, what: string): void {
+  add(path: ConfigPath | undefined, what: string): void {
     this.#count += 1;
-    if (this.#texts.length < MAX_REPORTED) this.#texts.push(`${placeText(place)}: ${what}`);
+    if (this.#texts.length < MAX_REPORTED) this.#texts.push(`${pathText(path)}: ${what}`);
   }
 
   /** Undefined if there is no problem. */
@@ -54,27 +54,27 @@ export function checkConfig(ref: ResourceRef, config: JsonObject): void {
   throw new StatusError(500, '', `failed to create typed patch object (${subject}): ${text}`);
 }
 
-function placeText(place: FieldReporter | undefined): string {
+function pathText(path: ConfigPath | undefined): string {
   const elements: (number | string)[] = [];
-  for (let at = place; at !== undefined; at = at.parent) elements.push(at.element);
+  for (let at = path; at !== undefined; at = at.parent) elements.push(at.element);
   let text = '';
   for (const element of elements.reverse()) {
     text += typeof element === 'number' ? `[${String(element)}]` : elementText(element);
-    if (text.length > MAX_PLACE_LENGTH) break;
+    if (text.length > MAX_PATH_LENGTH) break;
   }
-  return cutText(text, MAX_PLACE_LENGTH);
+  return cutText(text, MAX_PATH_LENGTH);
 }
 
-function check(schema: Schema, value: JsonValue, place: FieldReporter, problems: Problems): void {
+function check(schema: Schema, value: JsonValue, path: ConfigPath, problems: Problems): void {
   if (value === null || schema.type === '') return;
   const wanted = wantedShape(schema);
   const found = Array.isArray(value) ? 'list' : isObject(value) ? 'map' : typeof value;
   if (wanted.type !== found) {
-    problems.add(place, `expected ${wanted.text}, got ${foundText(wanted.type, value)}`);
+    problems.add(path, `expected ${wanted.text}, got ${foundText(wanted.type, value)}`);
     return;
   }
-  if (isObject(value)) checkMap(schema, value, place, problems);
-  else if (Array.isArray(value)) checkList(schema, value, place, problems);
+  if (isObject(value)) checkMap(schema, value, path, problems);
+  else if (Array.isArray(value)) checkList(schema, value, path, problems);
 }
 
 /** The found type, as Go names it. */
@@ -82,7 +82,7 @@ function foundText(wanted: string, value: JsonValue): string {
   if (wanted === 'number') return goType(value);
   const text =
     wanted === 'string' ? `&value.valueUnstructured{Value:${goSyntax(value)}}` : `&{${goText(value)}}`;
-  return cutText(text, MAX_PLACE_LENGTH);
+  return cutText(text, MAX_PATH_LENGTH);
 }
 
 function wantedShape(schema: Schema): { readonly type: string; readonly text: string } {
@@ -96,7 +96,7 @@ function wantedShape(schema: Schema): { readonly type: string; readonly text: st
 function checkMap(
   schema: Schema,
   object: JsonObject,
-  parent: FieldReporter | undefined,
+  parent: ConfigPath | undefined,
   problems: Problems,
 ): void {
   const open = schema.preserveUnknown === true || schema.additional === true;
@@ -104,18 +104,13 @@ function checkMap(
   chargeKeys(keys.length);
   for (const key of keys) {
     const known = schema.properties?.get(key) ?? (schema.additional === true ? undefined : schema.additional);
-    const place = { parent, element: `f:${key}` };
-    if (known !== undefined) check(known, object[key] as JsonValue, place, problems);
-    else if (!open) problems.add(place, 'field not declared in schema');
+    const path = { parent, element: `f:${key}` };
+    if (known !== undefined) check(known, object[key] as JsonValue, path, problems);
+    else if (!open) problems.add(path, 'field not declared in schema');
   }
 }
 
-function checkList(
-  schema: Schema,
-  list: readonly JsonValue[],
-  parent: FieldReporter,
-  problems: Problems,
-): void {
+function checkList(schema: Schema, list: readonly JsonValue[], parent: ConfigPath, problems: Problems): void {
   const identified = schema.listType === 'set' || schema.listType === 'map';
   const seen = new Set<string>();
   chargeWork(list.length);

@@ -99,9 +99,9 @@ function compareLeaf(before: JsonValue | undefined, after: JsonValue | undefined
 
 /** A value without a schema can change between a scalar or list and an object. */
 function replacesScalar(before: JsonValue | undefined, after: JsonValue | undefined): boolean {
-  const odd = (value: JsonValue | undefined): boolean =>
+  const isScalarOrList = (value: JsonValue | undefined): boolean =>
     value !== undefined && value !== null && !isObject(value);
-  return odd(before) || odd(after);
+  return isScalarOrList(before) || isScalarOrList(after);
 }
 
 const asObject = (value: JsonValue | undefined): JsonObject => (isObject(value) ? value : {});

@@ -48,7 +48,7 @@ export class FieldSetBuilder implements FieldSet {
   add(element: string): void {
     if (this.#members === undefined) {
       this.#members = new Set();
-      this.#join();
+      this.#attach();
     }
     this.#members.add(element);
   }
@@ -58,12 +58,12 @@ export class FieldSetBuilder implements FieldSet {
     return this.#children?.get(element) ?? new FieldSetBuilder(this, element);
   }
 
-  #join(): void {
+  #attach(): void {
     const parent = this.#parent;
     if (parent === undefined || parent.#children?.has(this.#element) === true) return;
     parent.#children ??= new Map();
     parent.#children.set(this.#element, this);
-    parent.#join();
+    parent.#attach();
   }
 }
 
@@ -75,7 +75,7 @@ export function isEmptySet(set: FieldSet): boolean {
 export function union(left: FieldSet, right: FieldSet): FieldSet {
   if (left === right || isEmptySet(right)) return left;
   if (isEmptySet(left)) return right;
-  payFor(left);
+  chargeNode(left);
   const children = new Map(left.children);
   for (const [key, node] of right.children) {
     const own = children.get(key);
@@ -95,7 +95,7 @@ export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
   const members = new Set<string>();
   const below = new Map<string, FieldSet[]>();
   for (const set of filled) {
-    payFor(set);
+    chargeNode(set);
     for (const key of set.members) members.add(key);
     for (const [key, node] of set.children) {
       const known = below.get(key);
@@ -111,7 +111,7 @@ export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
 /** Members of `left` that are not members of `right`; children are compared one by one. */
 export function difference(left: FieldSet, right: FieldSet): FieldSet {
   if (isEmptySet(right)) return left;
-  payFor(left);
+  chargeNode(left);
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     const other = right.children.get(key);
@@ -122,7 +122,7 @@ export function difference(left: FieldSet, right: FieldSet): FieldSet {
 
 /** Like `difference`, but a member of `right` also removes everything below it. */
 export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
-  payFor(left);
+  chargeNode(left);
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     if (right.members.has(key)) continue;
@@ -133,7 +133,7 @@ export function recursiveDifference(left: FieldSet, right: FieldSet): FieldSet {
 }
 
 export function intersection(left: FieldSet, right: FieldSet): FieldSet {
-  payFor(left);
+  chargeNode(left);
   const children = new Map<string, FieldSet>();
   for (const [key, node] of left.children) {
     const other = right.children.get(key);
@@ -144,7 +144,7 @@ export function intersection(left: FieldSet, right: FieldSet): FieldSet {
   return { members, children };
 }
 
-function payFor(node: FieldSet): void {
+function chargeNode(node: FieldSet): void {
   chargeWork(node.members.size + node.children.size);
 }
 
@@ -213,7 +213,7 @@ export function fieldSetToJson(set: FieldSet): JsonObject {
 }
 
 export function memberCount(set: FieldSet): number {
-  payFor(set);
+  chargeNode(set);
   let count = set.members.size;
   for (const node of set.children.values()) count += memberCount(node);
   return count;
@@ -224,11 +224,11 @@ export function memberCount(set: FieldSet): number {
  * @param limit most that are returned
  */
 export function memberPaths(set: FieldSet, limit = Number.POSITIVE_INFINITY, prefix = ''): readonly string[] {
-  const place = (element: string): string => cutText(prefix + elementText(element), MAX_PATH_LENGTH);
-  const paths = [...set.members].sort().slice(0, limit).map(place);
+  const pathOf = (element: string): string => cutText(prefix + elementText(element), MAX_PATH_LENGTH);
+  const paths = [...set.members].sort().slice(0, limit).map(pathOf);
   for (const key of [...set.children.keys()].sort()) {
     if (paths.length >= limit) break;
-    const below = memberPaths(set.children.get(key) as FieldSet, limit - paths.length, place(key));
+    const below = memberPaths(set.children.get(key) as FieldSet, limit - paths.length, pathOf(key));
     for (const path of below) paths.push(path);
   }
   return paths;

@@ -61,41 +61,45 @@ function mergeLists(schema: Schema, live: readonly JsonValue[], config: readonly
   const shared = right.elements.filter((element) => left.first.has(element));
   let nextShared = 0;
   const merged = new Set<string>();
-  const out: JsonValue[] = [];
+  const result: JsonValue[] = [];
   const items = schema.items ?? { type: '' };
-  const take = (element: string): void => {
+  const pushMerged = (element: string): void => {
     merged.add(element);
     if (shared[nextShared] === element) nextShared += 1;
     const index = right.first.get(element) ?? 0;
-    out.push(mergeValue(items, left.unique.get(element), config[index] as JsonValue));
+    result.push(mergeValue(items, left.unique.get(element), config[index] as JsonValue));
   };
   let l = 0;
   let r = 0;
   while (l < left.elements.length || r < right.elements.length) {
-    const [mine, next] = [left.elements[l], right.elements[r]];
-    if (mine !== undefined && next !== undefined) {
-      if (mine === next) {
-        take(next);
+    const [liveElement, configElement] = [left.elements[l], right.elements[r]];
+    if (liveElement !== undefined && configElement !== undefined) {
+      if (liveElement === configElement) {
+        pushMerged(configElement);
         l += 1;
         r += 1;
         continue;
       }
-      const awaited = shared[nextShared];
-      if (right.first.has(mine) && awaited !== undefined && awaited !== mine) {
+      const nextSharedElement = shared[nextShared];
+      if (
+        right.first.has(liveElement) &&
+        nextSharedElement !== undefined &&
+        nextSharedElement !== liveElement
+      ) {
         l += 1;
         continue;
       }
     }
-    if (mine !== undefined && !right.first.has(mine)) {
-      out.push(live[l] as JsonValue);
+    if (liveElement !== undefined && !right.first.has(liveElement)) {
+      result.push(live[l] as JsonValue);
       l += 1;
       continue;
     }
-    if (mine !== undefined && merged.has(mine)) l += 1;
-    if (next !== undefined) {
-      take(next);
+    if (liveElement !== undefined && merged.has(liveElement)) l += 1;
+    if (configElement !== undefined) {
+      pushMerged(configElement);
       r += 1;
     }
   }
-  return out;
+  return result;
 }

@@ -40,8 +40,8 @@ export function pruneUnapplied(
       difference(namedFields(own, whole), union(namedFields(own, left), named)),
     );
   }
-  const gone = difference(namedFields(schema, then), namedFields(schema, inVersion(request, kept, last)));
-  const pruned = removeFields(schema, then, intersection(gone, lastNamed));
+  const removed = difference(namedFields(schema, then), namedFields(schema, inVersion(request, kept, last)));
+  const pruned = removeFields(schema, then, intersection(removed, lastNamed));
   return inVersion(request, pruned, request.ref);
 }
 

@@ -37,9 +37,9 @@ export function trackUpdate(
   const exists = before !== undefined && textAt(objectAt(before, 'metadata'), 'uid') !== '';
   if (known.size === 0 && exists) return withoutManagedFields(after);
   // These fields have no owner, and the status endpoint ignores metadata.
-  const bare = request.subresource === 'status' ? (one: JsonObject) => one : withoutManagedFields;
-  const old = before === undefined ? emptyObject(request) : bare(before);
-  const now = bare(after);
+  const withoutUntracked = request.subresource === 'status' ? (one: JsonObject) => one : withoutManagedFields;
+  const old = before === undefined ? emptyObject(request) : withoutUntracked(before);
+  const now = withoutUntracked(after);
   return encodeManagers(after, poolOldUpdates(updatedManagers(request, known, [old, now])));
 }
 
@@ -52,9 +52,9 @@ export function emptyObject({ ref: { definition, version } }: OwnershipRequest):
   const known = empty.get(version.schema);
   if (known !== undefined) return known;
   const named: JsonObject = { apiVersion: '', kind: definition.kind };
-  const made = definition.builtIn ? { ...zeroObject(version.schema), ...named } : named;
-  empty.set(version.schema, made);
-  return made;
+  const zero = definition.builtIn ? { ...zeroObject(version.schema), ...named } : named;
+  empty.set(version.schema, zero);
+  return zero;
 }
 
 /** The managers after a change of the object. */

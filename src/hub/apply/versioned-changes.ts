@@ -41,13 +41,13 @@ export function inVersion({ convert }: OwnershipRequest, object: JsonObject, ref
 export class VersionedChanges {
   readonly own: Comparison;
   readonly #request: OwnershipRequest;
-  readonly #step: readonly [before: JsonObject, after: JsonObject];
+  readonly #objects: readonly [before: JsonObject, after: JsonObject];
   readonly #others = new Map<string, Comparison>();
 
   constructor(request: OwnershipRequest, before: JsonObject, after: JsonObject) {
     this.#request = request;
-    this.#step = [before, after];
-    this.own = compared(request, this.#step, request.ref);
+    this.#objects = [before, after];
+    this.own = compareInVersion(request, this.#objects, request.ref);
   }
 
   /** Undefined for a manager of a removed version, whose fields can no longer be compared. */
@@ -56,17 +56,17 @@ export class VersionedChanges {
     if (ref === undefined) return undefined;
     if (ref.version === this.#request.ref.version) return this.own;
     const known = this.#others.get(manager.apiVersion);
-    const changes = known ?? compared(this.#request, this.#step, ref);
+    const changes = known ?? compareInVersion(this.#request, this.#objects, ref);
     this.#others.set(manager.apiVersion, changes);
     return changes;
   }
 }
 
-function compared(
+function compareInVersion(
   request: OwnershipRequest,
-  step: readonly [JsonObject, JsonObject],
+  objects: readonly [JsonObject, JsonObject],
   ref: ResourceRef,
 ): Comparison {
-  const [before, after] = step.map((one) => inVersion(request, one, ref));
+  const [before, after] = objects.map((one) => inVersion(request, one, ref));
   return ownableChanges({ ...request, ref }, before as JsonObject, after as JsonObject);
 }

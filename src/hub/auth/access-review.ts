@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
+import type { AccessAttributes, UserInfo } from '../wire/user-info.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import type { Authorizer } from './rbac/authorizer.ts';
 import type { Credentials } from './authenticate.ts';
@@ -53,11 +53,11 @@ function decide(spec: JsonObject, user: UserInfo, authorizer: Authorizer): JsonO
   const allowed =
     resource === undefined
       ? authorizer.allowsPath(user, textAt(path, 'verb'), textAt(path, 'path'))
-      : authorizer.allows(user, questionOf(resource));
+      : authorizer.allows(user, attributesOf(resource));
   return allowed ? { allowed: true, reason: 'RBAC' } : { allowed: false };
 }
 
-function questionOf(attributes: JsonObject): AccessQuestion {
+function attributesOf(attributes: JsonObject): AccessAttributes {
   return {
     verb: textAt(attributes, 'verb'),
     group: textAt(attributes, 'group'),

@@ -12,11 +12,11 @@ const AGENT_CHARACTERS = 256;
 const MAX_ANNOTATIONS = 64;
 const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
 /** Kinds that are evaluated and not stored. */
-const QUESTION = /reviews$/;
-const QUESTION_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+const REVIEW_RESOURCE = /reviews$/;
+const REVIEW_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
 /**
- * What JSON leaves as it is, although terminals and editors act on it: DEL and C1 controls, line separators, and marks that
- * change the direction of text.
+ * Characters that JSON does not escape but that affect terminals and editors: DEL and C1 controls,
+ * line separators, and marks that change the direction of text.
  */
 const ACTIVE_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
@@ -83,17 +83,17 @@ export class FileAuditLog implements AuditLog {
 
 function changesNothing(info: RequestInfo | undefined): boolean {
   if (info === undefined || READ_VERBS.has(info.verb)) return true;
-  return info.kind === 'resource' && QUESTION_GROUPS.has(info.group) && QUESTION.test(info.resource);
+  return info.kind === 'resource' && REVIEW_GROUPS.has(info.group) && REVIEW_RESOURCE.test(info.resource);
 }
 
 function eventOf(
   request: HubRequest,
-  { info, caller, impersonated, cluster, address, annotations: noted }: AuditSubject,
+  { info, caller, impersonated, cluster, address, annotations: admissionAnnotations }: AuditSubject,
   { code, startedMs, durationMs }: AuditResult,
   dropped: number,
 ): Record<string, unknown> {
   const annotations = {
-    ...cutAnnotations(noted),
+    ...truncateAnnotations(admissionAnnotations),
     ...(cluster !== undefined && cluster !== '' && { 'berth.dev/cluster': cluster }),
     ...(dropped > 0 && { 'berth.dev/events-dropped-before': String(dropped) }),
   };
@@ -103,12 +103,12 @@ function eventOf(
     level: 'Metadata',
     auditID: randomUUID(),
     stage: 'ResponseComplete',
-    requestURI: cut(request.url ?? '', URI_CHARACTERS),
-    verb: cut(info?.verb ?? '', AGENT_CHARACTERS),
+    requestURI: truncate(request.url ?? '', URI_CHARACTERS),
+    verb: truncate(info?.verb ?? '', AGENT_CHARACTERS),
     user: caller === undefined ? {} : userJson(caller),
     impersonatedUser: impersonated === undefined ? undefined : userJson(impersonated),
     sourceIPs: [address],
-    userAgent: cut(headerOf(request, 'user-agent') ?? '', AGENT_CHARACTERS),
+    userAgent: truncate(headerOf(request, 'user-agent') ?? '', AGENT_CHARACTERS),
     objectRef: info?.kind === 'resource' ? objectRef(info) : undefined,
     responseStatus: { metadata: {}, code },
     requestReceivedTimestamp: microTime(startedMs),
@@ -118,10 +118,12 @@ function eventOf(
 }
 
 /** Texts of webhooks are cut like texts of clients. */
-function cutAnnotations(noted: ReadonlyMap<string, string> | undefined): Record<string, string> {
-  const entries = [...(noted ?? [])].slice(0, MAX_ANNOTATIONS);
+function truncateAnnotations(
+  admissionAnnotations: ReadonlyMap<string, string> | undefined,
+): Record<string, string> {
+  const entries = [...(admissionAnnotations ?? [])].slice(0, MAX_ANNOTATIONS);
   return Object.fromEntries(
-    entries.map(([key, value]) => [cut(key, AGENT_CHARACTERS), cut(value, AGENT_CHARACTERS * 4)]),
+    entries.map(([key, value]) => [truncate(key, AGENT_CHARACTERS), truncate(value, AGENT_CHARACTERS * 4)]),
   );
 }
 
@@ -134,7 +136,7 @@ function eventLine(event: Record<string, unknown>): string {
   return `${json}\n`;
 }
 
-function cut(text: string, characters: number): string {
+function truncate(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}...`;
 }
 
@@ -149,6 +151,6 @@ function objectRef(info: Extract<RequestInfo, { kind: 'resource' }>): Record<str
   return Object.fromEntries(
     Object.entries(all)
       .filter(([, value]) => value !== '')
-      .map(([key, value]) => [key, cut(value, AGENT_CHARACTERS)]),
+      .map(([key, value]) => [key, truncate(value, AGENT_CHARACTERS)]),
   );
 }

@@ -41,18 +41,18 @@ export async function authenticate(
   }
   const header = headerOf(request, 'authorization');
   if (header === undefined) return 'anonymous';
-  const known = connection === undefined ? undefined : provenTokens.get(connection);
-  if (known?.header === header && known.revision === credentials.tokens.revision) return known.user;
+  const cached = connection === undefined ? undefined : authenticatedTokens.get(connection);
+  if (cached?.header === header && cached.revision === credentials.tokens.revision) return cached.user;
   const token = /^Bearer\s+(\S+)$/i.exec(header.trim())?.[1];
   if (token === undefined) return 'invalid';
-  const fixed = fixedUser(token, credentials);
-  if (fixed === undefined) return (await tokenUser(token, credentials)) ?? 'invalid';
+  const found = staticUser(token, credentials);
+  if (found === undefined) return (await tokenUser(token, credentials)) ?? 'invalid';
   if (connection !== undefined)
-    provenTokens.set(connection, { header, revision: credentials.tokens.revision, user: fixed });
-  return fixed;
+    authenticatedTokens.set(connection, { header, revision: credentials.tokens.revision, user: found });
+  return found;
 }
 
-interface ProvenToken {
+interface AuthenticatedToken {
   readonly header: string;
   /**
    * Revision of the token file. After a token was added or revoked, every connection is
@@ -67,11 +67,11 @@ interface ProvenToken {
  * compared again. A token is compared only with the one of the same connection, so timing reveals
  * nothing.
  */
-const provenTokens = new WeakMap<object, ProvenToken>();
+const authenticatedTokens = new WeakMap<object, AuthenticatedToken>();
 
-function fixedUser(token: string, { tokens, givenTokens }: Credentials): UserInfo | undefined {
-  const fixed = tokens.find(token) ?? givenTokens?.find(token);
-  return fixed === undefined ? undefined : withAuthenticated(fixed);
+function staticUser(token: string, { tokens, givenTokens }: Credentials): UserInfo | undefined {
+  const found = tokens.find(token) ?? givenTokens?.find(token);
+  return found === undefined ? undefined : withAuthenticated(found);
 }
 
 function socketOf(request: HubRequest): object | undefined {
@@ -84,8 +84,8 @@ export async function tokenUser(
   credentials: Credentials,
   audiences?: readonly string[],
 ): Promise<UserInfo | undefined> {
-  const fixed = fixedUser(token, credentials);
-  if (fixed !== undefined) return fixed;
+  const found = staticUser(token, credentials);
+  if (found !== undefined) return found;
   const verified = await credentials.serviceAccounts.verify(token, credentials.nowMs(), audiences);
   if (verified === undefined || !stillExists(verified, credentials.store)) return undefined;
   const user = serviceAccountUser(verified, verified.tokenId);

@@ -14,7 +14,7 @@ const AUTHENTICATION_GROUP = 'authentication.k8s.io';
  * @throws StatusError 403, or 400 for groups without a user
  */
 export function impersonate(request: HubRequest, caller: UserInfo, authorizer: Authorizer): UserInfo {
-  if (!asksForAnother(request)) return caller;
+  if (!hasImpersonateHeaders(request)) return caller;
   const name = headerOf(request, 'impersonate-user');
   const groups = splitGroups(request);
   const uid = headerOf(request, 'impersonate-uid');
@@ -25,7 +25,11 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
     return caller;
   }
   const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(name);
-  const need = (resource: string, what: string, where: { group?: string; namespace?: string } = {}): void => {
+  const requirePermission = (
+    resource: string,
+    what: string,
+    where: { group?: string; namespace?: string } = {},
+  ): void => {
     const { group = '', namespace } = where;
     if (authorizer.allows(caller, { verb: 'impersonate', group, resource, namespace, name: what })) return;
     throw forbidden(
@@ -34,16 +38,16 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
       `User ${JSON.stringify(caller.name)} cannot impersonate resource ${JSON.stringify(resource)} in API group ${JSON.stringify(group)}${namespace === undefined ? ' at the cluster scope' : ` in the namespace ${JSON.stringify(namespace)}`}`,
     );
   };
-  if (account === null) need('users', name);
-  else need('serviceaccounts', account[2] ?? '', { namespace: account[1] ?? '' });
-  for (const group of groups) need('groups', group);
-  if (uid !== undefined) need('uids', uid, { group: AUTHENTICATION_GROUP });
+  if (account === null) requirePermission('users', name);
+  else requirePermission('serviceaccounts', account[2] ?? '', { namespace: account[1] ?? '' });
+  for (const group of groups) requirePermission('groups', group);
+  if (uid !== undefined) requirePermission('uids', uid, { group: AUTHENTICATION_GROUP });
   for (const header of extra)
-    need(`userextras/${extraKey(header)}`, headerOf(request, header) ?? '', {
+    requirePermission(`userextras/${extraKey(header)}`, headerOf(request, header) ?? '', {
       group: AUTHENTICATION_GROUP,
     });
-  const own = account === null ? [] : serviceAccountGroups(account[1] ?? '');
-  const all = [...new Set([...(groups.length > 0 ? groups : own), 'system:authenticated'])];
+  const accountGroups = account === null ? [] : serviceAccountGroups(account[1] ?? '');
+  const all = [...new Set([...(groups.length > 0 ? groups : accountGroups), 'system:authenticated'])];
   return {
     name,
     ...(uid !== undefined && { uid }),
@@ -53,7 +57,7 @@ export function impersonate(request: HubRequest, caller: UserInfo, authorizer: A
 }
 
 /** A fast check, since every request is checked and almost none has these headers. */
-function asksForAnother(request: HubRequest): boolean {
+function hasImpersonateHeaders(request: HubRequest): boolean {
   for (const header in request.headers) if (header.startsWith('impersonate-')) return true;
   return false;
 }

@@ -15,16 +15,16 @@ export function watchCredentialFiles(
   onChange: () => void,
 ): () => void {
   const revisions = (): string => `${tokens.revision} ${revocations.revision}`;
-  let known = revisions();
+  let lastRevisions = revisions();
   let cancel: () => void;
-  const look = (): void => {
+  const check = (): void => {
     tokens.check();
     revocations.check();
     const found = revisions();
-    if (found !== known) onChange();
-    known = found;
-    cancel = clock.schedule(CHECK_EVERY_MS, look);
+    if (found !== lastRevisions) onChange();
+    lastRevisions = found;
+    cancel = clock.schedule(CHECK_EVERY_MS, check);
   };
-  cancel = clock.schedule(CHECK_EVERY_MS, look);
+  cancel = clock.schedule(CHECK_EVERY_MS, check);
   return () => cancel();
 }

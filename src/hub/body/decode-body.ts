@@ -52,7 +52,7 @@ export function decodeBody(
   const decoded = json || text.trimStart().startsWith('{') ? fromJson(text, json, expect) : undefined;
   if (decoded !== undefined) return decoded;
   const body = fromYaml(text);
-  refuseUnfolded(body.value);
+  refuseTooManyValues(body.value);
   return body;
 }
 
@@ -72,7 +72,7 @@ function fromJson(
   expect: { readonly kind: string } | undefined,
 ): DecodedBody | undefined {
   let value: JsonValue;
-  if (text.length > HARMLESS_LENGTH) payForJson(text);
+  if (text.length > HARMLESS_LENGTH) chargeJson(text);
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
@@ -92,7 +92,7 @@ function fromJson(
 }
 
 /** Charges the work before the text is parsed, because the parser cannot be interrupted. */
-function payForJson(text: string): void {
+function chargeJson(text: string): void {
   const { values, keys, depth } = jsonShape(text);
   if (depth > MAX_DEPTH) throw nestedTooDeep();
   chargeWork(values + keys * PARSE_STEPS_PER_KEY);
@@ -113,10 +113,10 @@ function fromYaml(text: string): DecodedBody {
  * Rejects values that aliases expanded to an enormous size, and nesting that could exhaust the
  * stack.
  */
-function refuseUnfolded(root: JsonValue): void {
-  const room = { values: MAX_VALUES };
-  if (fits(root, MAX_DEPTH, room)) return;
-  if (room.values > 0) throw nestedTooDeep();
+function refuseTooManyValues(root: JsonValue): void {
+  const remaining = { values: MAX_VALUES };
+  if (isWithin(root, MAX_DEPTH, remaining)) return;
+  if (remaining.values > 0) throw nestedTooDeep();
   throw badRequest(`the body of the request unfolds to more than ${String(MAX_VALUES)} values`);
 }
 
@@ -124,12 +124,12 @@ function nestedTooDeep(): Error {
   return badRequest(`the body of the request is nested deeper than ${String(MAX_DEPTH)} levels`);
 }
 
-function fits(value: JsonValue, depth: number, room: { values: number }): boolean {
+function isWithin(value: JsonValue, depth: number, remaining: { values: number }): boolean {
   if (typeof value !== 'object' || value === null) return true;
   const below = Array.isArray(value) ? value : Object.values(value);
-  room.values -= below.length;
+  remaining.values -= below.length;
   chargeKeys(below.length);
-  if (room.values <= 0 || depth <= 0) return false;
-  for (const one of below) if (!fits(one, depth - 1, room)) return false;
+  if (remaining.values <= 0 || depth <= 0) return false;
+  for (const one of below) if (!isWithin(one, depth - 1, remaining)) return false;
   return true;
 }

@@ -16,7 +16,7 @@ const MAX_REPORTED = 100;
 /** Below a duplicate key the same path may be found many times. */
 const MAX_FOUND = 1_000;
 const MAX_KEY_LENGTH = 256;
-const MAX_PLACE_LENGTH = 1_024;
+const MAX_PATH_LENGTH = 1_024;
 const CHARACTERS_PER_STEP = 16;
 
 interface Level {
@@ -56,8 +56,8 @@ function findDuplicates(text: string): readonly string[] {
     switch (text.charCodeAt(at)) {
       case QUOTE: {
         const end = closingQuote(text, at);
-        if (level?.expectsKey === true && takeKey(level, keyBetween(text, at, end))) {
-          found.add(placeOf(stack));
+        if (level?.expectsKey === true && recordKey(level, keyBetween(text, at, end))) {
+          found.add(pathOf(stack));
           findings += 1;
           if (found.size >= MAX_REPORTED || findings >= MAX_FOUND) return [...found];
         }
@@ -90,7 +90,7 @@ function findDuplicates(text: string): readonly string[] {
 }
 
 /** @returns whether this is the second key with its name; further ones are not reported */
-function takeKey(level: Level, key: string): boolean {
+function recordKey(level: Level, key: string): boolean {
   level.key = key;
   level.expectsKey = false;
   const known = level.keys?.get(key);
@@ -104,13 +104,13 @@ function keyBetween(text: string, start: number, end: number): string {
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
-function placeOf(stack: readonly Level[]): string {
-  let place = '';
+function pathOf(stack: readonly Level[]): string {
+  let path = '';
   for (const level of stack) {
     const key = cutText(level.key, MAX_KEY_LENGTH);
-    if (level.keys === undefined) place += `[${String(level.index)}]`;
-    else place += place === '' ? key : `.${key}`;
-    if (place.length > MAX_PLACE_LENGTH) return cutText(place, MAX_PLACE_LENGTH);
+    if (level.keys === undefined) path += `[${String(level.index)}]`;
+    else path += path === '' ? key : `.${key}`;
+    if (path.length > MAX_PATH_LENGTH) return cutText(path, MAX_PATH_LENGTH);
   }
-  return place;
+  return path;
 }

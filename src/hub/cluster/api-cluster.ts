@@ -128,8 +128,8 @@ export class ApiCluster implements Cluster {
     this.#customResources.complete(ref, object);
 
   readonly afterWrite = (ref: ResourceRef, written: WrittenObject): void => {
-    if (ref.definition.group === RBAC_GROUP) this.authorizer.forget();
-    if (ref.definition.group === ADMISSION_GROUP) this.policies.forget();
+    if (ref.definition.group === RBAC_GROUP) this.authorizer.invalidate();
+    if (ref.definition.group === ADMISSION_GROUP) this.policies.invalidate();
     this.#customResources.afterWrite(ref, written.entry, written.removed);
   };
 

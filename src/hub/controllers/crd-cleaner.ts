@@ -12,7 +12,7 @@ import type { HubController } from './hub-controller.ts';
 
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };
-const AGAIN_MS = 500;
+const RETRY_MS = 500;
 
 /** Deletes the objects of a CustomResourceDefinition that is being deleted, then removes its finalizer; then establishes the definitions that waited for its names. */
 export class CrdCleaner implements HubController {
@@ -30,7 +30,7 @@ export class CrdCleaner implements HubController {
   start(): void {
     this.#unsubscribe = this.#client.watch(CRD_STORAGE, (events) => {
       for (const { entry } of events) this.#loop.add(entry.name);
-      // Names are free now that another definition may wait for.
+      // Another definition may wait for the names of the deleted one.
       if (events.some(({ type }) => type === 'deleted')) this.#addAll();
     });
     this.#addAll();
@@ -51,19 +51,19 @@ export class CrdCleaner implements HubController {
     if (crds === undefined || crd === undefined) return;
     const metadata = metadataOf(crd);
     const finalizers = listAt(metadata, 'finalizers');
-    if (getOwn(metadata, 'deletionTimestamp') === undefined) return this.#accept(crds, crd);
+    if (getOwn(metadata, 'deletionTimestamp') === undefined) return this.#establish(crds, crd);
     if (!finalizers.includes(CLEANUP)) return;
     if ((await this.#deleteInstances(name)) > 0) {
-      this.#loop.addAfter(name, AGAIN_MS);
+      this.#loop.addAfter(name, RETRY_MS);
       return;
     }
-    const left = finalizers.filter((finalizer) => finalizer !== CLEANUP);
-    const patch = { metadata: { finalizers: left.length > 0 ? left : null } };
+    const remaining = finalizers.filter((finalizer) => finalizer !== CLEANUP);
+    const patch = { metadata: { finalizers: remaining.length > 0 ? remaining : null } };
     await this.#client.mergePatch(crds, { namespace: '', name }, patch);
   }
 
   /** Establishes a definition whose names are free now: every write computes its status again. */
-  async #accept(crds: ResourceRef, crd: JsonObject): Promise<void> {
+  async #establish(crds: ResourceRef, crd: JsonObject): Promise<void> {
     const { scheme } = this.#cluster;
     if (isEstablished(crd) || nameConflicts(definitionFromCrd(crd), scheme).length > 0) return;
     const key = { namespace: '', name: textAt(metadataOf(crd), 'name') };

@@ -15,7 +15,7 @@ const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';
 
 /**
- * Removes objects whose owners are gone, and executes foreground deletion and orphaning. Its work
+ * Deletes objects whose owners no longer exist, and executes foreground deletion and orphaning. Its work
  * is derived from the stored objects, so a killed process loses none: objects with owners or such
  * finalizers are checked again at the start.
  */
@@ -37,7 +37,7 @@ export class GarbageCollector implements HubController {
       for (const event of events) this.#onEvent(storage, event);
     });
     for (const storage of store.storages())
-      for (const entry of store.list(storage)) this.#consider(storage, entry);
+      for (const entry of store.list(storage)) this.#enqueue(storage, entry);
   }
 
   async stop(): Promise<void> {
@@ -47,7 +47,7 @@ export class GarbageCollector implements HubController {
 
   #onEvent(storage: string, event: StoreEvent): void {
     if (event.type !== 'deleted') {
-      this.#consider(storage, event.entry);
+      this.#enqueue(storage, event.entry);
       return;
     }
     for (const dependent of this.#cluster.store.owners.dependentsOf(event.entry.facts.uid))
@@ -59,7 +59,7 @@ export class GarbageCollector implements HubController {
     }
   }
 
-  #consider(storage: string, entry: StoredObject): void {
+  #enqueue(storage: string, entry: StoredObject): void {
     const { deleting, owners } = entry.facts;
     if (owners.length === 0 && !(deleting && isHeld(entry.object))) return;
     this.#loop.add(encodeKey({ storage, namespace: entry.namespace, name: entry.name }));
@@ -77,16 +77,16 @@ export class GarbageCollector implements HubController {
     const finalizers = listAt(metadata, 'finalizers');
     if (deleting && finalizers.includes(ORPHAN)) return this.#orphanDependents(ref, key, entry.object);
     if (deleting && finalizers.includes(FOREGROUND)) return this.#deleteDependents(ref, key, entry.object);
-    if (!deleting) await this.#dropWithoutOwners(ref, key, entry.object);
+    if (!deleting) await this.#deleteIfUnowned(ref, key, entry.object);
   }
 
-  async #dropWithoutOwners(ref: ResourceRef, key: StorageKey, object: JsonObject): Promise<void> {
+  async #deleteIfUnowned(ref: ResourceRef, key: StorageKey, object: JsonObject): Promise<void> {
     const owners = ownersOf(object);
-    const living = owners.filter((owner) => this.#isAlive(textAt(owner, 'uid'), key));
-    if (owners.length === 0 || living.length === owners.length) return;
+    const liveOwners = owners.filter((owner) => this.#isAlive(textAt(owner, 'uid'), key));
+    if (owners.length === 0 || liveOwners.length === owners.length) return;
     const uid = textAt(metadataOf(object), 'uid');
-    if (living.length > 0) {
-      const patch = { metadata: { uid, ownerReferences: living } };
+    if (liveOwners.length > 0) {
+      const patch = { metadata: { uid, ownerReferences: liveOwners } };
       await this.#client.mergePatch(ref, key, patch);
       return;
     }
@@ -119,8 +119,8 @@ export class GarbageCollector implements HubController {
       const entry = this.#cluster.store.get(dependent);
       const dependentRef = this.#refOf(dependent.storage);
       if (entry === undefined || dependentRef === undefined) continue;
-      const left = ownersOf(entry.object).filter((owner) => textAt(owner, 'uid') !== uid);
-      const ownerReferences = left.length > 0 ? left : null;
+      const remaining = ownersOf(entry.object).filter((owner) => textAt(owner, 'uid') !== uid);
+      const ownerReferences = remaining.length > 0 ? remaining : null;
       await this.#client.mergePatch(dependentRef, dependent, { metadata: { ownerReferences } });
     }
     await this.#removeFinalizer(ref, key, ORPHAN);
@@ -150,8 +150,10 @@ export class GarbageCollector implements HubController {
   async #removeFinalizer(ref: ResourceRef, key: StorageKey, finalizer: string): Promise<void> {
     const current = this.#client.get(ref, key);
     if (current === undefined) return;
-    const left = listAt(metadataOf(current), 'finalizers').filter((name) => name !== finalizer);
-    await this.#client.mergePatch(ref, key, { metadata: { finalizers: left.length > 0 ? left : null } });
+    const remaining = listAt(metadataOf(current), 'finalizers').filter((name) => name !== finalizer);
+    await this.#client.mergePatch(ref, key, {
+      metadata: { finalizers: remaining.length > 0 ? remaining : null },
+    });
   }
 
   #refOf(storage: string): ResourceRef | undefined {

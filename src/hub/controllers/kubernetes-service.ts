@@ -8,8 +8,8 @@ import type { HubController } from './hub-controller.ts';
 const { namespace, name } = KUBERNETES_SERVICE.metadata;
 
 /**
- * Creates the Service `default/kubernetes` again when it is deleted. kube-apiserver looks every ten seconds. Changes of it stay,
- * as there. Source: kubernetes `pkg/controlplane/controller/kubernetesservice/controller.go`.
+ * Creates the Service `default/kubernetes` again when it is deleted. kube-apiserver checks every ten seconds. As there,
+ * changes of the Service are not reverted. Source: kubernetes `pkg/controlplane/controller/kubernetesservice/controller.go`.
  */
 export class KubernetesService implements HubController {
   readonly #client: LocalClient;

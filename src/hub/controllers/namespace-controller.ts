@@ -10,7 +10,7 @@ import type { HubController } from './hub-controller.ts';
 
 const NAMESPACES = { group: '', version: 'v1', plural: 'namespaces' };
 const ROOT_CA = 'kube-root-ca.crt';
-const DRAIN_AGAIN_MS = 500;
+const DRAIN_RETRY_MS = 500;
 
 /**
  * Creates the default ServiceAccount and the root certificate in an active namespace. In a
@@ -32,16 +32,19 @@ export class NamespaceController implements HubController {
   }
 
   start(): void {
-    const addAll = (storage: string, keyOf: (entry: { namespace: string; name: string }) => string): void => {
+    const watchNamespaces = (
+      storage: string,
+      keyOf: (entry: { namespace: string; name: string }) => string,
+    ): void => {
       const listener = this.#client.watch(storage, (events) => {
         for (const { entry } of events) this.#loop.add(keyOf(entry));
       });
       this.#unsubscribe.push(listener);
     };
-    addAll('namespaces', ({ name }) => name);
+    watchNamespaces('namespaces', ({ name }) => name);
     // These objects belong to every namespace and are created again when they are deleted.
-    addAll('serviceaccounts', ({ namespace }) => namespace);
-    addAll('configmaps', ({ namespace, name }) => (name === ROOT_CA ? namespace : ''));
+    watchNamespaces('serviceaccounts', ({ namespace }) => namespace);
+    watchNamespaces('configmaps', ({ namespace, name }) => (name === ROOT_CA ? namespace : ''));
     for (const { name } of this.#cluster.store.list('namespaces')) this.#loop.add(name);
   }
 
@@ -56,24 +59,24 @@ export class NamespaceController implements HubController {
     if (ref === undefined || namespace === undefined) return;
     const terminating = getOwn(metadataOf(namespace), 'deletionTimestamp') !== undefined;
     if (terminating) await this.#drain(ref, namespace, name);
-    else await this.#furnish(name);
+    else await this.#createDefaults(name);
   }
 
-  async #furnish(name: string): Promise<void> {
+  async #createDefaults(name: string): Promise<void> {
     const accounts = this.#client.ref({ group: '', version: 'v1', plural: 'serviceaccounts' });
     const configMaps = this.#client.ref({ group: '', version: 'v1', plural: 'configmaps' });
     if (accounts === undefined || configMaps === undefined) return;
     // Both in one commit.
-    await Promise.all([this.#giveAccount(accounts, name), this.#giveRootCertificate(configMaps, name)]);
+    await Promise.all([this.#createAccount(accounts, name), this.#publishRootCertificate(configMaps, name)]);
   }
 
-  async #giveAccount(accounts: ResourceRef, namespace: string): Promise<void> {
+  async #createAccount(accounts: ResourceRef, namespace: string): Promise<void> {
     if (this.#client.get(accounts, { namespace, name: 'default' }) !== undefined) return;
     const metadata = { name: 'default', namespace };
     await this.#client.create(accounts, namespace, { apiVersion: 'v1', kind: 'ServiceAccount', metadata });
   }
 
-  async #giveRootCertificate(configMaps: ResourceRef, namespace: string): Promise<void> {
+  async #publishRootCertificate(configMaps: ResourceRef, namespace: string): Promise<void> {
     const present = this.#client.get(configMaps, { namespace, name: ROOT_CA });
     const data = { 'ca.crt': this.#caPem };
     if (present === undefined) {
@@ -86,17 +89,17 @@ export class NamespaceController implements HubController {
 
   async #drain(ref: ResourceRef, namespace: JsonObject, name: string): Promise<void> {
     if (listAt(objectAt(namespace, 'spec'), 'finalizers').length === 0) return;
-    let left = 0;
+    let remaining = 0;
     for (const resource of this.#namespacedResources()) {
       const { storageKey } = resource.definition;
       for (const entry of this.#cluster.store.list(storageKey, name)) {
         const key = { namespace: name, name: entry.name };
         await this.#client.delete(resource, key, { propagation: 'Background' });
       }
-      left += this.#cluster.store.list(storageKey, name).length;
+      remaining += this.#cluster.store.list(storageKey, name).length;
     }
-    if (left > 0) {
-      this.#loop.addAfter(name, DRAIN_AGAIN_MS);
+    if (remaining > 0) {
+      this.#loop.addAfter(name, DRAIN_RETRY_MS);
       return;
     }
     const spec = { ...objectAt(namespace, 'spec'), finalizers: [] };

@@ -18,15 +18,14 @@ export interface RunningControllers {
 /**
  * Starts the controllers of one cluster.
  * @param servingCaPem authority of the server's certificate
- * @param isAlone true: without the controllers that kube-controller-manager runs for a
- * kube-apiserver
+ * @param isApiServerOnly true: does not start the controllers that kube-controller-manager runs
  */
 export function startControllers(
   cluster: ApiCluster,
   servingCaPem: string,
-  isAlone: boolean,
+  isApiServerOnly: boolean,
 ): RunningControllers {
-  const beside = (): readonly HubController[] => [
+  const managerControllers = (): readonly HubController[] => [
     new NamespaceController(cluster, servingCaPem),
     new GarbageCollector(cluster),
     new PolicyStatus(cluster),
@@ -34,7 +33,7 @@ export function startControllers(
     ...(cluster.legacyTokenSecrets ? [new TokenSecrets(cluster, servingCaPem)] : []),
   ];
   const controllers: HubController[] = [
-    ...(isAlone ? [] : beside()),
+    ...(isApiServerOnly ? [] : managerControllers()),
     new KubernetesService(cluster),
     new CrdCleaner(cluster),
     new EventExpiry(cluster),

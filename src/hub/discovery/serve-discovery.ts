@@ -40,8 +40,8 @@ interface Document {
 const DOCUMENTS_LIMIT = 500;
 const GNOSTIC = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 /** The media type that client-go sends, which is invalid; the response has the valid one. */
-const GNOSTIC_AS_ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
-const FOR_GOOD = 'public, max-age=31536000, immutable';
+const GNOSTIC_AS_REQUESTED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
+const CACHE_PERMANENTLY = 'public, max-age=31536000, immutable';
 
 /** Discovery and OpenAPI documents in all formats. They are cached until the scheme changes. */
 export class Discovery {
@@ -108,18 +108,18 @@ export class Discovery {
     const found = openApiDocument(this.#scheme, path.slice('/openapi/v3/'.length));
     if (found === undefined) return undefined;
     const { text, hash } = found;
-    const asked = request.query.get('hash') ?? '';
+    const requestedHash = request.query.get('hash') ?? '';
     // A URL with the hash of the content can be cached permanently; one with an old hash is
     // redirected.
-    if (asked !== '' && asked !== hash)
+    if (requestedHash !== '' && requestedHash !== hash)
       return jsonResponse(301, '', { location: `${request.pathPrefix}${path}?hash=${hash}` });
     const response = conditional(
       { text, etag: `"${hash}"`, contentType: 'application/json' },
       request.ifNoneMatch,
     );
-    return asked === ''
+    return requestedHash === ''
       ? response
-      : { ...response, headers: { ...response.headers, 'cache-control': FOR_GOOD } };
+      : { ...response, headers: { ...response.headers, 'cache-control': CACHE_PERMANENTLY } };
   }
 
   /**
@@ -142,13 +142,13 @@ export class Discovery {
       this.#documents.clear();
       this.#revision = this.#scheme.revision;
     }
-    const known = this.#documents.get(key);
-    if (known !== undefined) return known;
-    const made = make();
-    if (made === undefined) return undefined;
+    const cached = this.#documents.get(key);
+    if (cached !== undefined) return cached;
+    const content = make();
+    if (content === undefined) return undefined;
     // The ETag depends on the content only, so that caches of clients stay valid over restarts.
-    const hash = sha256(made.text).toUpperCase();
-    const document = { ...made, etag: `"${hash}"` };
+    const hash = sha256(content.text).toUpperCase();
+    const document = { ...content, etag: `"${hash}"` };
     this.#documents.set(key, document);
     return document;
   }
@@ -192,7 +192,7 @@ function aggregatedVersion(path: string, accept: string | undefined): 'v2' | 'v2
 function swaggerForm(accept: string | undefined): 'json' | 'protobuf' {
   for (const { type } of parseAccept(accept)) {
     if (type === '*/*' || type === 'application/*' || type === 'application/json') return 'json';
-    if (type === GNOSTIC || type === GNOSTIC_AS_ASKED) return 'protobuf';
+    if (type === GNOSTIC || type === GNOSTIC_AS_REQUESTED) return 'protobuf';
   }
   throw notAcceptable(['application/json', GNOSTIC]);
 }

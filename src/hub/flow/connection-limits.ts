@@ -45,7 +45,7 @@ export class ConnectionLimits {
     return this.#all.size;
   }
 
-  /** Connections without a authenticated user. */
+  /** Connections without an authenticated user. */
   get unidentified(): number {
     return this.#unidentified.size;
   }

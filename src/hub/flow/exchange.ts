@@ -20,10 +20,10 @@ export interface Exchange {
    */
   takeSeat(): void | Promise<void>;
   /**
-   * Releases the seat while `ask` waits for another server, and takes one again afterwards.
+   * Releases the seat while `call` waits for another server, and takes one again afterwards.
    * @throws StatusError 429 when none becomes free
    */
-  waitOutside<T>(ask: () => Promise<T>): Promise<T>;
+  waitOutside<T>(call: () => Promise<T>): Promise<T>;
   /** Releases the seat and the memory of the body. Called when the request is processed and its response is still to be sent. */
   finishWork(): void;
   /**
@@ -110,7 +110,7 @@ const noOp = (): void => undefined;
 export const EXEMPT_EXCHANGE: Exchange = {
   reserveBody: noOp,
   takeSeat: noOp,
-  waitOutside: (ask) => ask(),
+  waitOutside: (call) => call(),
   finishWork: noOp,
   countResponse: noOp,
   nextPart: () => nextTurn(),
@@ -140,19 +140,19 @@ export class LimitedExchange implements Exchange {
 
   takeSeat(): void | Promise<void> {
     const taken = this.#level.take(this.#level.seats, this.#use.name, 1);
-    if (typeof taken !== 'function') return taken.then((release) => this.#sit(release));
-    this.#sit(taken);
+    if (typeof taken !== 'function') return taken.then((release) => this.#keepSeat(release));
+    this.#keepSeat(taken);
   }
 
-  async waitOutside<T>(ask: () => Promise<T>): Promise<T> {
-    this.#stand();
-    const result = await ask();
+  async waitOutside<T>(call: () => Promise<T>): Promise<T> {
+    this.#releaseSeat();
+    const result = await call();
     await this.takeSeat();
     return result;
   }
 
   finishWork(): void {
-    this.#stand();
+    this.#releaseSeat();
     for (const release of this.#held.splice(0)) release();
   }
 
@@ -212,12 +212,12 @@ export class LimitedExchange implements Exchange {
     else this.#held.push(release);
   }
 
-  #sit(release: ReleaseFunction): void {
+  #keepSeat(release: ReleaseFunction): void {
     if (this.#left) release();
     else this.#seat = release;
   }
 
-  #stand(): void {
+  #releaseSeat(): void {
     this.#seat?.();
     this.#seat = undefined;
   }

@@ -11,7 +11,7 @@ export interface ShareLimits {
   readonly waitMs: number;
 }
 
-/** Gives back what was taken; calls after the first do nothing. */
+/** Releases what was taken; calls after the first do nothing. */
 export type ReleaseFunction = () => void;
 
 /** Thrown when the capacity is used up and the queue is full. */
@@ -19,7 +19,7 @@ export class CapacityError extends Error {
   readonly reason: 'queue-full' | 'time-out';
 
   constructor(reason: CapacityError['reason']) {
-    super(`no room: ${reason}`);
+    super(`no capacity: ${reason}`);
     this.reason = reason;
   }
 }
@@ -67,7 +67,7 @@ export class FairShare {
 
   /**
    * @param amount at most `perUser`
-   * @returns at once when there is room, a promise when the request has to wait. Throws or rejects with CapacityError.
+   * @returns immediately when capacity is free, a promise when the request has to wait. Throws or rejects with CapacityError.
    */
   take(user: string, amount: number): ReleaseFunction | Promise<ReleaseFunction> {
     const { capacity, perUser, waitingPerUser } = this.#limits;

@@ -18,12 +18,12 @@ export function requireAccess(
     throw forbidden({ group: '', plural: '' }, '', why);
   }
   const { verb, group, resource, subresource, namespace } = info;
-  const question = { verb, group, resource, subresource, namespace, name: askedName(info, query) };
-  if (!authorizer.allows(user, question)) throw accessRefused(user, question, info.name);
+  const attributes = { verb, group, resource, subresource, namespace, name: requestedName(info, query) };
+  if (!authorizer.allows(user, attributes)) throw accessRefused(user, attributes, info.name);
 }
 
 /** A list or watch of one object by field selector counts as a request for that name. */
-function askedName(info: ResourceRequest, query: URLSearchParams): string {
+function requestedName(info: ResourceRequest, query: URLSearchParams): string {
   if (info.name !== '' || !['list', 'watch', 'deletecollection'].includes(info.verb)) return info.name;
   try {
     return selectedName(parseFieldSelector(query.get('fieldSelector') ?? ''));

@@ -21,7 +21,7 @@ export class HubConnection extends TickEntry implements CountedConnection {
   #phase: 'handshake' | 'first-request' | 'serving' = 'handshake';
   #since: number;
   #openRequests = 0;
-  #recognised = false;
+  #isIdentified = false;
   #user: string | undefined;
 
   constructor(raw: Socket, limits: ConnectionLimits, ticks: SecondTicks) {
@@ -61,8 +61,8 @@ export class HubConnection extends TickEntry implements CountedConnection {
   /** The user of this connection. */
   identify(caller: UserInfo): void {
     const user = caller.groups.includes(MASTERS_GROUP) ? undefined : caller.name;
-    if (this.#recognised && this.#user === user) return;
-    this.#recognised = true;
+    if (this.#isIdentified && this.#user === user) return;
+    this.#isIdentified = true;
     this.#user = user;
     if (!this.#limits.identify(this, user)) this.drop();
   }

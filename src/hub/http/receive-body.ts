@@ -75,14 +75,14 @@ class BodyReader extends TickEntry {
         request.removeListener('data', this.#onData);
         reject(error);
       };
-      const cutOff = (): void => this.#finish(badRequest('the request was cut off'));
+      const onInterrupted = (): void => this.#finish(badRequest('the request was cut off'));
       // If the client disconnected while the request waited for memory, no event will report it.
-      if (isAborted(request)) return cutOff();
+      if (isAborted(request)) return onInterrupted();
       this.#ticks.add(this);
       request.on('data', this.#onData);
       request.on('end', () => this.#finish());
-      request.on('aborted', cutOff);
-      request.on('error', cutOff);
+      request.on('aborted', onInterrupted);
+      request.on('error', onInterrupted);
     });
   }
 

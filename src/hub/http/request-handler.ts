@@ -139,8 +139,8 @@ export class RequestHandler {
     const { cluster, info, query, path } = located;
     record.info = info;
     record.cluster = cluster.name;
-    const known = servePublicPath(info.method, path, query);
-    if (known !== undefined) return known;
+    const publicResponse = servePublicPath(info.method, path, query);
+    if (publicResponse !== undefined) return publicResponse;
     const caller = await authenticate(request, cluster.credentials);
     if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
     record.caller = caller;
@@ -165,7 +165,7 @@ export class RequestHandler {
       contentType: headerOf(request, 'content-type') ?? '',
       userAgent: headerOf(request, 'user-agent') ?? '',
       body: (limitBytes) => this.#body(open, limitBytes),
-      outside: (ask) => open.exchange.waitOutside(ask),
+      waitOutside: (call) => open.exchange.waitOutside(call),
       annotate: (annotations) => {
         if (annotations.size > 0) record.annotations = annotations;
       },
@@ -184,9 +184,9 @@ export class RequestHandler {
 
   #locate(request: HubRequest): Located {
     const url = request.url ?? '/';
-    const mark = url.indexOf('?');
-    const whole = mark < 0 ? url : url.slice(0, mark);
-    const query = new URLSearchParams(mark < 0 ? '' : url.slice(mark + 1));
+    const queryStart = url.indexOf('?');
+    const whole = queryStart < 0 ? url : url.slice(0, queryStart);
+    const query = new URLSearchParams(queryStart < 0 ? '' : url.slice(queryStart + 1));
     const prefix = CLUSTER_PREFIX.exec(whole);
     const cluster = this.#options.clusters.get(prefix?.[1] ?? '');
     if (cluster === undefined) throw noSuchResource();

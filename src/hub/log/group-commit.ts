@@ -41,7 +41,7 @@ export class GroupCommit {
   #appendedRv: number;
   #durableRv: number;
   #flushing = false;
-  #dead = false;
+  #failed = false;
   #durable: LogPosition;
   /** Digest of all appended records, durable or not. */
   #digest: number;
@@ -78,7 +78,7 @@ export class GroupCommit {
     this.#appendedRv = rv;
     this.#pending.push(line);
     this.#digest = extendDigest(this.#digest, line);
-    if (this.#flushing || this.#dead) return;
+    if (this.#flushing || this.#failed) return;
     this.#flushing = true;
     // Records that are appended in this turn of the event loop join the batch.
     setImmediate(() => void this.#flush());
@@ -94,7 +94,7 @@ export class GroupCommit {
   rotate(open: (rv: number) => Promise<OpenedFile>): Promise<number> {
     return new Promise((resolve) => {
       this.#rotation = { open, resolve };
-      if (this.#flushing || this.#dead) return;
+      if (this.#flushing || this.#failed) return;
       this.#flushing = true;
       void this.#flush();
     });
@@ -103,18 +103,18 @@ export class GroupCommit {
   async #flush(): Promise<void> {
     try {
       for (;;) {
-        if (this.#rotation !== undefined) await this.#turnOver(this.#rotation);
+        if (this.#rotation !== undefined) await this.#openNextFile(this.#rotation);
         if (this.#pending.length === 0) break;
         await this.#writeBatch();
       }
       this.#flushing = false;
     } catch (error) {
-      this.#dead = true;
+      this.#failed = true;
       this.#onFatal(error);
     }
   }
 
-  async #turnOver(rotation: Rotation): Promise<void> {
+  async #openNextFile(rotation: Rotation): Promise<void> {
     this.#rotation = undefined;
     const { file, position } = await rotation.open(this.#durableRv);
     this.#file = file;

@@ -84,7 +84,7 @@ async function leftovers(found: DataFiles, manifest: Manifest): Promise<string[]
     if (segment.rv >= oldest && (await recordsIn(segment.path)) > 0)
       throw dataDamaged(
         segment.path,
-        'holds records, but the manifest does not name it: it was put there, or the manifest is an older one',
+        'holds records, but the manifest does not name it: it was copied into the directory, or the manifest is an older one',
       );
     leftover.push(segment.path);
   }

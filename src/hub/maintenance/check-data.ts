@@ -54,9 +54,13 @@ function objectProblems(entry: RecoveredObject, newestRv: number): string[] {
   if (metadata === undefined) return [`${path}: is not an object with metadata`];
   const problems: string[] = [];
   if (textAt(metadata, 'name') !== entry.name)
-    problems.push(`${path}: is called ${textAt(metadata, 'name')}`);
+    problems.push(
+      `${path}: has metadata.name ${JSON.stringify(textAt(metadata, 'name'))}, which differs from its key`,
+    );
   if (textAt(metadata, 'namespace') !== entry.namespace)
-    problems.push(`${path}: says it is in namespace ${textAt(metadata, 'namespace')}`);
+    problems.push(
+      `${path}: has metadata.namespace ${JSON.stringify(textAt(metadata, 'namespace'))}, which differs from its key`,
+    );
   if (textAt(metadata, 'resourceVersion') !== String(entry.rv) || entry.rv > newestRv)
     problems.push(
       `${path}: has resourceVersion ${textAt(metadata, 'resourceVersion')}, the log says ${String(entry.rv)}`,

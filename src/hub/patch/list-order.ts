@@ -44,7 +44,7 @@ export function orderMergedList(merged: readonly JsonValue[], order: ListOrder):
   let [nextOther, nextNamed] = [0, 0];
   while (nextOther < others.length || nextNamed < named.length) {
     const [other, name] = [others[nextOther], named[nextNamed]];
-    if (other !== undefined && (name === undefined || standsBefore(other, name))) {
+    if (other !== undefined && (name === undefined || precedes(other, name))) {
       result.push(other.item);
       nextOther += 1;
     } else if (name !== undefined) {
@@ -55,7 +55,7 @@ export function orderMergedList(merged: readonly JsonValue[], order: ListOrder):
   return result;
 }
 
-function standsBefore(other: Placed, name: Placed): boolean {
+function precedes(other: Placed, name: Placed): boolean {
   return other.inServer >= 0 && name.inServer >= 0 && other.inServer < name.inServer;
 }
 

@@ -25,14 +25,14 @@ export class PatchGrowth {
    */
   charge(document: JsonValue, operation: Operation): void {
     const target = this.#follow(document, operation.path);
-    if (operation.op === 'test') payForValue(target);
+    if (operation.op === 'test') chargeValue(target);
     if (operation.op !== 'copy' && operation.op !== 'move') return;
     const source = this.#follow(document, operation.from);
-    payForValue(source);
+    chargeValue(source);
     if (operation.op === 'copy' && source !== undefined) this.#count(source);
     // The library clones the document to check whether the path exists.
-    payForValue(document);
-    payForValue(document);
+    chargeValue(document);
+    chargeValue(document);
   }
 
   #count(copied: JsonValue): void {
@@ -57,14 +57,14 @@ export class PatchGrowth {
 }
 
 /** Cloning or comparing a value visits all of it. */
-function payForValue(value: JsonValue | undefined): void {
+function chargeValue(value: JsonValue | undefined): void {
   if (typeof value === 'string') chargeText(value.length, CHARACTERS_PER_STEP);
   else if (Array.isArray(value)) {
     chargeWork(value.length);
-    value.forEach(payForValue);
+    value.forEach(chargeValue);
   } else if (isObject(value)) {
     const below = Object.values(value);
     chargeKeys(below.length);
-    below.forEach(payForValue);
+    below.forEach(chargeValue);
   }
 }

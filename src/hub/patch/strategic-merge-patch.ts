@@ -9,7 +9,7 @@ import { itemIdentity, orderMergedList } from './list-order.ts';
 
 /*
  * Strategic merge patch of Kubernetes' own kinds. Like a merge patch, but lists with a merge key are merged item by item, and directives
- * say more: `$patch: replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/FIELD`, `$setElementOrder/FIELD`.
+ * change the rules: `$patch: replace|delete|merge`, `$retainKeys`, `$deleteFromPrimitiveList/FIELD`, `$setElementOrder/FIELD`.
  */
 const PATCH = '$patch';
 const RETAIN_KEYS = '$retainKeys';
@@ -69,7 +69,7 @@ function mergeField(schema: Schema | undefined, current: JsonValue | undefined, 
   return mergeList({ key, item: schema?.items }, list, value);
 }
 
-/** `$retainKeys` of a union: keys that are not named go. */
+/** `$retainKeys` of a union: removes the keys that it does not name. */
 function retainKeys(target: JsonObject, patch: JsonObject): JsonObject {
   const retained = getOwn(patch, RETAIN_KEYS);
   if (retained === undefined) return { ...target };
@@ -129,10 +129,10 @@ function applyDeletions(result: JsonObject, patch: JsonObject): void {
   for (const key of Object.keys(patch)) {
     if (!key.startsWith(DELETE_FROM)) continue;
     const field = key.slice(DELETE_FROM.length);
-    const [gone, list, added] = [patch[key] as JsonValue, getOwn(result, field), getOwn(patch, field)];
-    if (!Array.isArray(gone)) throw badRequest(`invalid patch: ${key} is a list of values`);
+    const [deleted, list, added] = [patch[key] as JsonValue, getOwn(result, field), getOwn(patch, field)];
+    if (!Array.isArray(deleted)) throw badRequest(`invalid patch: ${key} is a list of values`);
     if (!Array.isArray(list)) continue;
-    const [removed, kept] = [identitiesOf(gone), identitiesOf(Array.isArray(added) ? added : [])];
+    const [removed, kept] = [identitiesOf(deleted), identitiesOf(Array.isArray(added) ? added : [])];
     const stays = (identity: string): boolean => !removed.has(identity) || kept.has(identity);
     setOwn(
       result,

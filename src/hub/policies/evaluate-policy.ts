@@ -12,7 +12,7 @@ import type { AdmissionPolicy, Validation } from './admission-policy.ts';
 const MAX_MESSAGE_BYTES = 5 * 1024;
 const INVALID = 'Invalid';
 
-/** What a policy finds wrong. */
+/** A violation that a policy reports. */
 export interface Denial {
   /** Index of the validation; 0 if no validation was reached. */
   readonly index: number;
@@ -41,8 +41,12 @@ const NOTHING: Omit<PolicyVerdict, 'cost'> = { denials: [], annotations: [], ann
 export function evaluatePolicy(policy: AdmissionPolicy, input: AdmissionInput): PolicyVerdict {
   let cost = 0;
   if (policy.matchConditions.length > 0) {
-    const seen = { ...input, namespaceObject: null };
-    const { result, cost: spent } = evaluateConditions(policy.matchConditions, seen, policy.variables);
+    const conditionInput = { ...input, namespaceObject: null };
+    const { result, cost: spent } = evaluateConditions(
+      policy.matchConditions,
+      conditionInput,
+      policy.variables,
+    );
     cost = spent;
     if (result === false) return { ...NOTHING, cost };
     if (result !== true) return { ...failed(policy, result.error), cost };
@@ -89,8 +93,8 @@ function denialOf(
     return failsOpen
       ? undefined
       : { index, message: `failed messageExpression: ${message.failure}`, reason: '' };
-  const said = message || validation.message.trim() || `failed expression: ${validation.expression.trim()}`;
-  return { index, message: said, reason: validation.reason || INVALID };
+  const text = message || validation.message.trim() || `failed expression: ${validation.expression.trim()}`;
+  return { index, message: text, reason: validation.reason || INVALID };
 }
 
 /** '' if there is no usable message, which must be one line and not too long. */

@@ -52,7 +52,7 @@ export function validateByPolicies(
   sources: PolicySources,
   notes: AdmissionNotes,
 ): void {
-  const bound = sources.policies.about(attributes.ref.definition);
+  const bound = sources.policies.policiesFor(attributes.ref.definition);
   if (bound.length === 0) return;
   const check = new PolicyCheck(attributes, sources, notes);
   const refusals = bound.flatMap((one) => check.refusalsOf(one));
@@ -74,7 +74,7 @@ class PolicyCheck {
   }
 
   refusalsOf({ policy, bindings }: BoundPolicy): readonly Refusal[] {
-    const ref = this.#configured(() => matchedRef(policy.constraints, this.#attributes, this.#sources));
+    const ref = this.#orProblem(() => matchedRef(policy.constraints, this.#attributes, this.#sources));
     if (ref === undefined) return [];
     if ('problem' in ref) return misconfigured(policy, undefined, ref);
     const { paramKind } = policy;
@@ -98,7 +98,7 @@ class PolicyCheck {
     const matched =
       constraints === undefined
         ? ref
-        : this.#configured(() => matchedRef(constraints, attributes, this.#sources));
+        : this.#orProblem(() => matchedRef(constraints, attributes, this.#sources));
     if (matched === undefined) return [];
     if ('problem' in matched) return misconfigured(policy, binding, matched);
     const params = collectParams(kind, [binding, attributes.namespace], this.#sources);
@@ -108,10 +108,10 @@ class PolicyCheck {
       const distinct = values.get(key) ?? new Set();
       values.set(key, distinct.add(value.slice(0, MAX_ANNOTATION_CHARACTERS)));
     }
-    return verdicts.flatMap((verdict) => this.#act([policy, binding], verdict));
+    return verdicts.flatMap((verdict) => this.#applyActions([policy, binding], verdict));
   }
 
-  #configured<T>(find: () => T): T | ConfigurationProblem {
+  #orProblem<T>(find: () => T): T | ConfigurationProblem {
     try {
       return find();
     } catch (error) {
@@ -122,9 +122,9 @@ class PolicyCheck {
 
   #evaluate(policy: AdmissionPolicy, ref: ResourceRef, params: JsonObject | null): PolicyVerdict {
     const attributes = this.#attributes;
-    const seen = inMatchedVersion(attributes, ref, this.#sources);
-    const { object, oldObject } = seen;
-    const request = withoutKey(withoutKey(admissionRequest(attributes, seen), 'object'), 'oldObject');
+    const matched = inMatchedVersion(attributes, ref, this.#sources);
+    const { object, oldObject } = matched;
+    const request = withoutKey(withoutKey(admissionRequest(attributes, matched), 'object'), 'oldObject');
     const before = this.#authority.checks;
     const verdict = evaluatePolicy(policy, {
       object,
@@ -146,11 +146,11 @@ class PolicyCheck {
   #namespace(): JsonObject | null {
     const { ref, namespace } = this.#attributes;
     if (namespace === '' || ref.definition.storageKey === 'namespaces') return null;
-    return namespaceSeen(requireNamespace(this.#sources.store, namespace));
+    return namespaceVariable(requireNamespace(this.#sources.store, namespace));
   }
 
   /** Executes the actions of the binding for the findings of the policy. */
-  #act(
+  #applyActions(
     [policy, binding]: readonly [AdmissionPolicy, PolicyBinding],
     { denials, annotationErrors }: PolicyVerdict,
   ): readonly Refusal[] {
@@ -174,7 +174,7 @@ class PolicyCheck {
     return [...refusals, ...annotationErrors.map((message) => refusal(message, ''))];
   }
 
-  /** What was noted first stays. */
+  /** Keeps the first value of each key. */
   #note(key: string, value: string): void {
     const { annotations } = this.#notes;
     if (!annotations.has(key)) annotations.set(key, value);
@@ -202,19 +202,19 @@ function refused(attributes: AdmissionAttributes, refusal: Refusal): StatusError
   const { policy, binding, message, reason } = refusal;
   const by = binding === undefined ? `'${policy}'` : `'${policy}' with binding '${binding}'`;
   const why = `ValidatingAdmissionPolicy ${by} denied request: ${message}`;
-  const { statusMessage, details } = forbidden(attributes.ref.definition, shownName(attributes), why, [
+  const { statusMessage, details } = forbidden(attributes.ref.definition, nameInMessage(attributes), why, [
     { reason: '', message: why },
   ]);
   return new StatusError(HTTP_CODES[reason] ?? INVALID_CODE, reason || 'Invalid', statusMessage, details);
 }
 
 /** Source: apiserver `pkg/admission/errors.go`, extractResourceName. */
-function shownName({ name, object }: AdmissionAttributes): string {
+function nameInMessage({ name, object }: AdmissionAttributes): string {
   const metadata = objectAt(object, 'metadata');
   return name || textAt(metadata, 'name') || textAt(metadata, 'generateName') || 'Unknown';
 }
 
-const SHOWN_METADATA = [
+const VISIBLE_METADATA = [
   'name',
   'generateName',
   'namespace',
@@ -233,9 +233,9 @@ const SHOWN_METADATA = [
  * The fields of a Namespace that expressions can read. Source: apiserver
  * `pkg/admission/plugin/cel/condition.go`, CreateNamespaceObject.
  */
-function namespaceSeen(namespace: JsonObject): JsonObject {
+function namespaceVariable(namespace: JsonObject): JsonObject {
   const metadata: JsonObject = {};
-  for (const key of SHOWN_METADATA) {
+  for (const key of VISIBLE_METADATA) {
     const value = getOwn(objectAt(namespace, 'metadata') ?? {}, key);
     if (value !== undefined) metadata[key] = value;
   }

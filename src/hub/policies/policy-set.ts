@@ -37,15 +37,15 @@ export class PolicySet {
   }
 
   /** Call it after every write of a policy or a binding. */
-  forget(): void {
+  invalidate(): void {
     this.#bound = undefined;
     this.#byDefinition = new WeakMap();
   }
 
   /** The policies that may match objects of the resource in any version, by name. */
-  about(definition: ResourceDefinition): readonly BoundPolicy[] {
-    const known = this.#byDefinition.get(definition);
-    if (known !== undefined) return known;
+  policiesFor(definition: ResourceDefinition): readonly BoundPolicy[] {
+    const cached = this.#byDefinition.get(definition);
+    if (cached !== undefined) return cached;
     const found = this.#find(definition);
     this.#byDefinition.set(definition, found);
     return found;
@@ -80,7 +80,7 @@ export class PolicySet {
 }
 
 function compiledPolicy(object: JsonObject): AdmissionPolicy {
-  const known = compiled.get(object) ?? readPolicy(object);
-  compiled.set(object, known);
-  return known;
+  const cached = compiled.get(object) ?? readPolicy(object);
+  compiled.set(object, cached);
+  return cached;
 }

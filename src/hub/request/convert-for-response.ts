@@ -9,11 +9,11 @@ import type { RequestContext } from './request-context.ts';
  * @throws StatusError 429, 500
  */
 export async function convertForResponse(
-  context: Pick<RequestContext, 'cluster' | 'outside'>,
+  context: Pick<RequestContext, 'cluster' | 'waitOutside'>,
   entries: readonly StoredObject[],
   ref: ResourceRef,
 ): Promise<void> {
   if (ref.definition.conversion?.kind !== 'webhook') return;
   if (!entries.some(({ object }) => awaitsConversion(object, ref))) return;
-  await context.outside(() => context.cluster.conversions.prepare(entries, ref));
+  await context.waitOutside(() => context.cluster.conversions.prepare(entries, ref));
 }

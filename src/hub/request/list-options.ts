@@ -99,7 +99,7 @@ function checkCombination(options: ListOptions, watch: boolean): void {
 
 /** @throws StatusError 504 when the client has seen a version that this hub has not reached */
 export function checkNotFuture(options: Pick<ListOptions, 'resourceVersion'>, currentRv: number): void {
-  const asked = options.resourceVersion;
-  if (asked !== undefined && asked > currentRv)
-    throw resourceVersionTooLarge(String(asked), String(currentRv));
+  const requested = options.resourceVersion;
+  if (requested !== undefined && requested > currentRv)
+    throw resourceVersionTooLarge(String(requested), String(currentRv));
 }

@@ -17,8 +17,9 @@ export function selectorOf(
   const { labels, fields } = options;
   if (labels.length === 0 && fields.length === 0) return () => true;
   if (fields.length === 0) return ({ object }) => matchesLabels(labels, object);
-  const shown = dependsOnVersion(options) ? toVersion : (object: JsonObject): JsonObject => object;
-  return ({ object }) => matchesLabels(labels, object) && matchesFields(fields, shown(object, ref));
+  const inRequestVersion = dependsOnVersion(options) ? toVersion : (object: JsonObject): JsonObject => object;
+  return ({ object }) =>
+    matchesLabels(labels, object) && matchesFields(fields, inRequestVersion(object, ref));
 }
 
 /** Whether the result depends on the version of the objects; names are the same in all versions. */

@@ -17,7 +17,7 @@ const OBJECTS_PER_TURN = 100;
  * @throws StatusError 429, 500
  */
 export async function prepareForSelectors(
-  context: Pick<RequestContext, 'cluster' | 'outside'>,
+  context: Pick<RequestContext, 'cluster' | 'waitOutside'>,
   what: {
     readonly ref: ResourceRef;
     readonly namespace: string;

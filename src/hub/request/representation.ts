@@ -13,8 +13,8 @@ import { partialMetadata } from '../table/partial-metadata.ts';
  */
 export function objectJson(entry: StoredObject, ref: ResourceRef): string {
   if (ref.definition.builtIn && entry.apiVersion === apiVersionOf(ref)) return entry.json();
-  const shown = toVersion(entry.object, ref);
-  return shown === entry.object ? entry.json() : JSON.stringify(shown);
+  const inRequestVersion = toVersion(entry.object, ref);
+  return inRequestVersion === entry.object ? entry.json() : JSON.stringify(inRequestVersion);
 }
 
 /** The same, or only its metadata. Callers render tables, since they know the number of rows. */

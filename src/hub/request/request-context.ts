@@ -19,10 +19,10 @@ export interface RequestContext {
    */
   readonly body: (limitBytes?: number) => Promise<Buffer>;
   /**
-   * Releases the seat while it waits for another server.
+   * Runs a call of another server, and releases the seat meanwhile.
    * @throws StatusError 429 when no seat becomes free afterwards
    */
-  readonly outside: <T>(ask: () => Promise<T>) => Promise<T>;
+  readonly waitOutside: <T>(call: () => Promise<T>) => Promise<T>;
   /** Adds audit annotations of admission. */
   readonly annotate: (annotations: ReadonlyMap<string, string>) => void;
 }

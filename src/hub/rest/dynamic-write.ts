@@ -32,12 +32,12 @@ export function dynamicAdmission(
   subject: WriteSubject & { readonly options: WriteOptions },
   responses: WebhookResponses,
 ): ((request: WriteRequest) => DynamicAdmission) | undefined {
-  if (!isAdmitted(cluster, subject)) return undefined;
+  if (!hasDynamicAdmission(cluster, subject)) return undefined;
   return (request) => new DynamicWrite(request, subject, [sourcesOf(cluster, responses), responses]);
 }
 
-function isAdmitted({ store, policies }: ClusterParts, { ref }: WriteSubject): boolean {
-  return hasAdmissionWebhooks(store) || policies.about(ref.definition).length > 0;
+function hasDynamicAdmission({ store, policies }: ClusterParts, { ref }: WriteSubject): boolean {
+  return hasAdmissionWebhooks(store) || policies.policiesFor(ref.definition).length > 0;
 }
 
 /**
@@ -53,10 +53,10 @@ export function admitDeletion(
   },
   responses: WebhookResponses,
 ): readonly string[] {
-  if (!isAdmitted(cluster, subject)) return [];
+  if (!hasDynamicAdmission(cluster, subject)) return [];
   const { old, dryRun, options } = subject;
   const attributes: AdmissionAttributes = {
-    ...placeOf(subject),
+    ...requestAttributes(subject),
     operation: 'DELETE',
     object: undefined,
     old,
@@ -64,8 +64,11 @@ export function admitDeletion(
     options: { ...options, kind: 'DeleteOptions', apiVersion: 'meta.k8s.io/v1' },
   };
   const sources = sourcesOf(cluster, responses);
-  const same = (object: JsonObject): JsonObject => object;
-  new MutatingAdmission(sources, responses).mutate(attributes, { complete: same, again: same });
+  const unchanged = (object: JsonObject): JsonObject => object;
+  new MutatingAdmission(sources, responses).mutate(attributes, {
+    complete: unchanged,
+    mutateAgain: unchanged,
+  });
   validate(attributes, sources, responses);
   return responses.warnings;
 }
@@ -83,10 +86,10 @@ function sourcesOf(cluster: ClusterParts, { toVersion, outcomeOf }: WebhookRespo
   return { store, scheme, authorizer, policies, toVersion, outcomeOf };
 }
 
-type FieldReporter = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
+type RequestAttributes = Pick<AdmissionAttributes, 'ref' | 'subresource' | 'namespace' | 'name' | 'user'>;
 
 /** For a Namespace object, admission uses its own name as the namespace. */
-function placeOf({ ref, subresource, namespace, name, user }: WriteSubject): FieldReporter {
+function requestAttributes({ ref, subresource, namespace, name, user }: WriteSubject): RequestAttributes {
   const own = ref.definition.storageKey === 'namespaces' ? name : '';
   return { ref, subresource, name, user, namespace: ref.definition.namespaced ? namespace : own };
 }
@@ -108,14 +111,14 @@ class DynamicWrite implements DynamicAdmission {
     this.#notes = notes;
   }
 
-  mutate(step: DynamicStep, makes: ObjectSteps): JsonObject {
+  mutate(step: DynamicStep, steps: ObjectSteps): JsonObject {
     const admission = new MutatingAdmission(this.#sources, this.#notes);
     if (this.#subject.subresource !== 'scale')
-      return admission.mutate(this.#attributes(step), makes) ?? step.object;
-    const same = (object: JsonObject): JsonObject => object;
-    const seen = this.#attributes(step);
-    const scale = admission.mutate(seen, { complete: same, again: same });
-    if (scale === undefined || deepEqual(scale, seen.object)) return step.object;
+      return admission.mutate(this.#attributes(step), steps) ?? step.object;
+    const unchanged = (object: JsonObject): JsonObject => object;
+    const sent = this.#attributes(step);
+    const scale = admission.mutate(sent, { complete: unchanged, mutateAgain: unchanged });
+    if (scale === undefined || deepEqual(scale, sent.object)) return step.object;
     return replaceScale(this.#request, step.object, scale);
   }
 
@@ -126,13 +129,14 @@ class DynamicWrite implements DynamicAdmission {
 
   #attributes({ operation, object, old }: DynamicStep): AdmissionAttributes {
     const { ref, subresource, options } = this.#subject;
-    const shown = (one: JsonObject): JsonObject => (subresource === 'scale' ? scaleOf(ref, one) : one);
+    const inRequestForm = (one: JsonObject): JsonObject =>
+      subresource === 'scale' ? scaleOf(ref, one) : one;
     const name = this.#subject.name || textAt(metadataOf(object), 'name');
     return {
-      ...placeOf({ ...this.#subject, name }),
+      ...requestAttributes({ ...this.#subject, name }),
       operation,
-      object: shown(object),
-      old: old && shown(old),
+      object: inRequestForm(object),
+      old: old && inRequestForm(old),
       dryRun: options.dryRun,
       options: optionsJson(operation, options),
     };

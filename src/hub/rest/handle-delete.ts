@@ -26,19 +26,19 @@ export async function deleteObject(context: ResourceContext, ref: ResourceRef): 
   const { cluster, info, user, query } = context;
   const options = parseDeleteOptions(await optionsBody(context), query);
   const { namespace, name } = info;
-  const result = await deleted(context, { ref, namespace, name, user, options });
+  const result = await deleteWithWebhooks(context, { ref, namespace, name, user, options });
   await cluster.store.durable(result.rv);
   const headers = result.warnings.length === 0 ? undefined : { warning: warningHeaders(result.warnings) };
   if (result.outcome === 'gone') return jsonResponse(200, successStatus(ref, result), headers);
-  return jsonResponse(200, await inAskedVersion(context, ref, result.object), headers);
+  return jsonResponse(200, await inRequestedVersion(context, ref, result.object), headers);
 }
 
 /** If webhooks must be called, the deletion waits for them and then starts again. */
-async function deleted(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
+async function deleteWithWebhooks(context: ResourceContext, target: DeleteTarget): Promise<DeleteResult> {
   const responses = new WebhookResponses(context.cluster);
   const deleter = new ObjectDeleter(context.cluster, responses);
   return withAdmissionNotes(context, responses, () =>
-    responses.runUnbounded(() => deleter.delete(target), context.outside),
+    responses.runUnbounded(() => deleter.delete(target), context.waitOutside),
   );
 }
 
@@ -46,14 +46,14 @@ async function deleted(context: ResourceContext, target: DeleteTarget): Promise<
  * The deleted object in the version of the request, or in its stored version if the webhook fails,
  * since the deletion cannot be undone.
  */
-async function inAskedVersion(
+async function inRequestedVersion(
   context: ResourceContext,
   ref: ResourceRef,
   object: JsonObject,
 ): Promise<JsonObject> {
   if (!awaitsConversion(object, ref)) return toVersion(object, ref);
   try {
-    return await context.outside(() => context.cluster.conversions.convert(object, ref));
+    return await context.waitOutside(() => context.cluster.conversions.convert(object, ref));
   } catch (error) {
     if (error instanceof StatusError && error.httpCode === 500) return object;
     throw error;
@@ -73,8 +73,15 @@ export async function deleteCollection(context: ResourceContext, ref: ResourceRe
   for (const entry of page.entries) {
     const { namespace, name } = entry;
     try {
-      const result = await deleted(context, { ref, namespace, name, user, options, ofCollection: true });
-      items.push(await inAskedVersion(context, ref, result.object));
+      const result = await deleteWithWebhooks(context, {
+        ref,
+        namespace,
+        name,
+        user,
+        options,
+        ofCollection: true,
+      });
+      items.push(await inRequestedVersion(context, ref, result.object));
       rv = Math.max(rv, result.rv);
     } catch (error) {
       if (!(error instanceof StatusError) || error.httpCode !== 404) throw error;

@@ -86,8 +86,8 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
 async function getObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const form = negotiatedForm(context);
-  const asked = /^\d+$/.exec(query.get('resourceVersion') ?? '');
-  if (asked !== null) checkNotFuture({ resourceVersion: Number(asked[0]) }, cluster.store.rv);
+  const requested = /^\d+$/.exec(query.get('resourceVersion') ?? '');
+  if (requested !== null) checkNotFuture({ resourceVersion: Number(requested[0]) }, cluster.store.rv);
   const entry = cluster.store.get(storageKeyOf(ref, info.namespace, info.name));
   // A 404 must also be durable: the deletion that led to it may not be on the disk yet.
   await cluster.store.durable(entry?.rv ?? cluster.store.rv);

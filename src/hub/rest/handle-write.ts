@@ -21,14 +21,14 @@ import { parseWriteOptions } from '../request/write-options.ts';
 
 export async function createObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const target = targetOf(context, ref, 'CreateOptions');
-  const body = await decoded(context, ref);
-  return writeResponse(context, ref, await written(context, (writer) => writer.create(target, body)));
+  const body = await decodeObject(context, ref);
+  return writeResponse(context, ref, await runWrite(context, (writer) => writer.create(target, body)));
 }
 
 export async function updateObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const target = targetOf(context, ref, 'UpdateOptions');
-  const body = await decoded(context, ref);
-  return writeResponse(context, ref, await written(context, (writer) => writer.update(target, body)));
+  const body = await decodeObject(context, ref);
+  return writeResponse(context, ref, await runWrite(context, (writer) => writer.update(target, body)));
 }
 
 export async function patchObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
@@ -37,7 +37,7 @@ export async function patchObject(context: ResourceContext, ref: ResourceRef): P
   const target = targetOf(context, ref, apply ? 'ApplyOptions' : 'PatchOptions');
   if (type === 'application/apply-patch+yaml') {
     const body = await decodeWithinBudget(await context.body(), 'application/yaml');
-    return writeResponse(context, ref, await written(context, (writer) => writer.apply(target, body)));
+    return writeResponse(context, ref, await runWrite(context, (writer) => writer.apply(target, body)));
   }
   const patchType = PATCH_TYPES.get(type);
   if (patchType === undefined) throw unsupportedPatchType();
@@ -46,18 +46,20 @@ export async function patchObject(context: ResourceContext, ref: ResourceRef): P
   return writeResponse(
     context,
     ref,
-    await written(context, (writer) => writer.patch(target, patchType, body)),
+    await runWrite(context, (writer) => writer.patch(target, patchType, body)),
   );
 }
 
 /** Runs a write. If webhooks must be called, it waits for them and starts again. */
-async function written(
+async function runWrite(
   context: ResourceContext,
   write: (writer: ObjectWriter) => WriteResult,
 ): Promise<WriteResult> {
   const responses = new WebhookResponses(context.cluster);
   const writer = new ObjectWriter(context.cluster, responses);
-  return withAdmissionNotes(context, responses, () => responses.run(() => write(writer), context.outside));
+  return withAdmissionNotes(context, responses, () =>
+    responses.run(() => write(writer), context.waitOutside),
+  );
 }
 
 const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
@@ -84,7 +86,7 @@ function targetOf(context: ResourceContext, ref: ResourceRef, optionsKind: strin
   };
 }
 
-async function decoded(context: ResourceContext, ref: ResourceRef): Promise<DecodedBody> {
+async function decodeObject(context: ResourceContext, ref: ResourceRef): Promise<DecodedBody> {
   const type = context.contentType === '' ? 'application/json' : context.contentType;
   return decodeWithinBudget(await context.body(), type, { kind: ref.definition.kind });
 }

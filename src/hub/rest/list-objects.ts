@@ -31,7 +31,7 @@ const CHARACTERS_IN_ONE_BODY = 1024 * 1024;
 const CHARACTERS_PER_CHUNK = 256 * 1024;
 /** Maximum time for one chunk: after a start the objects must be parsed, too. */
 const CHUNK_MS = 4;
-const OBJECTS_PER_LOOK_AT_THE_CLOCK = 25;
+const OBJECTS_PER_CLOCK_CHECK = 25;
 const WORDS_PER_STEP = 16;
 
 export interface ListPage {
@@ -67,9 +67,15 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
   const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
-  const begun = page.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
-  if (begun.done) return jsonResponse(200, begun.texts.join(''));
-  return { kind: 'chunks', code: 200, contentType: 'application/json', chunks: resume(begun.texts, chunks) };
+  const firstPart =
+    page.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
+  if (firstPart.done) return jsonResponse(200, firstPart.texts.join(''));
+  return {
+    kind: 'chunks',
+    code: 200,
+    contentType: 'application/json',
+    chunks: resume(firstPart.texts, chunks),
+  };
 }
 
 /** The first chunks of a list, as many as fit into one body. */
@@ -97,20 +103,19 @@ function* listChunks(
   let text = `${head.slice(0, -1)},"items":[`;
   let rendered: string[] = [];
   let characters = 0;
-  let beganMs = performance.now();
+  let startedMs = performance.now();
   for (const [index, entry] of entries.entries()) {
     const shown = render(entry);
     rendered.push(shown);
     characters += shown.length;
-    const late =
-      rendered.length % OBJECTS_PER_LOOK_AT_THE_CLOCK === 0 && performance.now() - beganMs > CHUNK_MS;
+    const late = rendered.length % OBJECTS_PER_CLOCK_CHECK === 0 && performance.now() - startedMs > CHUNK_MS;
     const full = rendered.length >= OBJECTS_PER_CHUNK || characters >= CHARACTERS_PER_CHUNK;
     if (!late && !full && index < entries.length - 1) continue;
     yield `${text}${rendered.join(',')}`;
     text = ',';
     rendered = [];
     characters = 0;
-    beganMs = performance.now();
+    startedMs = performance.now();
   }
   yield `${text === ',' ? '' : text}]}\n`;
 }

@@ -46,26 +46,26 @@ export class LocalClient {
     };
   }
 
-  ref(words: ResourceIdentity): ResourceRef | undefined {
-    return this.#cluster.scheme.resource(words.group, words.version, words.plural);
+  ref(identity: ResourceIdentity): ResourceRef | undefined {
+    return this.#cluster.scheme.resource(identity.group, identity.version, identity.plural);
   }
 
   get(ref: ResourceRef, key: LocalKey): JsonObject | undefined {
     const entry = this.#cluster.store.get(storageKeyOf(ref, key.namespace, key.name));
-    return entry === undefined ? undefined : shownOrStored(entry.object, ref);
+    return entry === undefined ? undefined : convertedOrStored(entry.object, ref);
   }
 
   list(ref: ResourceRef, namespace?: string): JsonObject[] {
     return this.#cluster.store
       .list(ref.definition.storageKey, namespace)
-      .map((entry) => shownOrStored(entry.object, ref));
+      .map((entry) => convertedOrStored(entry.object, ref));
   }
 
   /** Creates an object; undefined if it exists already. */
   async create(ref: ResourceRef, namespace: string, object: JsonObject): Promise<JsonObject | undefined> {
     try {
       const target = this.#target(ref, { namespace, name: '' });
-      return await this.#written((writer) => writer.create(target, body(object)));
+      return await this.#runWrite((writer) => writer.create(target, body(object)));
     } catch (error) {
       if (error instanceof StatusError && error.reason === 'AlreadyExists') return undefined;
       throw error;
@@ -79,7 +79,7 @@ export class LocalClient {
     subresource = '',
   ): Promise<JsonObject | undefined> {
     const target = { ...this.#target(ref, key), subresource };
-    return this.#orGone((writer) => writer.patch(target, 'merge', body(patch)));
+    return this.#unlessDeleted((writer) => writer.patch(target, 'merge', body(patch)));
   }
 
   update(
@@ -89,7 +89,7 @@ export class LocalClient {
     subresource = '',
   ): Promise<JsonObject | undefined> {
     const target = { ...this.#target(ref, key), subresource };
-    return this.#orGone((writer) => writer.update(target, body(object)));
+    return this.#unlessDeleted((writer) => writer.update(target, body(object)));
   }
 
   /** Returns false if the object did not exist. */
@@ -116,16 +116,16 @@ export class LocalClient {
   }
 
   /** Undefined if the object was deleted meanwhile, which is not an error for a controller. */
-  async #orGone(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject | undefined> {
+  async #unlessDeleted(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject | undefined> {
     try {
-      return await this.#written(write);
+      return await this.#runWrite(write);
     } catch (error) {
       if (isGone(error)) return undefined;
       throw error;
     }
   }
 
-  async #written(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject> {
+  async #runWrite(write: (writer: ObjectWriter) => WriteResult): Promise<JsonObject> {
     const responses = new WebhookResponses(this.#cluster);
     const writer = new ObjectWriter(this.#cluster, responses);
     const result = await responses.runUnbounded(() => write(writer));
@@ -146,7 +146,7 @@ export class LocalClient {
 }
 
 /** Controllers read metadata, or kinds that no webhook converts. */
-function shownOrStored(object: JsonObject, ref: ResourceRef): JsonObject {
+function convertedOrStored(object: JsonObject, ref: ResourceRef): JsonObject {
   return awaitsConversion(object, ref) ? object : toVersion(object, ref);
 }
 

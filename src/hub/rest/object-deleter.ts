@@ -60,8 +60,9 @@ export class ObjectDeleter {
     if (live === undefined) throw notFound(definition, wanted.name);
     // A deletion needs no conversion, so that an object whose webhook no longer exists can be
     // deleted.
-    const own = definition.conversion?.kind === 'webhook' ? storedRef(live.object, definition) : undefined;
-    const ref = own ?? wanted.ref;
+    const storedVersion =
+      definition.conversion?.kind === 'webhook' ? storedRef(live.object, definition) : undefined;
+    const ref = storedVersion ?? wanted.ref;
     const target = { ...wanted, ref };
     checkPreconditions(live, ref, options);
     const warnings = this.#admit(target, live);
@@ -71,7 +72,7 @@ export class ObjectDeleter {
     const removed = isFinalized(next);
     const outcome = removed ? 'gone' : 'marked';
     if (options.dryRun) return { outcome, object: next, rv: 0, warnings };
-    const entry = storeObject(this.#cluster, { ref, object: next, removed, storedAs: own });
+    const entry = storeObject(this.#cluster, { ref, object: next, removed, storedAs: storedVersion });
     return { outcome, object: toVersion(entry.object, ref), rv: entry.rv, warnings };
   }
 
@@ -87,7 +88,7 @@ export class ObjectDeleter {
         object,
         old: object,
         user,
-        can: (question) => authorizer.allows(user, question),
+        can: (attributes) => authorizer.allows(user, attributes),
       });
     if (target.withoutWebhooks === true) return [];
     const { namespace, options } = target;
@@ -107,9 +108,9 @@ export class ObjectDeleter {
     const same =
       finalizers.length === before.length && finalizers.every((name, index) => name === before[index]);
     if (marked && same) return undefined;
-    const held: JsonObject = { ...object, metadata: withFinalizers(metadata, finalizers) };
-    if (marked) return held;
-    return markDeleted(target.ref, held, { now: timestamp(this.#cluster.clock) });
+    const updated: JsonObject = { ...object, metadata: withFinalizers(metadata, finalizers) };
+    if (marked) return updated;
+    return markDeleted(target.ref, updated, { now: timestamp(this.#cluster.clock) });
   }
 }
 

@@ -117,8 +117,8 @@ export class ObjectWriter {
   #requireCreateRight({ ref: { definition }, namespace, name, user }: WriteTarget): void {
     const { group, plural } = definition;
     const where = definition.namespaced ? namespace : '';
-    const question = { verb: 'create', group, resource: plural, namespace: where, name };
-    if (!this.#cluster.authorizer.allows(user, question)) throw accessRefused(user, question, name);
+    const attributes = { verb: 'create', group, resource: plural, namespace: where, name };
+    if (!this.#cluster.authorizer.allows(user, attributes)) throw accessRefused(user, attributes, name);
   }
 
   #insert(target: WriteTarget, prepared: PreparedWrite): WriteResult {
@@ -189,7 +189,7 @@ export class ObjectWriter {
       convert: this.#responses.toVersion,
       user,
       admission,
-      can: (question) => authorizer.allows(user, question),
+      can: (attributes) => authorizer.allows(user, attributes),
       isNamespaceEnding: (name) => isNamespaceEnding(this.#cluster, name),
     };
     return dynamic === undefined ? request : { ...request, dynamic: dynamic(request) };

@@ -23,7 +23,7 @@ import { requestTimedOut } from '../wire/status-errors.ts';
 const DEADLINE_MS = 34_000;
 
 /** Waits for a webhook, and frees the seat of the request meanwhile. */
-type WaitOutside = <T>(ask: () => Promise<T>) => Promise<T>;
+type WaitOutside = <T>(call: () => Promise<T>) => Promise<T>;
 
 /**
  * The responses of webhooks to one request so far. Its synchronous part runs again after each response
@@ -70,28 +70,28 @@ export class WebhookResponses {
    * @throws StatusError 500 when a webhook fails, 504 when all together take too long, and what
    * `run` throws
    */
-  run<T>(run: () => T, outside: WaitOutside): Promise<T> {
-    return this.#runAgain(() => boundedWork(run), outside);
+  run<T>(run: () => T, waitOutside: WaitOutside): Promise<T> {
+    return this.#runUntilComplete(() => boundedWork(run), waitOutside);
   }
 
   /**
    * The same without a bound, for small parts and for the hub's own controllers, which have no
    * seat.
    */
-  runUnbounded<T>(run: () => T, outside: WaitOutside = (ask) => ask()): Promise<T> {
-    return this.#runAgain(run, outside);
+  runUnbounded<T>(run: () => T, waitOutside: WaitOutside = (call) => call()): Promise<T> {
+    return this.#runUntilComplete(run, waitOutside);
   }
 
-  async #runAgain<T>(run: () => T, outside: WaitOutside): Promise<T> {
+  async #runUntilComplete<T>(run: () => T, waitOutside: WaitOutside): Promise<T> {
     for (;;) {
       this.annotations.clear();
       this.warnings.length = 0;
       try {
         return run();
       } catch (error) {
-        const ask = this.#questionOf(error);
+        const call = this.#neededCall(error);
         if (this.#remainingMs() <= 0) throw requestTimedOut();
-        await outside(ask);
+        await waitOutside(call);
       }
     }
   }
@@ -100,10 +100,10 @@ export class WebhookResponses {
    * The webhook call that a run needs.
    * @throws every other error
    */
-  #questionOf(error: unknown): () => Promise<unknown> {
+  #neededCall(error: unknown): () => Promise<unknown> {
     if (error instanceof ConversionNeeded) return () => this.#convert(error);
     if (error instanceof ReviewsNeeded)
-      return () => Promise.all(error.invocations.map((one) => this.#review(one, error.kind)));
+      return () => Promise.all(error.invocations.map((invocation) => this.#review(invocation, error.kind)));
     throw error;
   }
 

@@ -38,8 +38,8 @@ export async function watchObjects(context: ResourceContext, ref: ResourceRef): 
     name: name === '' ? undefined : name,
   };
   const run = (sink: StreamSink): void => {
-    const from = beginning(cluster, { ref, namespace, options, view });
-    if (from === undefined) return refuseInStream(sink, tooOld(options, cluster));
+    const from = startOfWatch(cluster, { ref, namespace, options, view });
+    if (from === undefined) return sendErrorEvent(sink, tooOld(options, cluster));
     const plan: WatchPlan = {
       storage: ref.definition.storageKey,
       scope: scopeOf(ref, scope),
@@ -100,18 +100,18 @@ function nameIs(name: string): { path: string; equals: boolean; value: string } 
 }
 
 /** Undefined if the history does not reach back to the requested version. */
-function beginning(
+function startOfWatch(
   cluster: Cluster,
   what: { ref: ResourceRef; namespace: string | undefined; options: ListOptions; view: WatchView },
 ): WatchPlan['from'] | undefined {
   const { ref, namespace, options, view } = what;
   const { store } = cluster;
-  const asked = options.resourceVersion ?? 0;
-  if (options.sendInitialEvents === true || (asked === 0 && options.sendInitialEvents === undefined)) {
+  const requested = options.resourceVersion ?? 0;
+  if (options.sendInitialEvents === true || (requested === 0 && options.sendInitialEvents === undefined)) {
     const present = selectableObjects(store, ref, namespace, options);
     // If selection needs the conversion webhook, the session selects after the conversion.
-    const later = view.prepare !== undefined && dependsOnVersion(options);
-    const entries = later ? present : present.filter((entry) => view.selects(entry));
+    const selectsAfterConversion = view.prepare !== undefined && dependsOnVersion(options);
+    const entries = selectsAfterConversion ? present : present.filter((entry) => view.selects(entry));
     return {
       kind: 'state',
       rv: store.rv,
@@ -119,7 +119,7 @@ function beginning(
       markEnd: options.sendInitialEvents === true && options.allowWatchBookmarks,
     };
   }
-  const rv = asked === 0 ? store.durableRv : asked;
+  const rv = requested === 0 ? store.durableRv : requested;
   const history = store.eventsSince(ref.definition.storageKey, rv);
   if (history === undefined) return undefined;
   const missed =
@@ -135,15 +135,17 @@ function tooOld(options: ListOptions, cluster: Cluster): StatusError {
   );
 }
 
-function refuseInStream(sink: StreamSink, error: StatusError): void {
+function sendErrorEvent(sink: StreamSink, error: StatusError): void {
   sink.write(`${JSON.stringify({ type: 'ERROR', object: error.toStatus() })}\n`);
   sink.end();
 }
 
 /** Default: random between 30 and 60 minutes, so that clients do not reconnect at the same time. */
 function timeoutSeconds(options: ListOptions): number {
-  const asked = options.timeoutSeconds ?? 0;
-  return asked > 0 ? Math.min(asked, 86_400) : DEFAULT_TIMEOUT_SECONDS + randomInt(DEFAULT_TIMEOUT_SECONDS);
+  const requested = options.timeoutSeconds ?? 0;
+  return requested > 0
+    ? Math.min(requested, 86_400)
+    : DEFAULT_TIMEOUT_SECONDS + randomInt(DEFAULT_TIMEOUT_SECONDS);
 }
 
 function streamType(view: WatchView): string {

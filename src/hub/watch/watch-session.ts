@@ -77,10 +77,10 @@ export class WatchSession {
     this.#cleanups.push(this.#clock.schedule(timeoutMs, () => this.#end()));
     if (bookmarks) this.#scheduleBookmark();
     this.#sink.onClose(() => this.#close());
-    void this.#writeBeginning().catch((error: unknown) => this.#fail(error));
+    void this.#writeInitialEvents().catch((error: unknown) => this.#fail(error));
   }
 
-  async #writeBeginning(): Promise<void> {
+  async #writeInitialEvents(): Promise<void> {
     const { from, view } = this.#plan;
     if (from.kind === 'version') await view.prepare?.(from.missed);
     if (from.kind === 'version')
@@ -115,7 +115,7 @@ export class WatchSession {
   #onEvents(events: readonly StoreEvent[]): void {
     if (this.#future !== undefined) this.#onEventsBefore(this.#future, events);
     else if (this.#queued !== undefined) this.#queued.push(events);
-    else if (this.#plan.view.prepare !== undefined) this.#onUnprepared(events, this.#plan.view.prepare);
+    else if (this.#plan.view.prepare !== undefined) this.#convertThenWrite(events, this.#plan.view.prepare);
     else
       try {
         this.#writeEvents(events);
@@ -139,20 +139,20 @@ export class WatchSession {
    * Keeps the order of events while the webhook runs; if it falls too far behind, the watch ends
    * and the client lists again.
    */
-  #onUnprepared(events: readonly StoreEvent[], prepare: NonNullable<WatchView['prepare']>): void {
+  #convertThenWrite(events: readonly StoreEvent[], prepare: NonNullable<WatchView['prepare']>): void {
     this.#unprepared += events.length;
     if (this.#unprepared > UNPREPARED_LIMIT)
       return this.#fail(expired('the conversion webhook is too slow for the changes of this resource'));
-    const before = this.#preparing ?? Promise.resolve();
-    const mine = before
+    const earlier = this.#preparing ?? Promise.resolve();
+    const conversion = earlier
       .then(() => (this.#closed ? undefined : prepare(events)))
       .then(() => {
         this.#unprepared -= events.length;
-        if (this.#preparing === mine) this.#preparing = undefined;
+        if (this.#preparing === conversion) this.#preparing = undefined;
         if (!this.#closed) this.#writeEvents(events);
       })
       .catch((error: unknown) => this.#fail(error));
-    this.#preparing = mine;
+    this.#preparing = conversion;
   }
 
   #writeEvents(events: readonly StoreEvent[]): void {

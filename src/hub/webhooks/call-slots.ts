@@ -22,16 +22,16 @@ export class CallSlots {
       return;
     }
     await new Promise<void>((resolve, reject) => {
-      const mine = (): void => {
+      const takeSlot = (): void => {
         signal.removeEventListener('abort', abort);
         resolve();
       };
       const abort = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(mine), 1);
+        this.#waiting.splice(this.#waiting.indexOf(takeSlot), 1);
         reject(signal.reason as Error);
       };
       signal.addEventListener('abort', abort, { once: true });
-      this.#waiting.push(mine);
+      this.#waiting.push(takeSlot);
     });
   }
 

@@ -54,17 +54,17 @@ export function kindText(object: JsonObject): string {
  * The converted objects, in the order of the request.
  * @throws WebhookError with the complete message of the API server
  */
-export function convertedObjects(question: ConversionRequest, review: JsonObject): readonly JsonObject[] {
-  const [first] = question.objects;
+export function convertedObjects(request: ConversionRequest, review: JsonObject): readonly JsonObject[] {
+  const [first] = request.objects;
   const hook = `conversion webhook for ${kindText(first ?? {})}`;
-  const problem = responseProblem(question, review);
+  const problem = responseProblem(request, review);
   if (problem !== undefined) throw new WebhookError(`${hook} failed: ${problem}`);
   const converted = listAt(objectAt(review, 'response'), 'convertedObjects');
-  const [got, want] = [converted.length, question.objects.length];
+  const [got, want] = [converted.length, request.objects.length];
   if (got !== want)
     throw new WebhookError(`${hook} returned ${String(got)} objects, expected ${String(want)}`);
-  return question.objects.map((original, index) =>
-    acceptConverted(original, converted[index] as JsonValue, question.apiVersion),
+  return request.objects.map((original, index) =>
+    acceptConverted(original, converted[index] as JsonValue, request.apiVersion),
   );
 }
 
@@ -87,18 +87,18 @@ function responseProblem({ uid, reviewVersions }: ConversionRequest, review: Jso
 
 function acceptConverted(original: JsonObject, converted: JsonValue, apiVersion: string): JsonObject {
   const hook = `conversion webhook for ${kindText(original)}`;
-  if (!isObject(converted) || textAt(converted, 'kind') === '') throw unreadable(converted);
+  if (!isObject(converted) || textAt(converted, 'kind') === '') throw notAnObject(converted);
   const version = textAt(converted, 'apiVersion');
   if (version !== apiVersion) {
-    const seen = `invalid groupVersion (expected ${apiVersion}, received ${version})`;
-    throw new WebhookError(`${hook} returned invalid object at index 0: ${seen}`);
+    const difference = `invalid groupVersion (expected ${apiVersion}, received ${version})`;
+    throw new WebhookError(`${hook} returned invalid object at index 0: ${difference}`);
   }
   const [kind, got] = [textAt(original, 'kind'), textAt(converted, 'kind')];
   if (kind !== got) {
-    const seen = `invalid kind (expected ${kind}, received ${got})`;
-    throw new WebhookError(`${hook} returned invalid object at index 0: ${seen}`);
+    const difference = `invalid kind (expected ${kind}, received ${got})`;
+    throw new WebhookError(`${hook} returned invalid object at index 0: ${difference}`);
   }
-  for (const [key, word] of SAME) {
+  for (const [key, word] of UNCHANGED_FIELDS) {
     const [before, after] = [original, converted].map((one) => textAt(objectAt(one, 'metadata'), key));
     if (before !== after)
       throw new WebhookError(
@@ -113,13 +113,13 @@ function acceptConverted(original: JsonObject, converted: JsonValue, apiVersion:
   }
 }
 
-const SAME: readonly (readonly [key: string, word: string])[] = [
+const UNCHANGED_FIELDS: readonly (readonly [key: string, word: string])[] = [
   ['name', 'name'],
   ['namespace', 'namespace'],
   ['uid', 'UID'],
 ];
 
-function unreadable(converted: JsonValue): WebhookError {
+function notAnObject(converted: JsonValue): WebhookError {
   const text = JSON.stringify(converted);
   return isObject(converted)
     ? new WebhookError(`Object 'Kind' is missing in '${text}'`)

@@ -54,7 +54,7 @@ export class Conversions {
    * @throws StatusError 500
    */
   async convert(object: JsonObject, ref: ResourceRef): Promise<JsonObject> {
-    const [converted] = await this.#ask([object], ref);
+    const [converted] = await this.#callWebhook([object], ref);
     return converted as JsonObject;
   }
 
@@ -67,13 +67,13 @@ export class Conversions {
       else others.push(other);
     }
     if (own.length > 0) {
-      const asked = this.#ask(own, ref).then((converted) => {
+      const call = this.#callWebhook(own, ref).then((converted) => {
         for (const [index, object] of own.entries())
           cacheConversion(object, ref.version, converted[index] as JsonObject);
       });
-      for (const object of own) this.#notePending(object, ref.version, asked);
+      for (const object of own) this.#notePending(object, ref.version, call);
       others.push(
-        asked.finally(() => {
+        call.finally(() => {
           for (const object of own) this.#pending.get(object)?.delete(ref.version);
         }),
       );
@@ -81,30 +81,30 @@ export class Conversions {
     await Promise.all(others);
   }
 
-  #notePending(object: JsonObject, version: ResourceVersion, asked: Promise<void>): void {
+  #notePending(object: JsonObject, version: ResourceVersion, call: Promise<void>): void {
     const versions = this.#pending.get(object);
-    if (versions === undefined) this.#pending.set(object, new Map([[version, asked]]));
-    else versions.set(version, asked);
+    if (versions === undefined) this.#pending.set(object, new Map([[version, call]]));
+    else versions.set(version, call);
   }
 
-  async #ask(objects: readonly JsonObject[], ref: ResourceRef): Promise<readonly JsonObject[]> {
+  async #callWebhook(objects: readonly JsonObject[], ref: ResourceRef): Promise<readonly JsonObject[]> {
     const { conversion } = ref.definition;
     if (conversion?.kind !== 'webhook') throw unnamedError('there is no conversion webhook');
-    const question: ConversionRequest = {
+    const request: ConversionRequest = {
       uid: randomUUID(),
       apiVersion: apiVersionOf(ref),
-      objects: objects.map((object) => asSent(object, ref.definition)),
+      objects: objects.map((object) => sentObject(object, ref.definition)),
       reviewVersions: conversion.webhook.reviewVersions,
     };
-    const body = (): JsonObject => conversionReview(question);
+    const body = (): JsonObject => conversionReview(request);
     try {
       const review = await this.#clients
         .post(conversion.webhook.client, { body, timeoutMs: TIMEOUT_MS })
         .catch((error: unknown) => {
-          throw error instanceof WebhookError ? failed(question, error) : error;
+          throw error instanceof WebhookError ? failed(request, error) : error;
         });
-      return convertedObjects(question, review).map((converted, index) =>
-        asShown(objects[index] as JsonObject, converted, ref.version),
+      return convertedObjects(request, review).map((converted, index) =>
+        acceptedObject(objects[index] as JsonObject, converted, ref.version),
       );
     } catch (error) {
       throw error instanceof WebhookError ? unnamedError(error.message) : error;
@@ -133,7 +133,7 @@ function batchFrom(entries: readonly StoredObject[], start: number): readonly St
 /**
  * The object in the shape of its definition, without its resourceVersion, as the store returns it.
  */
-function asSent(object: JsonObject, definition: ResourceDefinition): JsonObject {
+function sentObject(object: JsonObject, definition: ResourceDefinition): JsonObject {
   return withoutResourceVersion(currentShape(object, definition));
 }
 
@@ -144,7 +144,7 @@ export function withoutResourceVersion(object: JsonObject): JsonObject {
 }
 
 /** The response without unknown fields, with the resourceVersion of the original. */
-function asShown(original: JsonObject, converted: JsonObject, version: ResourceVersion): JsonObject {
+function acceptedObject(original: JsonObject, converted: JsonObject, version: ResourceVersion): JsonObject {
   return withResourceVersionOf(original, prunedTo(version.schema, converted));
 }
 

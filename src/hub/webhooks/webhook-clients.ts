@@ -42,7 +42,7 @@ interface Target {
   readonly port: number;
   readonly path: string;
   /** The URL that messages show. */
-  readonly shown: string;
+  readonly displayUrl: string;
 }
 
 /**
@@ -70,11 +70,11 @@ export class WebhookClients {
     const timeout = new AbortController();
     const cancel = this.#clock.schedule(timeoutMs, () => timeout.abort());
     const query = `?timeout=${goDuration(timeoutMs)}`;
-    const shown = shownUrl(config, query);
+    const displayUrl = displayedUrl(config, query);
     try {
       await slots.take(timeout.signal);
       try {
-        const target = this.#targetOf(config, query, shown);
+        const target = this.#targetOf(config, query, displayUrl);
         return await exchange(target, { agent, signal: timeout.signal, text: JSON.stringify(body()) });
       } finally {
         slots.release();
@@ -82,7 +82,7 @@ export class WebhookClients {
     } catch (error) {
       if (error instanceof WebhookError) throw error;
       const { host, port } = addressOf(config);
-      throw new WebhookError(`Post "${shown}": ${connectionProblem(error, `${host}:${String(port)}`)}`);
+      throw new WebhookError(`Post "${displayUrl}": ${connectionProblem(error, `${host}:${String(port)}`)}`);
     } finally {
       cancel();
     }
@@ -106,18 +106,19 @@ export class WebhookClients {
     return client;
   }
 
-  #targetOf(config: WebhookClientConfig, query: string, shown: string): Target {
+  #targetOf(config: WebhookClientConfig, query: string, displayUrl: string): Target {
     const { service } = config;
     if (service === undefined) {
       const { host, port } = addressOf(config);
-      return { host, port, path: `${new URL(config.url ?? '').pathname}${query}`, shown };
+      return { host, port, path: `${new URL(config.url ?? '').pathname}${query}`, displayUrl };
     }
     const found = this.#store.get({ storage: 'services', namespace: service.namespace, name: service.name });
-    if (found === undefined) throw new WebhookError(`Post "${shown}": service "${service.name}" not found`);
+    if (found === undefined)
+      throw new WebhookError(`Post "${displayUrl}": service "${service.name}" not found`);
     const address = resolveService(this.#store, service);
     if (address === undefined)
-      throw new WebhookError(`Post "${shown}": no endpoints available for service "${service.name}"`);
-    return { ...address, path: `${service.path || '/'}${query}`, shown };
+      throw new WebhookError(`Post "${displayUrl}": no endpoints available for service "${service.name}"`);
+    return { ...address, path: `${service.path || '/'}${query}`, displayUrl };
   }
 }
 
@@ -138,7 +139,7 @@ function addressOf({ url, service }: WebhookClientConfig): { readonly host: stri
 }
 
 /** Without the query of the URL, as in the API server. */
-function shownUrl(config: WebhookClientConfig, query: string): string {
+function displayedUrl(config: WebhookClientConfig, query: string): string {
   const { service, url } = config;
   if (service !== undefined)
     return `https://${serviceServerName(service)}:${String(service.port)}${service.path}${query}`;
@@ -150,13 +151,13 @@ function goDuration(ms: number): string {
   return `${String(ms / 1000)}s`;
 }
 
-interface Posting {
+interface PostRequest {
   readonly agent: Agent;
   readonly signal: AbortSignal;
   readonly text: string;
 }
 
-async function exchange(target: Target, { agent, signal, text }: Posting): Promise<JsonObject> {
+async function exchange(target: Target, { agent, signal, text }: PostRequest): Promise<JsonObject> {
   const bytes = Buffer.from(text);
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
     const { host, port, path } = target;
@@ -172,7 +173,7 @@ async function exchange(target: Target, { agent, signal, text }: Posting): Promi
   });
   const received = await readWithin(response, bytes.length * RESPONSE_FACTOR + RESPONSE_SPARE_BYTES);
   const status = response.statusCode ?? 0;
-  const value = parsed(received);
+  const value = parseResponse(received);
   if (status < 200 || status > 206) {
     if (isObject(value) && value['kind'] === 'Status' && textAt(value, 'message') !== '')
       throw new WebhookError(cutText(textAt(value, 'message'), MAX_QUOTED), status);
@@ -183,11 +184,11 @@ async function exchange(target: Target, { agent, signal, text }: Posting): Promi
       `0-length response with status code: ${String(status)} and content type: ${response.headers['content-type'] ?? ''}`,
     );
   if (isObject(value)) return value;
-  throw new WebhookError(`couldn't get version/kind; json parse error: ${noObject(value)}`);
+  throw new WebhookError(`couldn't get version/kind; json parse error: ${notAnObjectText(value)}`);
 }
 
 /** Go's message for JSON or YAML that is not an object. */
-function noObject(value: JsonValue | undefined): string {
+function notAnObjectText(value: JsonValue | undefined): string {
   return `json: cannot unmarshal ${Array.isArray(value) ? 'array' : typeof (value ?? '')} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
 }
 
@@ -204,7 +205,7 @@ async function readWithin(response: IncomingMessage, limitBytes: number): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function parsed(text: string): JsonValue | undefined {
+function parseResponse(text: string): JsonValue | undefined {
   const { depth, values } = jsonShape(text);
   if (depth > MAX_DEPTH || values > MAX_VALUES) throw new WebhookError('the response holds too many values');
   try {

@@ -14,7 +14,7 @@ const MAX_CAUSES = 128;
 const MAX_CAUSES_LENGTH = 64 * 1024;
 /** Messages of CEL rules may have 5 KiB. */
 const MAX_CAUSE_LENGTH = 6 * 1024;
-const MAX_WORD_LENGTH = 1_024;
+const MAX_FIELD_LENGTH = 1_024;
 
 /** One entry of `details.causes` of a meta/v1 Status. */
 export interface StatusCause {
@@ -57,9 +57,9 @@ export class StatusError extends BerthError {
 
   /** The same error with warnings from before it was thrown. */
   withWarnings(warnings: readonly string[]): StatusError {
-    const same = new StatusError(this.httpCode, this.reason, this.statusMessage, this.details);
-    same.#warnings = warnings;
-    return same;
+    const copy = new StatusError(this.httpCode, this.reason, this.statusMessage, this.details);
+    copy.#warnings = warnings;
+    return copy;
   }
 
   /** The body of the response. */
@@ -78,11 +78,11 @@ export class StatusError extends BerthError {
   }
 }
 
-function detailsToJson({ causes, ...words }: StatusDetails): JsonObject {
+function detailsToJson({ causes, ...fields }: StatusDetails): JsonObject {
   const json: JsonObject = {};
-  for (const [key, value] of Object.entries(words)) {
+  for (const [key, value] of Object.entries(fields)) {
     if (value === undefined || value === '') continue;
-    setOwn(json, key, typeof value === 'string' ? cutText(value, MAX_WORD_LENGTH) : value);
+    setOwn(json, key, typeof value === 'string' ? cutText(value, MAX_FIELD_LENGTH) : value);
   }
   if (causes !== undefined) json['causes'] = causesToJson(causes);
   return json;
@@ -90,17 +90,17 @@ function detailsToJson({ causes, ...words }: StatusDetails): JsonObject {
 
 /** The first causes, and how many more there are. */
 function causesToJson(causes: readonly StatusCause[]): JsonObject[] {
-  const shown: JsonObject[] = [];
+  const kept: JsonObject[] = [];
   let length = 0;
   for (const { reason, message, field } of causes) {
-    if (shown.length >= MAX_CAUSES || length > MAX_CAUSES_LENGTH) break;
+    if (kept.length >= MAX_CAUSES || length > MAX_CAUSES_LENGTH) break;
     const text = cutText(message, MAX_CAUSE_LENGTH);
     const cause: JsonObject = reason === '' ? { message: text } : { reason, message: text };
-    if (field !== undefined) cause['field'] = cutText(field, MAX_WORD_LENGTH);
+    if (field !== undefined) cause['field'] = cutText(field, MAX_FIELD_LENGTH);
     length += message.length + (field?.length ?? 0);
-    shown.push(cause);
+    kept.push(cause);
   }
-  const missing = causes.length - shown.length;
-  if (missing > 0) shown.push({ message: `...(${String(missing)} more causes)` });
-  return shown;
+  const missing = causes.length - kept.length;
+  if (missing > 0) kept.push({ message: `...(${String(missing)} more causes)` });
+  return kept;
 }

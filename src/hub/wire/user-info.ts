@@ -7,7 +7,7 @@ export interface UserInfo {
 }
 
 /** The attributes of one authorization check. An absent attribute is ''. */
-export interface AccessQuestion {
+export interface AccessAttributes {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;

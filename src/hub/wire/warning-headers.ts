@@ -17,9 +17,9 @@ export function warningHeaders(texts: readonly string[]): readonly string[] {
   let written = 0;
   for (const text of distinct) {
     if (written >= MAX_TOTAL_LENGTH) break;
-    const shown = text.slice(0, MAX_ITEM_LENGTH);
-    written += shown.length;
-    headers.push(warningHeader(shown));
+    const kept = text.slice(0, MAX_ITEM_LENGTH);
+    written += kept.length;
+    headers.push(warningHeader(kept));
   }
   return headers;
 }

@@ -7,7 +7,7 @@ export interface ChangedPart {
   readonly schema: Schema;
   readonly part: JsonObject;
   /** The complete object with the processed part. */
-  readonly whole: (worked: JsonObject) => JsonObject;
+  readonly whole: (processed: JsonObject) => JsonObject;
 }
 
 const partial = new WeakMap<Schema, Schema | 'whole'>();
@@ -17,15 +17,15 @@ const partial = new WeakMap<Schema, Schema | 'whole'>();
  * checked on a part.
  */
 function partialSchema(schema: Schema): Schema | 'whole' {
-  const known = partial.get(schema);
-  if (known !== undefined) return known;
+  const cached = partial.get(schema);
+  if (cached !== undefined) return cached;
   const withRequiredFields = [...(schema.properties?.values() ?? [])].some(
     (one) => one.default !== undefined,
   );
   const { required: _required, ...rest } = schema;
-  const made = withRequiredFields || schema.limits !== undefined ? 'whole' : rest;
-  partial.set(schema, made);
-  return made;
+  const result = withRequiredFields || schema.limits !== undefined ? 'whole' : rest;
+  partial.set(schema, result);
+  return result;
 }
 
 /**
@@ -34,25 +34,26 @@ function partialSchema(schema: Schema): Schema | 'whole' {
  * this way large specs do not slow them down.
  */
 export function changedPart(schema: Schema, object: JsonObject, live: JsonObject | undefined): ChangedPart {
-  const small = live === undefined ? 'whole' : partialSchema(schema);
-  if (live === undefined || small === 'whole') return { schema, part: object, whole: (worked) => worked };
+  const partSchema = live === undefined ? 'whole' : partialSchema(schema);
+  if (live === undefined || partSchema === 'whole')
+    return { schema, part: object, whole: (processed) => processed };
   const part: JsonObject = {};
   for (const key of Object.keys(object)) {
     const value = object[key] as JsonValue;
     if (value !== getOwn(live, key)) setOwn(part, key, value);
   }
   return {
-    schema: small,
+    schema: partSchema,
     part,
-    whole: (worked) => (worked === part ? object : putBack(object, part, worked)),
+    whole: (processed) => (processed === part ? object : mergePart(object, part, processed)),
   };
 }
 
-function putBack(object: JsonObject, part: JsonObject, worked: JsonObject): JsonObject {
+function mergePart(object: JsonObject, part: JsonObject, processed: JsonObject): JsonObject {
   const result: JsonObject = {};
   for (const key of Object.keys(object)) {
     if (!Object.hasOwn(part, key)) setOwn(result, key, object[key] as JsonValue);
-    else if (Object.hasOwn(worked, key)) setOwn(result, key, worked[key] as JsonValue);
+    else if (Object.hasOwn(processed, key)) setOwn(result, key, processed[key] as JsonValue);
   }
   return result;
 }

@@ -33,21 +33,21 @@ export interface IncomingOptions {
  * unknown fields and adds defaults. `fieldValidation` of the request decides whether unknown and
  * duplicate fields are an error, a warning or ignored.
  */
-export function prepareIncoming(request: WriteRequest, value: JsonValue, kind: IncomingOptions): Incoming {
+export function prepareIncoming(request: WriteRequest, value: JsonValue, options: IncomingOptions): Incoming {
   if (!isObject(value))
     throw badRequest(`the object provided is unrecognized: expected an object, got ${typeName(value)}`);
   const named = withKind(request, value);
-  const { schema, part, whole } = changedPart(request.ref.version.schema, named, kind.live);
+  const { schema, part, whole } = changedPart(request.ref.version.schema, named, options.live);
   const unknown: string[] = [];
-  const known = prune(schema, readable(request, schema, part, kind), unknown);
-  const reported = request.fieldValidation === 'Ignore' ? [] : kind.strictErrors;
-  report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], kind);
+  const pruned = prune(schema, requireDecodable(request, schema, part, options), unknown);
+  const reported = request.fieldValidation === 'Ignore' ? [] : options.strictErrors;
+  report(request, [...reported, ...unknown.map((field) => `unknown field "${field}"`)], options);
   const { object, hasEmptyContainers } = toTypedIncoming(request, {
     schema,
-    part: known as JsonObject,
+    part: pruned as JsonObject,
     whole,
   });
-  return { object: withPlace(request, object), hasEmptyContainers };
+  return { object: withNamespaceAndName(request, object), hasEmptyContainers };
 }
 
 /** A decoded object before it is validated. */
@@ -64,19 +64,19 @@ export interface Incoming {
 export function toTypedIncoming({ ref }: WriteRequest, { schema, part, whole }: ChangedPart): Incoming {
   if (!ref.definition.builtIn)
     return { object: whole(applyDefaults(schema, part) as JsonObject), hasEmptyContainers: false };
-  const hollows: EmptyContainers = { keep: 'all', found: false };
-  const object = withRequiredFields(ref.version.schema, whole(typedFields(schema, part, hollows)));
-  return { object, hasEmptyContainers: hollows.found };
+  const emptyContainers: EmptyContainers = { keep: 'all', found: false };
+  const object = withRequiredFields(ref.version.schema, whole(typedFields(schema, part, emptyContainers)));
+  return { object, hasEmptyContainers: emptyContainers.found };
 }
 
 function withKind(request: WriteRequest, object: JsonObject): JsonObject {
   const { ref } = request;
   const apiVersion = textAt(object, 'apiVersion');
   const kind = textAt(object, 'kind');
-  const wanted = apiVersionOf(ref);
-  if (apiVersion !== '' && apiVersion !== wanted) {
+  const expected = apiVersionOf(ref);
+  if (apiVersion !== '' && apiVersion !== expected) {
     throw badRequest(
-      `the API version in the data (${apiVersion}) does not match the expected API version (${wanted})`,
+      `the API version in the data (${apiVersion}) does not match the expected API version (${expected})`,
     );
   }
   if (kind !== '' && kind !== ref.definition.kind) {
@@ -88,21 +88,21 @@ function withKind(request: WriteRequest, object: JsonObject): JsonObject {
     throw badRequest("Object 'Kind' is missing");
   return apiVersion !== '' && kind !== ''
     ? object
-    : { ...object, apiVersion: wanted, kind: ref.definition.kind };
+    : { ...object, apiVersion: expected, kind: ref.definition.kind };
 }
 
 /**
  * Checks that the Go types can decode the object: all of a built-in kind, the metadata of a custom
  * resource.
  */
-function readable(
+function requireDecodable(
   request: WriteRequest,
   schema: Schema,
   object: JsonObject,
   { patch }: IncomingOptions,
 ): JsonObject {
   const refuse = (problem: string): never => {
-    throw patch === undefined ? notReadable(request, problem) : badPatch(patch, problem);
+    throw patch === undefined ? notDecodable(request, problem) : badPatch(patch, problem);
   };
   if (!request.ref.definition.builtIn) return coerceObjects(schema, object, refuse);
   const problem = decodeProblem(schema, object);
@@ -110,7 +110,7 @@ function readable(
   return object;
 }
 
-function notReadable({ ref }: WriteRequest, problem: string): StatusError {
+function notDecodable({ ref }: WriteRequest, problem: string): StatusError {
   const { kind } = ref.definition;
   return badRequest(`${kind} in version "${ref.version.name}" cannot be handled as a ${kind}: ${problem}`);
 }
@@ -119,21 +119,21 @@ function badPatch(patch: JsonValue, problem: string): StatusError {
   return invalid({ group: '', kind: '' }, '', [invalidValue('patch', quotedValue(patch), problem)]);
 }
 
-function report(request: WriteRequest, problems: readonly string[], kind: IncomingOptions): void {
+function report(request: WriteRequest, problems: readonly string[], options: IncomingOptions): void {
   if (problems.length === 0 || request.fieldValidation === 'Ignore') return;
   if (request.fieldValidation === 'Warn') {
-    kind.warnings.push(...problems);
+    options.warnings.push(...problems);
     return;
   }
   const text = `strict decoding error: ${problems.join(', ')}`;
-  throw kind.patch === undefined ? notReadable(request, text) : badPatch(kind.patch, text);
+  throw options.patch === undefined ? notDecodable(request, text) : badPatch(options.patch, text);
 }
 
 /**
  * Sets namespace and name from the path, and rejects an object with others. For a path without a
  * namespace, the namespace is removed.
  */
-function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
+function withNamespaceAndName(request: WriteRequest, object: JsonObject): JsonObject {
   const metadata = objectAt(object, 'metadata') ?? {};
   const [namespace, name] = [textAt(metadata, 'namespace'), textAt(metadata, 'name')];
   if (request.ref.definition.namespaced) {
@@ -146,11 +146,11 @@ function withPlace(request: WriteRequest, object: JsonObject): JsonObject {
   if (request.name !== '' && name !== '' && name !== request.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
   }
-  const placed = withoutEmptyFields(metadata);
-  if (request.name !== '') placed['name'] = request.name;
-  if (request.namespace !== '') placed['namespace'] = request.namespace;
-  else delete placed['namespace'];
-  return { ...object, metadata: placed };
+  const newMetadata = withoutEmptyFields(metadata);
+  if (request.name !== '') newMetadata['name'] = request.name;
+  if (request.namespace !== '') newMetadata['namespace'] = request.namespace;
+  else delete newMetadata['namespace'];
+  return { ...object, metadata: newMetadata };
 }
 
 const DROPPED_WHEN_EMPTY = new Set([

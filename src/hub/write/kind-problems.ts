@@ -14,13 +14,13 @@ export function kindProblems(
   old: JsonObject | undefined,
 ): readonly FieldProblem[] {
   const problems: FieldProblem[] = [];
-  const at = new FieldReporter(problems);
+  const reporter = new FieldReporter(problems);
   const rules = rulesOf(ref);
-  checkMetadata(rules, object, at, old);
+  checkMetadata(rules, object, reporter, old);
   if (subresource === '') {
-    rules?.validate(object, at, old);
+    rules?.validate(object, reporter, old);
     problems.push(...(strategyOf(ref).validate?.(object, old) ?? []));
-  } else if (old !== undefined) rules?.validateSubresource?.(subresource, object, at, old);
-  if (subresource === 'status') checkStatus(ref, object, at);
+  } else if (old !== undefined) rules?.validateSubresource?.(subresource, object, reporter, old);
+  if (subresource === 'status') checkStatus(ref, object, reporter);
   return problems;
 }

@@ -50,10 +50,10 @@ export function finishCreate(
   const stripped =
     ref.version.subresources.status && strategy.keepsStatus !== true ? withoutKey(owned, 'status') : owned;
   const complete = ref.definition.builtIn ? withRequiredFields(ref.version.schema, stripped) : stripped;
-  const made = strategy.onCreate?.(complete, now) ?? complete;
-  const metadata = withoutEmptyFields(objectAt(made, 'metadata') ?? {});
+  const created = strategy.onCreate?.(complete, now) ?? complete;
+  const metadata = withoutEmptyFields(objectAt(created, 'metadata') ?? {});
   if (strategy.generation === true) metadata['generation'] = 1;
-  const full = { ...made, metadata };
+  const full = { ...created, metadata };
   validateObject(request, full, undefined);
   const stored = toStoredForm(ref, { object: full, hasEmptyContainers });
   const object = strategy.onReadBack?.(stored) ?? stored;
@@ -101,7 +101,7 @@ export function mutatedByWebhooks(request: WriteRequest, step: DynamicStep): Jso
         ),
       );
     },
-    again: (object) => filled(mutateAdmission(request, operation, object, old)),
+    mutateAgain: (object) => filled(mutateAdmission(request, operation, object, old)),
   });
 }
 

@@ -78,8 +78,11 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
   const filled = strategy.fillIn?.(mutated, live, now) ?? mutated;
   const owned = withTrackedFields(ref, { object: filled, hasEmptyContainers }, (one) => steps.track(one));
   const limited = limitToEndpoint(request, admittedUpdate(request, live, [owned, incoming]), live);
-  const settled = strategy.onUpdate?.(limited, live, subresource, now) ?? limited;
-  const full: JsonObject = { ...settled, metadata: withoutEmptyFields(objectAt(settled, 'metadata') ?? {}) };
+  const restored = strategy.onUpdate?.(limited, live, subresource, now) ?? limited;
+  const full: JsonObject = {
+    ...restored,
+    metadata: withoutEmptyFields(objectAt(restored, 'metadata') ?? {}),
+  };
   let object = toStoredForm(ref, { object: full, hasEmptyContainers });
   if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) {
@@ -101,9 +104,9 @@ function admittedUpdate(
   [object, incoming]: readonly [JsonObject, JsonObject],
 ): JsonObject {
   if (request.dynamic === undefined) return object;
-  const seen = keepServerMetadata(object, incoming);
-  const changed = mutatedByWebhooks(request, { operation: 'UPDATE', object: seen, old: live });
-  return changed === seen ? object : keepServerMetadata(changed, live);
+  const sent = keepServerMetadata(object, incoming);
+  const changed = mutatedByWebhooks(request, { operation: 'UPDATE', object: sent, old: live });
+  return changed === sent ? object : keepServerMetadata(changed, live);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { AccessQuestion, UserInfo } from '../wire/user-info.ts';
+import type { AccessAttributes, UserInfo } from '../wire/user-info.ts';
 
 export type FieldValidation = 'Strict' | 'Warn' | 'Ignore';
 
@@ -26,8 +26,8 @@ export interface WriteRequest {
   readonly dynamic?: DynamicAdmission | undefined;
   /** Converts an object to another version; default: the conversions that need no webhook. */
   readonly convert?: (object: JsonObject, ref: ResourceRef) => JsonObject;
-  /** Asks authorization on behalf of `user`. */
-  can(question: AccessQuestion): boolean;
+  /** Whether RBAC allows `user` an operation with these attributes. */
+  can(attributes: AccessAttributes): boolean;
   /** Whether the namespace exists and is being deleted; default: never. */
   isNamespaceEnding?(namespace: string): boolean;
 }
@@ -50,7 +50,7 @@ export interface DynamicAdmission {
    * The object after the mutating webhooks.
    * @throws StatusError when one rejects it
    */
-  mutate(step: DynamicStep, makes: ObjectSteps): JsonObject;
+  mutate(step: DynamicStep, steps: ObjectSteps): JsonObject;
   /**
    * Warnings of both steps.
    * @throws StatusError when one rejects the object
@@ -68,7 +68,7 @@ export interface ObjectSteps {
   /** Decodes the result of a webhook: removes unknown fields, adds defaults. */
   readonly complete: (object: JsonObject) => JsonObject;
   /** Lets the hub's own rules change the object once more. */
-  readonly again: (object: JsonObject) => JsonObject;
+  readonly mutateAgain: (object: JsonObject) => JsonObject;
 }
 
 export interface AdmissionWrite {
@@ -78,7 +78,7 @@ export interface AdmissionWrite {
   readonly object: JsonObject;
   readonly old: JsonObject | undefined;
   readonly user: UserInfo;
-  can(question: AccessQuestion): boolean;
+  can(attributes: AccessAttributes): boolean;
   isNamespaceEnding?(namespace: string): boolean;
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { impersonate } from '../../../src/hub/auth/impersonate.ts';
 import type { Authorizer } from '../../../src/hub/auth/rbac/authorizer.ts';
 import type { HubRequest } from '../../../src/hub/wire/hub-request.ts';
-import type { AccessQuestion } from '../../../src/hub/wire/user-info.ts';
+import type { AccessAttributes } from '../../../src/hub/wire/user-info.ts';
 
 const caller = { name: 'admin', groups: ['ops'] };
 
@@ -18,7 +18,7 @@ function requestWith(headers: Readonly<Record<string, string | readonly string[]
 function become(headers: Parameters<typeof requestWith>[0], mayNot?: string) {
   const asked: string[] = [];
   const authorizer = {
-    allows: (_user: unknown, { verb, group, resource, namespace, name }: AccessQuestion) => {
+    allows: (_user: unknown, { verb, group, resource, namespace, name }: AccessAttributes) => {
       asked.push([verb, group, resource, namespace ?? '-', name].join('|'));
       return resource !== mayNot;
     },

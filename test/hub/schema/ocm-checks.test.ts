@@ -4,7 +4,7 @@ import type { JsonObject } from '../../../src/hub/json/json-value.ts';
 import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
 import type { ResourceRef } from '../../../src/hub/schema/resource-definition.ts';
 import { StatusError } from '../../../src/hub/wire/status-error.ts';
-import type { AccessQuestion } from '../../../src/hub/wire/user-info.ts';
+import type { AccessAttributes } from '../../../src/hub/wire/user-info.ts';
 import type { AdmissionWrite } from '../../../src/hub/write/write-request.ts';
 
 const scheme = createScheme();
@@ -38,7 +38,7 @@ function writeOf(write: Write): AdmissionWrite {
     old,
     user: { name: 'ann', groups: [] },
     isNamespaceEnding: (namespace) => endingNamespaces.includes(namespace),
-    can: (asked: AccessQuestion) =>
+    can: (asked: AccessAttributes) =>
       rights.includes(
         `${asked.verb} ${asked.resource}${asked.subresource === undefined ? '' : `/${asked.subresource}`} ${asked.name ?? ''}`,
       ),

@@ -11,7 +11,7 @@ const AGENT_GROUP = /^(system:)?open-cluster-management:[^:]+$/;
 /** `system:open-cluster-management:CLUSTER:AGENT`, the `CN`. Add-on agents have more parts. */
 const AGENT_NAME = /^system:open-cluster-management:[^:]+:[^:]+$/;
 /** Metadata fields that an agent may change, and fields that every write changes. */
-const FREE_METADATA = ['finalizers', 'managedFields', 'resourceVersion'];
+const AGENT_METADATA = ['finalizers', 'managedFields', 'resourceVersion'];
 
 /**
  * An agent may change the status and the finalizers of its works, but not their spec. RBAC cannot
@@ -23,7 +23,11 @@ export const agentRightsCheck: AdmissionCheck = (write) => {
   const { definition } = write.ref;
   if (definition.group !== WORK_GROUP || definition.plural !== 'manifestworks') return [];
   if (write.subresource !== '' || !isAgent(write.user)) return [];
-  if (write.operation === 'UPDATE' && write.old !== undefined && keepsAllElse(write.old, write.object))
+  if (
+    write.operation === 'UPDATE' &&
+    write.old !== undefined &&
+    changesOnlyAgentFields(write.old, write.object)
+  )
     return [];
   throw forbidden(
     definition,
@@ -37,11 +41,11 @@ function isAgent(user: UserInfo): boolean {
   return AGENT_NAME.test(user.name) || user.groups.some((group) => AGENT_GROUP.test(group));
 }
 
-function keepsAllElse(old: JsonObject, object: JsonObject): boolean {
-  return deepEqual(withoutFree(old), withoutFree(object));
+function changesOnlyAgentFields(old: JsonObject, object: JsonObject): boolean {
+  return deepEqual(withoutAgentFields(old), withoutAgentFields(object));
 }
 
-function withoutFree(work: JsonObject): JsonObject {
-  const metadata = FREE_METADATA.reduce(withoutKey, objectAt(work, 'metadata') ?? {});
+function withoutAgentFields(work: JsonObject): JsonObject {
+  const metadata = AGENT_METADATA.reduce(withoutKey, objectAt(work, 'metadata') ?? {});
   return { ...work, metadata };
 }

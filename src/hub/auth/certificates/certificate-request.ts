@@ -55,7 +55,7 @@ export function readCertificateRequest(pem: string): RequestReading {
   const [info, algorithm, signature, ...more] =
     readNested(Buffer.from(block, 'base64'), DER_TAG.sequence) ?? [];
   const [version, subject, key, attributes] = info === undefined ? [] : (readDer(info.content) ?? []);
-  const shaped =
+  const isWellFormed =
     info?.tag === DER_TAG.sequence &&
     algorithm?.tag === DER_TAG.sequence &&
     signature?.tag === DER_TAG.bitString &&
@@ -64,7 +64,7 @@ export function readCertificateRequest(pem: string): RequestReading {
     key?.tag === DER_TAG.sequence &&
     (attributes === undefined || attributes.tag === DER_TAG.context0) &&
     more.length === 0;
-  if (!shaped) return malformed('the block is not a certificate request in DER');
+  if (!isWellFormed) return malformed('the block is not a certificate request in DER');
   const keyVerdict = judgeKey(key.whole);
   const proof = { info: info.whole, algorithm: algorithm.content, signature: signature.content };
   if (keyVerdict.kind === 'good' && !provesPossession(keyVerdict.key, proof))

@@ -10,15 +10,15 @@ const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE
  * @throws InputError when there is none, or a broken one
  */
 export function parseCertificates(file: string, text: string): readonly X509Certificate[] {
-  const wrong = (problem: string, cause?: unknown): InputError =>
+  const fileError = (problem: string, cause?: unknown): InputError =>
     new InputError(problem, { code: 'hub.certificate-file', subject: file, cause });
   const blocks = text.match(PEM_CERTIFICATE) ?? [];
-  if (blocks.length === 0) throw wrong('holds no certificate, expected PEM with one or more');
+  if (blocks.length === 0) throw fileError('holds no certificate, expected PEM with one or more');
   return blocks.map((block) => {
     try {
       return new X509Certificate(block);
     } catch (error) {
-      throw wrong('holds a certificate that cannot be read', error);
+      throw fileError('holds a certificate that cannot be read', error);
     }
   });
 }

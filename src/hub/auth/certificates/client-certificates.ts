@@ -8,8 +8,8 @@ import type { CertifiedUser, ExternalCertificates, Holder } from './external-cer
 /** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */
 const CLIENT_AUTH = '1.3.6.1.5.5.7.3.2';
 
-/** The certificate that each connection has shown; null for none. */
-const shownCertificates = new WeakMap<object, X509Certificate | null>();
+/** The certificate that the client of each connection presented; null for none. */
+const presentedCertificates = new WeakMap<object, X509Certificate | null>();
 
 /**
  * The user that a client certificate represents in one cluster. TLS proves that the client has the
@@ -19,17 +19,17 @@ const shownCertificates = new WeakMap<object, X509Certificate | null>();
  */
 export class ClientCertificates {
   readonly #authorityPem: string;
-  readonly #foreign: ExternalCertificates | undefined;
+  readonly #external: ExternalCertificates | undefined;
   #authority: X509Certificate | undefined;
   readonly #holders = new WeakMap<X509Certificate, Holder | undefined>();
 
   /**
    * @param authorityPem the certificate of the cluster's authority
-   * @param foreign accepts certificates of other authorities
+   * @param external accepts certificates of other authorities
    */
-  constructor(authorityPem: string, foreign?: ExternalCertificates) {
+  constructor(authorityPem: string, external?: ExternalCertificates) {
     this.#authorityPem = authorityPem;
-    this.#foreign = foreign;
+    this.#external = external;
   }
 
   /**
@@ -37,39 +37,39 @@ export class ClientCertificates {
    * that is valid now for this cluster.
    */
   userOf(socket: object, nowMs: number): CertifiedUser | undefined {
-    const shown = certificateOf(socket);
-    if (shown === null) return undefined;
-    if (!this.#holders.has(shown)) this.#holders.set(shown, this.#holderOf(shown));
-    const holder = this.#holders.get(shown) ?? this.#foreign?.holderOf(shown, nowMs);
+    const presented = certificateOf(socket);
+    if (presented === null) return undefined;
+    if (!this.#holders.has(presented)) this.#holders.set(presented, this.#holderOf(presented));
+    const holder = this.#holders.get(presented) ?? this.#external?.holderOf(presented, nowMs);
     // Checked for each request, because a connection may live longer than its certificate.
     return holder !== undefined && holder.notBeforeMs <= nowMs && nowMs < holder.notAfterMs
       ? holder
       : undefined;
   }
 
-  #holderOf(shown: X509Certificate): Holder | undefined {
+  #holderOf(presented: X509Certificate): Holder | undefined {
     const authority = (this.#authority ??= new X509Certificate(this.#authorityPem));
-    const { keyUsage } = shown as { readonly keyUsage?: readonly string[] };
-    if (shown.ca || keyUsage?.includes(CLIENT_AUTH) !== true) return undefined;
-    if (!shown.checkIssued(authority) || !shown.verify(authority.publicKey)) return undefined;
-    const fields = readCertificate(shown.raw);
+    const { keyUsage } = presented as { readonly keyUsage?: readonly string[] };
+    if (presented.ca || keyUsage?.includes(CLIENT_AUTH) !== true) return undefined;
+    if (!presented.checkIssued(authority) || !presented.verify(authority.publicKey)) return undefined;
+    const fields = readCertificate(presented.raw);
     const reading = fields === undefined ? undefined : readSubject(fields.subjectDer);
     if (reading?.kind !== 'subject') return undefined;
     const { commonName: name, organizations: groups } = reading.subject;
-    const notBeforeMs = Date.parse(shown.validFrom);
+    const notBeforeMs = Date.parse(presented.validFrom);
     return {
       user: { name, groups },
       issuedAtMs: notBeforeMs + BACKDATE_MS,
       notBeforeMs,
-      notAfterMs: Date.parse(shown.validTo),
+      notAfterMs: Date.parse(presented.validTo),
     };
   }
 }
 
 function certificateOf(socket: object): X509Certificate | null {
-  const known = shownCertificates.get(socket);
+  const known = presentedCertificates.get(socket);
   if (known !== undefined) return known;
-  const shown = (socket as Partial<TLSSocket>).getPeerX509Certificate?.() ?? null;
-  shownCertificates.set(socket, shown);
-  return shown;
+  const presented = (socket as Partial<TLSSocket>).getPeerX509Certificate?.() ?? null;
+  presentedCertificates.set(socket, presented);
+  return presented;
 }

@@ -10,7 +10,7 @@ import { MASTERS_GROUP } from '../rbac/authorizer.ts';
 export const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 /** The default of kube-controller-manager's `--cluster-signing-duration`. */
 const MAX_SECONDS = 365 * 86_400;
-const SHORTEST_SECONDS = 600;
+const MIN_SECONDS = 600;
 /**
  * Extension servers trust this user's headers about other users. Its certificates come from an authority of their
  * own.
@@ -71,9 +71,9 @@ function isKeyUsage(usage: JsonValue): usage is KeyUsage {
 }
 
 function lifetimeSeconds(spec: JsonObject | undefined): number {
-  const asked = spec?.['expirationSeconds'];
-  const seconds = typeof asked === 'number' ? asked : MAX_SECONDS;
-  return Math.min(Math.max(seconds, SHORTEST_SECONDS), MAX_SECONDS);
+  const requested = spec?.['expirationSeconds'];
+  const seconds = typeof requested === 'number' ? requested : MAX_SECONDS;
+  return Math.min(Math.max(seconds, MIN_SECONDS), MAX_SECONDS);
 }
 
 function refuse(why: string): SigningVerdict {

@@ -36,38 +36,38 @@ export class ExternalCertificates {
   }
 
   /** Undefined when no authority of the file issued it. */
-  holderOf(shown: X509Certificate, nowMs: number): Holder | undefined {
+  holderOf(presented: X509Certificate, nowMs: number): Holder | undefined {
     const authorities = this.#file.authorities(nowMs);
     if (authorities !== this.#authorities) {
       this.#authorities = authorities;
       this.#holders = new WeakMap();
     }
-    let holder = this.#holders.get(shown);
+    let holder = this.#holders.get(presented);
     if (holder === undefined) {
-      holder = read(shown, authorities) ?? 'nobody';
-      this.#holders.set(shown, holder);
+      holder = read(presented, authorities) ?? 'nobody';
+      this.#holders.set(presented, holder);
     }
     return holder === 'nobody' ? undefined : holder;
   }
 }
 
-function read(shown: X509Certificate, authorities: readonly X509Certificate[]): Holder | undefined {
-  const { keyUsage: usages } = shown as { readonly keyUsage?: readonly string[] };
+function read(presented: X509Certificate, authorities: readonly X509Certificate[]): Holder | undefined {
+  const { keyUsage: usages } = presented as { readonly keyUsage?: readonly string[] };
   if (usages !== undefined && !usages.some((usage) => CLIENT_USAGES.includes(usage))) return undefined;
-  const issuer = authorities.find((authority) => isIssuer(authority, shown));
-  const fields = issuer === undefined ? undefined : readCertificate(shown.raw);
+  const issuer = authorities.find((authority) => isIssuer(authority, presented));
+  const fields = issuer === undefined ? undefined : readCertificate(presented.raw);
   const reading = fields === undefined ? undefined : readSubject(fields.subjectDer);
   if (issuer === undefined || reading?.kind !== 'subject') return undefined;
   const { commonName: name, organizations: groups } = reading.subject;
-  const notBeforeMs = Date.parse(shown.validFrom);
+  const notBeforeMs = Date.parse(presented.validFrom);
   return {
     user: { name, groups },
     issuedAtMs: notBeforeMs,
     notBeforeMs,
     // Certificates of an expired authority are rejected.
-    notAfterMs: Math.min(Date.parse(shown.validTo), Date.parse(issuer.validTo)),
+    notAfterMs: Math.min(Date.parse(presented.validTo), Date.parse(issuer.validTo)),
   };
 }
 
-const isIssuer = (authority: X509Certificate, shown: X509Certificate): boolean =>
-  authority.ca && shown.checkIssued(authority) && shown.verify(authority.publicKey);
+const isIssuer = (authority: X509Certificate, presented: X509Certificate): boolean =>
+  authority.ca && presented.checkIssued(authority) && presented.verify(authority.publicKey);

@@ -74,8 +74,8 @@ export class FileServingCertificate {
   #read(): ServingIdentity {
     const { certificate, key } = this.#files;
     const [certPem, keyPem] = [readFlagFile(CODE, certificate), readFlagFile(CODE, key)];
-    const [own] = parseCertificates(certificate, certPem);
-    if (own === undefined || !holdsKey(own, key, keyPem))
+    const [leaf] = parseCertificates(certificate, certPem);
+    if (leaf === undefined || !holdsKey(leaf, key, keyPem))
       throw wrongFile(CODE, key, `is not the key of the certificate in ${certificate}`);
     return { certPem: certPem.endsWith('\n') ? certPem : `${certPem}\n`, keyPem, caPem: '' };
   }

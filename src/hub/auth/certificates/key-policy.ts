@@ -7,12 +7,12 @@ const EC = '2a8648ce3d0201';
 const ED25519 = '2b6570';
 /** P-256, P-384 and P-521. */
 const CURVES = new Set(['2a8648ce3d030107', '2b81040022', '2b81040023']);
-const FEWEST_RSA_BITS = 2048;
+const MIN_RSA_BITS = 2048;
 /** The limit of Go's TLS: checking signatures of longer keys takes too long. */
 const MAX_RSA_BITS = 8192;
 /** FIPS 186-5, section 5.1: larger than 2^16, odd. Longer exponents make every check of a signature as slow as a signature. */
-const SMALLEST_EXPONENT = 65_537n;
-const LARGEST_EXPONENT = 2n ** 32n - 1n;
+const MIN_EXPONENT = 65_537n;
+const MAX_EXPONENT = 2n ** 32n - 1n;
 
 /** Whether a public key may be in a certificate, or why not. */
 export type KeyVerdict =
@@ -48,11 +48,11 @@ function isOfKnownType(publicKeyDer: Buffer): boolean {
 
 function rsaProblem(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};
-  if (modulusLength < FEWEST_RSA_BITS || modulusLength > MAX_RSA_BITS)
-    return `the RSA key has ${String(modulusLength)} bits, expected ${String(FEWEST_RSA_BITS)} to ${String(MAX_RSA_BITS)}`;
-  const usual =
-    publicExponent % 2n === 1n && publicExponent >= SMALLEST_EXPONENT && publicExponent <= LARGEST_EXPONENT;
-  return usual
+  if (modulusLength < MIN_RSA_BITS || modulusLength > MAX_RSA_BITS)
+    return `the RSA key has ${String(modulusLength)} bits, expected ${String(MIN_RSA_BITS)} to ${String(MAX_RSA_BITS)}`;
+  const isUsual =
+    publicExponent % 2n === 1n && publicExponent >= MIN_EXPONENT && publicExponent <= MAX_EXPONENT;
+  return isUsual
     ? undefined
     : 'the RSA key has an unusual public exponent, expected an odd number from 65537 to 2^32';
 }

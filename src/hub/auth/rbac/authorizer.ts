@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
-import type { AccessQuestion, UserInfo } from '../../wire/user-info.ts';
+import type { AccessAttributes, UserInfo } from '../../wire/user-info.ts';
 import type { PolicyRule } from './rbac-rules.ts';
 import { readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
 
@@ -37,13 +37,13 @@ export class Authorizer {
   }
 
   /** To be called after every write of an RBAC object. */
-  forget(): void {
+  invalidate(): void {
     this.#grants = undefined;
   }
 
-  allows(user: UserInfo, question: AccessQuestion): boolean {
+  allows(user: UserInfo, attributes: AccessAttributes): boolean {
     if (isMaster(user)) return true;
-    return this.#some(user, question.namespace ?? '', (rule) => ruleAllows(rule, question));
+    return this.#some(user, attributes.namespace ?? '', (rule) => ruleAllows(rule, attributes));
   }
 
   allowsPath(user: UserInfo, verb: string, path: string): boolean {

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt } from '../../json/json-value.ts';
-import type { AccessQuestion } from '../../wire/user-info.ts';
+import type { AccessAttributes } from '../../wire/user-info.ts';
 
 /** rbac/v1 PolicyRule with every list present. */
 export interface PolicyRule {
@@ -30,8 +30,8 @@ function texts(value: JsonValue | undefined): readonly string[] {
 }
 
 /** RBAC is additive: a rule allows a request or does not apply to it. */
-export function ruleAllows(rule: PolicyRule, question: AccessQuestion): boolean {
-  const { verb, group, resource, subresource = '', name = '' } = question;
+export function ruleAllows(rule: PolicyRule, attributes: AccessAttributes): boolean {
+  const { verb, group, resource, subresource = '', name = '' } = attributes;
   return (
     covers(rule.verbs, verb) &&
     covers(rule.apiGroups, group) &&

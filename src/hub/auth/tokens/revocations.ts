@@ -59,16 +59,16 @@ export class Revocations {
       const revocations = [...users].map(([name, ms]) => ({ user: name, until: new Date(ms).toISOString() }));
       writePrivateFile(this.#path, `${JSON.stringify({ version: 1, revocations }, null, 2)}\n`);
       this.#file.accept();
-      this.#take();
+      this.#merge();
     });
   }
 
   /** Reads the file again. */
   check(): void {
-    if (this.#file.check()) this.#take();
+    if (this.#file.check()) this.#merge();
   }
 
-  #take(): void {
+  #merge(): void {
     const { value } = this.#file;
     if (value === undefined) return;
     const all = new Map(this.#known);

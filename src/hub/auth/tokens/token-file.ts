@@ -29,7 +29,7 @@ export class TokenFile {
   readonly #path: string;
   readonly #file: SecretFile<readonly KnownToken[]>;
 
-  /** @throws InputError when the file is there and is not ours or broken */
+  /** @throws InputError when the file exists but is not a token file of the hub, or is broken */
   constructor(path: string, log: Logger = SILENT_LOG) {
     this.#path = path;
     this.#file = new SecretFile({

@@ -5,8 +5,8 @@ import type { ObjectStore } from '../../store/object-store.ts';
 import type { ServiceAccountTokens, TokenSubject } from './service-account-tokens.ts';
 import { MAX_TOKEN_LIFETIME_SECONDS } from './service-account-tokens.ts';
 
-const SHORTEST_SECONDS = 600;
-const USUAL_SECONDS = 3600;
+const MIN_SECONDS = 600;
+const DEFAULT_SECONDS = 3600;
 const TOKEN_REQUEST = { group: 'authentication.k8s.io', kind: 'TokenRequest' };
 
 /**
@@ -23,8 +23,8 @@ export async function issueToken(
   if (entry === undefined) throw notFound({ group: '', plural: 'serviceaccounts' }, name);
   const spec = objectAt(request, 'spec') ?? {};
   const asked = spec['expirationSeconds'];
-  const seconds = typeof asked === 'number' ? asked : USUAL_SECONDS;
-  if (seconds < SHORTEST_SECONDS) throw tooShort(seconds, name);
+  const seconds = typeof asked === 'number' ? asked : DEFAULT_SECONDS;
+  if (seconds < MIN_SECONDS) throw tooShort(seconds, name);
   const lifetime = Math.min(seconds, MAX_TOKEN_LIFETIME_SECONDS);
   const audiences = listAt(spec, 'audiences').filter((item): item is string => typeof item === 'string');
   const uid = textAt(objectAt(entry.object, 'metadata'), 'uid');

@@ -47,7 +47,7 @@ export function hasRules(schema: Schema): boolean {
   return found;
 }
 
-interface FieldReporter {
+interface RuleScope {
   readonly schema: Schema;
   readonly value: JsonValue;
   /** The old value, matched by field name or item key; undefined on create and for a new value. */
@@ -71,11 +71,11 @@ export function validateRules(
   return run.problems;
 }
 
-function visit(place: FieldReporter, run: Run): void {
-  const { schema, value, old, path } = place;
+function visit(scope: RuleScope, run: Run): void {
+  const { schema, value, old, path } = scope;
   // An identical value (by reference) was checked before, and is no transition.
   if (value === null || (value === old && typeof value === 'object') || !hasRules(schema)) return;
-  for (const rule of schema.rules ?? []) checkRule(rule, place, run);
+  for (const rule of schema.rules ?? []) checkRule(rule, scope, run);
   if (Array.isArray(value)) {
     const items = schema.items;
     if (items === undefined) return;
@@ -107,27 +107,27 @@ function itemsByElement(schema: Schema, old: JsonValue | undefined): ReadonlyMap
   return items;
 }
 
-function checkRule(rule: ValidationRule, place: FieldReporter, { problems, budget }: Run): void {
+function checkRule(rule: ValidationRule, scope: RuleScope, { problems, budget }: Run): void {
   const compiled = compiledOnce(rule.rule);
-  const where = reportPath(rule, place.path);
+  const where = reportPath(rule, scope.path);
   if (!compiled.ok) {
     problems.push(
-      invalidValue(where, typeName(place.value), `rule compile error: ${compiled.problem.message}`),
+      invalidValue(where, typeName(scope.value), `rule compile error: ${compiled.problem.message}`),
     );
     return;
   }
   const transition = compiled.program.usedVariables.has('oldSelf');
-  if (transition && place.old === undefined && rule.optionalOldSelf !== true) return;
-  const outcome = evaluated(budget, compiled.program, variablesOf(rule, place));
+  if (transition && scope.old === undefined && rule.optionalOldSelf !== true) return;
+  const outcome = evaluated(budget, compiled.program, variablesOf(rule, scope));
   if (!outcome.ok) {
     problems.push(
       invalidValue(
         where,
-        typeName(place.value),
+        typeName(scope.value),
         `${outcome.message} evaluating rule: ${rule.message ?? rule.rule}`,
       ),
     );
-  } else if (outcome.value !== true) problems.push(failure(rule, where, { place, budget }));
+  } else if (outcome.value !== true) problems.push(failure(rule, where, { scope, budget }));
 }
 
 /**
@@ -140,7 +140,7 @@ function evaluated(...[budget, program, variables]: Parameters<typeof evaluateWi
   return outcome;
 }
 
-function variablesOf(rule: ValidationRule, { schema, value, old }: FieldReporter): Record<string, unknown> {
+function variablesOf(rule: ValidationRule, { schema, value, old }: RuleScope): Record<string, unknown> {
   const before = old === undefined ? undefined : celInput(schema, old);
   const oldSelf =
     rule.optionalOldSelf === true ? new CelOptional(before === undefined ? undefined : lift(before)) : before;
@@ -157,9 +157,9 @@ function reportPath(rule: ValidationRule, path: FieldPath | undefined): string {
 function failure(
   rule: ValidationRule,
   where: string,
-  { place, budget }: { readonly place: FieldReporter; readonly budget: CelBudget },
+  { scope, budget }: { readonly scope: RuleScope; readonly budget: CelBudget },
 ): FieldProblem {
-  const message = messageOf(rule, place, budget);
+  const message = messageOf(rule, scope, budget);
   switch (rule.reason) {
     case 'FieldValueForbidden':
       return forbiddenField(where, message);
@@ -169,13 +169,13 @@ function failure(
       return {
         field: where,
         reason: 'FieldValueDuplicate',
-        message: `Duplicate value: ${shownValue(place.value)}`,
+        message: `Duplicate value: ${shownValue(scope.value)}`,
       };
     default:
       return {
         field: where,
         reason: 'FieldValueInvalid',
-        message: `Invalid value: ${shownValue(place.value)}: ${message}`,
+        message: `Invalid value: ${shownValue(scope.value)}: ${message}`,
       };
   }
 }
@@ -190,12 +190,12 @@ function isMessage(text: string): boolean {
   return text.trim() !== '' && text.length <= MESSAGE_LIMIT && !/[\n\r]/.test(text);
 }
 
-function messageOf(rule: ValidationRule, place: FieldReporter, budget: CelBudget): string {
+function messageOf(rule: ValidationRule, scope: RuleScope, budget: CelBudget): string {
   const fallback = (rule.message ?? '').trim() || `failed rule: ${rule.rule.trim()}`;
   if (rule.messageExpression === undefined) return fallback;
   const compiled = compiledOnce(rule.messageExpression);
   if (!compiled.ok) return fallback;
-  const outcome = evaluated(budget, compiled.program, variablesOf(rule, place));
+  const outcome = evaluated(budget, compiled.program, variablesOf(rule, scope));
   return outcome.ok && typeof outcome.value === 'string' && isMessage(outcome.value)
     ? outcome.value
     : fallback;

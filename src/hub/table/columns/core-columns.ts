@@ -108,7 +108,12 @@ export const NODE_COLUMNS: readonly Column[] = [
   column('Version', (node) => textOf(node, 'status.nodeInfo.kubeletVersion', '')),
 ];
 
-/** Both Event kinds: what is about an object, who says it, how often. */
+/**
+ * The columns of both Event kinds.
+ * @param about path of the object that the event is about
+ * @param message path of the message
+ * @param counted path of the number of occurrences
+ */
 function eventColumns(about: string, message: string, counted: string): readonly Column[] {
   const subject = (event: JsonObject): string =>
     `${textOf(event, `${about}.kind`, '').toLowerCase()}/${textOf(event, `${about}.name`, '')}`;
@@ -210,15 +215,15 @@ function accessModes(modes: unknown): string {
 export const ENDPOINTS_COLUMNS: readonly Column[] = [
   NAME_COLUMN,
   column('Endpoints', (object) => {
-    const places = itemsOf(object, 'subsets').flatMap((subset) =>
+    const addresses = itemsOf(object, 'subsets').flatMap((subset) =>
       itemsOf(subset, 'addresses').flatMap((address) =>
         itemsOf(subset, 'ports').map((port) => `${textOf(address, 'ip')}:${String(numberOf(port, 'port'))}`),
       ),
     );
-    if (places.length === 0) return '<none>';
-    return places.length <= 3
-      ? places.join(',')
-      : `${places.slice(0, 3).join(',')} + ${String(places.length - 3)} more...`;
+    if (addresses.length === 0) return '<none>';
+    return addresses.length <= 3
+      ? addresses.join(',')
+      : `${addresses.slice(0, 3).join(',')} + ${String(addresses.length - 3)} more...`;
   }),
   AGE_COLUMN,
 ];

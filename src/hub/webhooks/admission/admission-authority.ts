@@ -15,21 +15,21 @@ import type { AdmissionAttributes } from './admission-attributes.ts';
 export class AdmissionAuthority implements CelAuthority {
   readonly #authorizer: Authorizer;
   readonly #user: UserInfo;
-  readonly #asked: { count: number };
+  readonly #counter: { count: number };
 
-  constructor(authorizer: Authorizer, user: UserInfo, asked = { count: 0 }) {
+  constructor(authorizer: Authorizer, user: UserInfo, counter = { count: 0 }) {
     this.#authorizer = authorizer;
     this.#user = user;
-    this.#asked = asked;
+    this.#counter = counter;
   }
 
   /** The number of checks, including those for service accounts. */
   get checks(): number {
-    return this.#asked.count;
+    return this.#counter.count;
   }
 
-  resource(question: ResourceQuestion): AccessDecision {
-    return this.#decision(this.#authorizer.allows(this.#user, question));
+  resource(attributes: ResourceQuestion): AccessDecision {
+    return this.#decision(this.#authorizer.allows(this.#user, attributes));
   }
 
   path(verb: string, path: string): AccessDecision {
@@ -41,11 +41,11 @@ export class AdmissionAuthority implements CelAuthority {
       name: `system:serviceaccount:${namespace}:${name}`,
       groups: serviceAccountGroups(namespace),
     };
-    return new AdmissionAuthority(this.#authorizer, user, this.#asked);
+    return new AdmissionAuthority(this.#authorizer, user, this.#counter);
   }
 
   #decision(allowed: boolean): AccessDecision {
-    this.#asked.count += 1;
+    this.#counter.count += 1;
     return { allowed, reason: '' };
   }
 }

@@ -22,7 +22,7 @@ const REVIEW = { group: REVIEW_GROUP, kind: 'AdmissionReview', versions: REVIEW_
  */
 export function admissionRequest(
   attributes: AdmissionAttributes,
-  seen: {
+  matched: {
     readonly ref: ResourceRef;
     readonly object: JsonObject | null;
     readonly oldObject: JsonObject | null;
@@ -30,8 +30,8 @@ export function admissionRequest(
 ): JsonObject {
   const { ref, subresource, name, namespace, operation, user, dryRun, options } = attributes;
   return {
-    kind: kindOf(seen.ref, subresource),
-    resource: resourceOf(seen.ref),
+    kind: kindOf(matched.ref, subresource),
+    resource: resourceOf(matched.ref),
     ...(subresource !== '' && { subResource: subresource }),
     requestKind: kindOf(ref, subresource),
     requestResource: resourceOf(ref),
@@ -40,8 +40,8 @@ export function admissionRequest(
     ...(namespace !== '' && { namespace }),
     operation,
     userInfo: userJson(user),
-    object: seen.object,
-    oldObject: seen.oldObject,
+    object: matched.object,
+    oldObject: matched.oldObject,
     dryRun,
     options,
   };
@@ -83,30 +83,30 @@ export interface ReviewOutput {
 /** @param version the version of the request */
 export function readReviewResponse(
   review: JsonObject,
-  asked: {
+  sent: {
     readonly uid: string;
     readonly version: string;
     readonly kind: WebhookKind;
     readonly name: string;
   },
 ): ReviewOutcome {
-  const wrongKind = reviewKindProblem(review, asked.version, REVIEW);
+  const wrongKind = reviewKindProblem(review, sent.version, REVIEW);
   if (wrongKind !== undefined) return failed(`failed to call webhook: ${wrongKind}`);
   const response = objectAt(review, 'response');
-  const problem = responseProblem(response, asked);
+  const problem = responseProblem(response, sent);
   if (response === undefined || problem !== undefined)
     return failed(`received invalid webhook response: ${problem ?? 'webhook response was absent'}`);
   const output = outputOf(response);
   if (response['allowed'] !== true) {
     return {
       kind: 'denied',
-      error: denial(asked.name, objectAt(response, 'status')),
+      error: denial(sent.name, objectAt(response, 'status')),
       output,
     };
   }
   const patch = textAt(response, 'patch');
-  if (patch === '' || asked.kind === 'validating') return { kind: 'allowed', patch: undefined, output };
-  return patchOutcome(patch, asked.version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch', output);
+  if (patch === '' || sent.kind === 'validating') return { kind: 'allowed', patch: undefined, output };
+  return patchOutcome(patch, sent.version === 'v1' ? textAt(response, 'patchType') : 'JSONPatch', output);
 }
 
 function failed(message: string): ReviewOutcome {

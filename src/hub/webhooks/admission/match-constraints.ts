@@ -90,14 +90,14 @@ const none = (): readonly ResourceRef[] => [];
  * @throws ConversionNeeded
  */
 export function inMatchedVersion(
-  { ref: own, subresource, object, old }: AdmissionAttributes,
+  { ref: requested, subresource, object, old }: AdmissionAttributes,
   ref: ResourceRef,
   { toVersion }: { readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject },
 ): { readonly ref: ResourceRef; readonly object: JsonObject | null; readonly oldObject: JsonObject | null } {
-  const same = ref.version === own.version || subresource === 'scale';
-  const seen = (one: JsonObject | undefined): JsonObject | null =>
+  const same = ref.version === requested.version || subresource === 'scale';
+  const converted = (one: JsonObject | undefined): JsonObject | null =>
     one === undefined ? null : same ? one : toVersion(one, ref);
-  return { ref, object: seen(object), oldObject: seen(old) };
+  return { ref, object: converted(object), oldObject: converted(old) };
 }
 
 function labelsOf(object: JsonObject | undefined): LabelMap {
@@ -137,7 +137,7 @@ function matchingRef(
   others: () => readonly ResourceRef[],
 ): ResourceRef | undefined {
   if (rules.length === 0) return undefined;
-  const named = (one: ResourceRef, rule: AdmissionRule): boolean =>
+  const ruleMatches = (one: ResourceRef, rule: AdmissionRule): boolean =>
     matchesRule(rule, {
       operation,
       subresource,
@@ -147,10 +147,10 @@ function matchingRef(
       version: one.version.name,
       resource: one.definition.plural,
     });
-  if (rules.some((rule) => named(ref, rule))) return ref;
+  if (rules.some((rule) => ruleMatches(ref, rule))) return ref;
   const equivalents = others();
   for (const rule of rules) {
-    const other = equivalents.find((one) => named(one, rule));
+    const other = equivalents.find((one) => ruleMatches(one, rule));
     if (other !== undefined) return other;
   }
   return undefined;

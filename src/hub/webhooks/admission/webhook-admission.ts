@@ -48,7 +48,7 @@ export class MutatingAdmission {
   readonly #notes: AdmissionNotes;
   /** Webhooks with reinvocationPolicy IfNeeded that were called before a later change. */
   readonly #earlier = new Set<string>();
-  readonly #again = new Set<string>();
+  readonly #reinvoked = new Set<string>();
 
   constructor(sources: AdmissionSources, notes: AdmissionNotes) {
     this.#sources = sources;
@@ -60,14 +60,14 @@ export class MutatingAdmission {
    * IfNeeded are called once more.
    * @throws ReviewsNeeded, StatusError
    */
-  mutate(attributes: AdmissionAttributes, { complete, again }: ObjectSteps): JsonObject | undefined {
+  mutate(attributes: AdmissionAttributes, { complete, mutateAgain }: ObjectSteps): JsonObject | undefined {
     if (isExempt(attributes) || admissionWebhooks(this.#sources.store, 'mutating').length === 0)
       return attributes.object;
     const first = this.#round(attributes, complete, 0);
     if (first.object === undefined || !first.changed) return first.object;
-    const seenAgain = again(first.object);
-    if (!deepEqual(seenAgain, first.object)) this.#requireAgain();
-    return this.#round({ ...attributes, object: seenAgain }, complete, 1).object;
+    const mutatedAgain = mutateAgain(first.object);
+    if (!deepEqual(mutatedAgain, first.object)) this.#scheduleReinvocation();
+    return this.#round({ ...attributes, object: mutatedAgain }, complete, 1).object;
   }
 
   #round(
@@ -78,56 +78,56 @@ export class MutatingAdmission {
     let { object } = attributes;
     let anyChanged = false;
     for (const [index, webhook] of admissionWebhooks(this.#sources.store, 'mutating').entries()) {
-      if (round === 1 && !this.#again.has(webhook.id)) continue;
+      if (round === 1 && !this.#reinvoked.has(webhook.id)) continue;
       const invocation = selectWebhook(webhook, { ...attributes, object }, this.#sources);
       if (invocation === undefined) continue;
-      const place = `round_${String(round)}_index_${String(index)}`;
-      const next = this.#call(invocation, { ...attributes, object }, place);
+      const auditKey = `round_${String(round)}_index_${String(index)}`;
+      const next = this.#call(invocation, { ...attributes, object }, auditKey);
       const completed = next === object || next === undefined ? next : complete(next);
       const changed = !deepEqual(completed, object);
-      this.#note(place, invocation, changed);
+      this.#note(auditKey, invocation, changed);
       object = completed;
       anyChanged ||= changed;
-      if (changed) this.#requireAgain();
+      if (changed) this.#scheduleReinvocation();
       if (webhook.reinvocable) this.#earlier.add(webhook.id);
     }
     return { object, changed: anyChanged };
   }
 
-  #requireAgain(): void {
-    for (const id of this.#earlier) this.#again.add(id);
+  #scheduleReinvocation(): void {
+    for (const id of this.#earlier) this.#reinvoked.add(id);
     this.#earlier.clear();
   }
 
-  #note(place: string, { webhook }: Invocation, mutated: boolean): void {
+  #note(auditKey: string, { webhook }: Invocation, mutated: boolean): void {
     const { configuration, name } = webhook;
     const value = JSON.stringify({ configuration, webhook: name, mutated });
-    this.#notes.annotations.set(`mutation.webhook.admission.k8s.io/${place}`, value);
+    this.#notes.annotations.set(`mutation.webhook.admission.k8s.io/${auditKey}`, value);
   }
 
-  #call(invocation: Invocation, attributes: AdmissionAttributes, place: string): JsonObject | undefined {
+  #call(invocation: Invocation, attributes: AdmissionAttributes, auditKey: string): JsonObject | undefined {
     refuseDryRun(invocation, attributes);
     const outcome = this.#sources.outcomeOf(invocation, 'mutating');
     if (outcome === undefined) throw new ReviewsNeeded([invocation], 'mutating');
-    const key = `failed-open.mutation.webhook.admission.k8s.io/${place}`;
-    settle(outcome, invocation, [this.#notes, key]);
+    const key = `failed-open.mutation.webhook.admission.k8s.io/${auditKey}`;
+    applyOutcome(outcome, invocation, [this.#notes, key]);
     if (outcome.kind !== 'allowed' || outcome.patch === undefined) return attributes.object;
     const { name } = invocation.webhook;
-    const seen = invocation.request['object'] as JsonObject | null;
-    if (seen === null || attributes.object === undefined)
+    const reviewed = invocation.request['object'] as JsonObject | null;
+    if (reviewed === null || attributes.object === undefined)
       throw internalError(
         `admission webhook ${JSON.stringify(name)} attempted to modify the object, which is not supported for this operation`,
       );
-    const patched = patchedBy(outcome.patch, seen);
+    const patched = applyPatch(outcome.patch, reviewed);
     return invocation.ref.version === attributes.ref.version
       ? patched
       : this.#sources.toVersion(patched, attributes.ref);
   }
 }
 
-function patchedBy(patch: JsonValue, seen: JsonObject): JsonObject {
+function applyPatch(patch: JsonValue, reviewed: JsonObject): JsonObject {
   try {
-    return applyJsonPatch(seen, patch);
+    return applyJsonPatch(reviewed, patch);
   } catch (error) {
     if (error instanceof StatusError && error.httpCode !== 413) throw internalError(error.statusMessage);
     throw error;
@@ -153,7 +153,7 @@ export function validateByWebhooks(
   if (missing.length > 0) throw new ReviewsNeeded(missing, 'validating');
   for (const [index, outcome] of outcomes.entries()) {
     const key = `failed-open.validating.webhook.admission.k8s.io/round_0_index_${String(index)}`;
-    settle(outcome as ReviewOutcome, invocations[index] as Invocation, [notes, key]);
+    applyOutcome(outcome as ReviewOutcome, invocations[index] as Invocation, [notes, key]);
   }
 }
 
@@ -166,7 +166,7 @@ function refuseDryRun({ webhook }: Invocation, { dryRun }: AdmissionAttributes):
  * @throws StatusError when the webhook rejects the write, or the call fails and the failure policy
  * is Fail
  */
-function settle(
+function applyOutcome(
   outcome: ReviewOutcome,
   { webhook }: Invocation,
   [notes, failedOpenKey]: readonly [AdmissionNotes, string],

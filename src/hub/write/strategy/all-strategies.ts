@@ -34,7 +34,7 @@ import { MUTATING_WEBHOOK_STRATEGY, VALIDATING_WEBHOOK_STRATEGY } from './webhoo
 /** Custom resources have no code of their own, but all of them have a generation. */
 const CUSTOM: Strategy = { generation: true };
 const PLAIN: Strategy = {};
-const COUNTED: Strategy = { generation: true };
+const WITH_GENERATION: Strategy = { generation: true };
 
 /** By `plural.group`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -55,11 +55,11 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'daemonsets.apps': DAEMON_SET_STRATEGY,
   'jobs.batch': JOB_STRATEGY,
   'cronjobs.batch': CRON_JOB_STRATEGY,
-  'ingresses.networking.k8s.io': COUNTED,
+  'ingresses.networking.k8s.io': WITH_GENERATION,
   'ingressclasses.networking.k8s.io': INGRESS_CLASS_STRATEGY,
   'networkpolicies.networking.k8s.io': NETWORK_POLICY_STRATEGY,
   'horizontalpodautoscalers.autoscaling': AUTOSCALER_STRATEGY,
-  'poddisruptionbudgets.policy': COUNTED,
+  'poddisruptionbudgets.policy': WITH_GENERATION,
   'rolebindings.rbac.authorization.k8s.io': BINDING_STRATEGY,
   'clusterrolebindings.rbac.authorization.k8s.io': BINDING_STRATEGY,
   'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_STRATEGY,

@@ -3,7 +3,7 @@ import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { Strategy } from './strategy.ts';
 
 const TARGET = 'targetCPUUtilizationPercentage';
-const USUAL_TARGET = 80;
+const DEFAULT_TARGET = 80;
 const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
 const SCALE_UP: JsonObject = {
@@ -42,11 +42,11 @@ function withTarget(autoscaler: JsonObject): JsonObject {
   const spec = objectAt(autoscaler, 'spec') ?? {};
   const annotations = objectAt(objectAt(autoscaler, 'metadata'), 'annotations') ?? {};
   const named = getOwn(spec, TARGET) !== undefined || Object.hasOwn(annotations, METRICS_ANNOTATION);
-  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [TARGET]: USUAL_TARGET } };
+  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [TARGET]: DEFAULT_TARGET } };
 }
 
 function cpuMetric(): JsonValue {
-  const target = { type: 'Utilization', averageUtilization: USUAL_TARGET };
+  const target = { type: 'Utilization', averageUtilization: DEFAULT_TARGET };
   return { type: 'Resource', resource: { name: 'cpu', target } };
 }
 

@@ -30,12 +30,12 @@ function withConditionTimes(object: JsonObject, old: JsonObject | undefined, now
   const conditions = status['conditions'].map((condition): JsonValue => {
     if (!isObject(condition)) return condition;
     const known = before.find((one) => one['type'] === condition['type']);
-    const moved = known?.['status'] !== condition['status'];
+    const changed = known?.['status'] !== condition['status'];
     return {
       ...condition,
       lastUpdateTime: condition['lastUpdateTime'] ?? now,
       lastTransitionTime:
-        condition['lastTransitionTime'] ?? (moved ? now : (known?.['lastTransitionTime'] ?? now)),
+        condition['lastTransitionTime'] ?? (changed ? now : (known?.['lastTransitionTime'] ?? now)),
     };
   });
   return { ...object, status: { ...status, conditions } };

@@ -3,7 +3,7 @@ import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import { withLabelsOfTemplate, withTemplateDefaults } from './pod-defaults.ts';
 import type { Strategy } from './strategy.ts';
 
-const USUAL_BACKOFF = 6;
+const DEFAULT_BACKOFF = 6;
 const UNLIMITED_BACKOFF = 2 ** 31 - 1;
 const JOB_DEFAULTS = {
   completionMode: 'NonIndexed',
@@ -39,7 +39,7 @@ export function withJobTemplateDefaults(spec: JsonObject): JsonObject {
 /** Defaults that depend on how failures are handled. Source: pkg/apis/batch/v1 (SetDefaults_Job). */
 function dependentDefaults(spec: JsonObject): JsonObject {
   const policy = objectAt(spec, 'podFailurePolicy');
-  const backoffLimit = spec['backoffLimitPerIndex'] === undefined ? USUAL_BACKOFF : UNLIMITED_BACKOFF;
+  const backoffLimit = spec['backoffLimitPerIndex'] === undefined ? DEFAULT_BACKOFF : UNLIMITED_BACKOFF;
   if (policy === undefined) return { backoffLimit, podReplacementPolicy: 'TerminatingOrFailed' };
   return { backoffLimit, podReplacementPolicy: 'Failed' };
 }
@@ -79,14 +79,14 @@ function withJobSelector(object: JsonObject): JsonObject {
   };
   const selector = objectAt(spec, 'selector');
   const matchLabels = { 'batch.kubernetes.io/controller-uid': uid, ...objectAt(selector, 'matchLabels') };
-  const metadataNow = { ...metadata };
-  const own = objectAt(metadata, 'labels');
+  const newMetadata = { ...metadata };
+  const ownLabels = objectAt(metadata, 'labels');
   // Upstream the labels of a Job that has none of its own are those of the template, as one map.
-  if (own !== undefined && own === objectAt(objectAt(template, 'metadata'), 'labels'))
-    metadataNow['labels'] = labels;
+  if (ownLabels !== undefined && ownLabels === objectAt(objectAt(template, 'metadata'), 'labels'))
+    newMetadata['labels'] = labels;
   const labelled = { ...template, metadata: { ...objectAt(template, 'metadata'), labels } };
   const selected = { ...spec, selector: { ...selector, matchLabels }, template: labelled };
-  return { ...object, metadata: metadataNow, spec: selected };
+  return { ...object, metadata: newMetadata, spec: selected };
 }
 
 export const JOB_STRATEGY: Strategy = {

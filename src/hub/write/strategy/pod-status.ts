@@ -15,33 +15,36 @@ export function newPodStatus(spec: JsonObject, now: string): JsonObject {
     reason: 'SchedulingGated',
     message: 'Scheduling is blocked due to non-empty scheduling gates',
   };
-  return { phase: 'Pending', qosClass: qualityOf(spec), ...(gated && { conditions: [condition] }) };
+  return { phase: 'Pending', qosClass: qosClassOf(spec), ...(gated && { conditions: [condition] }) };
 }
 
 /** Keeps the QoS class of a pod, which is set once. */
-export function withQualityOf(old: JsonObject, pod: JsonObject): JsonObject {
-  const quality = getOwn(objectAt(old, 'status') ?? {}, 'qosClass');
-  if (quality === undefined) return pod;
-  return { ...pod, status: { ...objectAt(pod, 'status'), qosClass: quality } };
+export function keepQosClass(old: JsonObject, pod: JsonObject): JsonObject {
+  const qosClass = getOwn(objectAt(old, 'status') ?? {}, 'qosClass');
+  if (qosClass === undefined) return pod;
+  return { ...pod, status: { ...objectAt(pod, 'status'), qosClass } };
 }
 
 /**
  * Source: pkg/apis/core/v1/helper/qos (ComputePodQOS). Pod-level resources take precedence over
  * those of containers.
  */
-function qualityOf(spec: JsonObject): string {
-  const whole = objectAt(spec, 'resources');
+function qosClassOf(spec: JsonObject): string {
+  const podResources = objectAt(spec, 'resources');
   const resources =
-    whole === undefined
+    podResources === undefined
       ? [...listAt(spec, 'containers'), ...listAt(spec, 'initContainers')].map(resourcesOf)
-      : [whole];
-  const named = (one: JsonObject, key: string): string[] =>
+      : [podResources];
+  const positiveNames = (one: JsonObject, key: string): string[] =>
     COUNTED.filter((name) => isPositive(getOwn(objectAt(one, key) ?? {}, name)));
-  const nothing = resources.every((one) => named(one, 'requests').length + named(one, 'limits').length === 0);
-  if (nothing) return 'BestEffort';
+  const isEmpty = resources.every(
+    (one) => positiveNames(one, 'requests').length + positiveNames(one, 'limits').length === 0,
+  );
+  if (isEmpty) return 'BestEffort';
   const guaranteed = resources.every(
     (one) =>
-      named(one, 'limits').length === COUNTED.length && COUNTED.every((name) => asksForItsLimit(one, name)),
+      positiveNames(one, 'limits').length === COUNTED.length &&
+      COUNTED.every((name) => requestEqualsLimit(one, name)),
   );
   return guaranteed ? 'Guaranteed' : 'Burstable';
 }
@@ -55,11 +58,11 @@ function isPositive(value: JsonValue | undefined): boolean {
   return quantity !== undefined && quantity.mantissa > 0n;
 }
 
-function asksForItsLimit(resources: JsonObject, name: string): boolean {
-  const at = (key: string) => {
+function requestEqualsLimit(resources: JsonObject, name: string): boolean {
+  const quantityAt = (key: string) => {
     const value = getOwn(objectAt(resources, key) ?? {}, name);
     return typeof value === 'string' ? parseQuantity(value) : undefined;
   };
-  const [asked, limit] = [at('requests'), at('limits')];
-  return asked === undefined || (limit !== undefined && compareQuantities(asked, limit) === 0);
+  const [request, limit] = [quantityAt('requests'), quantityAt('limits')];
+  return request === undefined || (limit !== undefined && compareQuantities(request, limit) === 0);
 }

@@ -84,8 +84,8 @@ function fillInAddresses(spec: JsonObject, old: JsonObject | undefined): void {
 function fillInFamilies(spec: JsonObject, old: JsonObject | undefined): void {
   const withoutPods =
     textAt(spec, 'clusterIP') === 'None' && Object.keys(objectAt(spec, 'selector') ?? {}).length === 0;
-  const usual = withoutPods ? 'RequireDualStack' : 'SingleStack';
-  spec['ipFamilyPolicy'] ??= getOwn(old ?? {}, 'ipFamilyPolicy') ?? usual;
+  const defaultPolicy = withoutPods ? 'RequireDualStack' : 'SingleStack';
+  spec['ipFamilyPolicy'] ??= getOwn(old ?? {}, 'ipFamilyPolicy') ?? defaultPolicy;
   const families = listAt(spec, 'ipFamilies');
   const addresses = textsAt(spec, 'clusterIPs').filter((one) => one !== 'None');
   const found = addresses.map((one) => (one.includes(':') ? 'IPv6' : 'IPv4'));

@@ -21,8 +21,8 @@ export function withoutOldType(service: JsonObject, old: JsonObject): JsonObject
   const [type, oldType] = [textAt(spec, 'type'), textAt(before, 'type')];
   if (spec === undefined || before === undefined) return service;
   const result: JsonObject = { ...spec };
-  const shut = isReachableFromOutside(before) && !isReachableFromOutside(spec);
-  if (shut && getOwn(spec, TRAFFIC) === getOwn(before, TRAFFIC)) delete result[TRAFFIC];
+  const isNoLongerExposed = isReachableFromOutside(before) && !isReachableFromOutside(spec);
+  if (isNoLongerExposed && getOwn(spec, TRAFFIC) === getOwn(before, TRAFFIC)) delete result[TRAFFIC];
   const kept = type === 'LoadBalancer' ? service : withoutBalancer(service);
   if (type === oldType) return { ...kept, spec: result };
   for (const [types, fields] of DEPENDENT) {

@@ -116,10 +116,10 @@ export const LIMIT_RANGE_STRATEGY: Strategy = {
 
 function withLimitDefaults(item: JsonObject): JsonObject {
   if (textAt(item, 'type') !== 'Container') return item;
-  const usual: Quantities = { ...objectAt(item, 'max'), ...objectAt(item, 'default') };
-  const asked: Quantities = { ...objectAt(item, 'min'), ...usual, ...objectAt(item, 'defaultRequest') };
+  const limits: Quantities = { ...objectAt(item, 'max'), ...objectAt(item, 'default') };
+  const requests: Quantities = { ...objectAt(item, 'min'), ...limits, ...objectAt(item, 'defaultRequest') };
   const result: JsonObject = { ...item };
-  if (Object.keys(usual).length > 0) result['default'] = usual;
-  if (Object.keys(asked).length > 0) result['defaultRequest'] = asked;
+  if (Object.keys(limits).length > 0) result['default'] = limits;
+  if (Object.keys(requests).length > 0) result['defaultRequest'] = requests;
   return result;
 }

@@ -8,7 +8,7 @@ import {
   withPodDefaults,
   withTemplateDefaults,
 } from './pod-defaults.ts';
-import { newPodStatus, withQualityOf } from './pod-status.ts';
+import { newPodStatus, keepQosClass } from './pod-status.ts';
 import { withClaimDefaults } from './storage-strategies.ts';
 import type { Strategy } from './strategy.ts';
 
@@ -155,7 +155,7 @@ export const POD_STRATEGY: Strategy = {
     return spec === undefined ? object : { ...object, spec: withOwnPodDefaults(withPodDefaults(spec)) };
   },
   onCreate: (object, now) => ({ ...object, status: newPodStatus(objectAt(object, 'spec') ?? {}, now) }),
-  onUpdate: (object, old) => withQualityOf(old, object),
+  onUpdate: (object, old) => keepQosClass(old, object),
 };
 
 export const POD_TEMPLATE_STRATEGY: Strategy = {

@@ -176,7 +176,7 @@ describe('the authorizer', () => {
     const storage = `clusterrolebindings.${GROUP}`;
     bindings.push({ storage, namespace: '', name: 'b', object: binding('ClusterRole', 'readers', ada) });
     expect(changing.allows(user('ada'), list('nodes'))).toBe(false);
-    changing.forget();
+    changing.invalidate();
     expect(changing.allows(user('ada'), list('nodes'))).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import {
   ruleAllowsPath,
   ruleCovers,
 } from '../../../../src/hub/auth/rbac/rbac-rules.ts';
-import type { AccessQuestion } from '../../../../src/hub/wire/user-info.ts';
+import type { AccessAttributes } from '../../../../src/hub/wire/user-info.ts';
 
 const rule = (over: Partial<PolicyRule> = {}): PolicyRule => ({
   verbs: ['get'],
@@ -17,7 +17,7 @@ const rule = (over: Partial<PolicyRule> = {}): PolicyRule => ({
   nonResourceURLs: [],
   ...over,
 });
-const question = (over: Partial<AccessQuestion> = {}): AccessQuestion => ({
+const question = (over: Partial<AccessAttributes> = {}): AccessAttributes => ({
   verb: 'get',
   group: '',
   resource: 'pods',
@@ -25,7 +25,7 @@ const question = (over: Partial<AccessQuestion> = {}): AccessQuestion => ({
 });
 
 describe('a rule about resources', () => {
-  it.each<[string, Partial<PolicyRule>, Partial<AccessQuestion>, boolean]>([
+  it.each<[string, Partial<PolicyRule>, Partial<AccessAttributes>, boolean]>([
     ['allows what it names', {}, {}, true],
     ['allows no other verb', {}, { verb: 'delete' }, false],
     ['allows no other group', {}, { group: 'apps' }, false],
