@@ -20,7 +20,7 @@ export interface HubOptions {
    */
   readonly legacyTokenSecrets?: boolean | undefined;
   /**
-   * false: an API server alone, as test environments start it. Namespaces stay terminating, no
+   * false: only the API server, as test environments start it. Namespaces stay terminating, no
    * garbage is collected, approved certificate requests get no certificate, and namespaces get no
    * ServiceAccount.
    */

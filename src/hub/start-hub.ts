@@ -23,6 +23,7 @@ import type { RunningControllers } from './controllers/start-controllers.ts';
 import { FlowControl } from './flow/flow-control.ts';
 import { SecondTicks } from './flow/second-ticks.ts';
 import { HubMetrics } from './http/hub-metrics.ts';
+import type { ClusterGauges } from './http/request-metrics.ts';
 import { RequestHandler } from './http/request-handler.ts';
 import type { ServingIdentity } from './auth/certificates/serving-certificate.ts';
 import { TlsServer } from './http/tls-server.ts';
@@ -42,7 +43,7 @@ const CLUSTERS_AT_A_TIME = 16;
 const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
-interface Settled extends HubOptions {
+interface ResolvedOptions extends HubOptions {
   readonly members: readonly string[];
   readonly legacyTokenSecrets: boolean;
   readonly log: Logger;
@@ -51,11 +52,11 @@ interface Settled extends HubOptions {
 }
 
 /**
- * Starts the embedded hub: recovers what the data directory holds, then listens. Resolves when it serves.
+ * Starts the embedded hub: recovers the data directory, then listens. Resolves when it serves.
  * @throws InputError when the directory is in use or damaged, or a member's name is no DNS label
  */
 export async function startHub(options: HubOptions): Promise<RunningHub> {
-  const settled: Settled = {
+  const resolved: ResolvedOptions = {
     ...options,
     log: options.log ?? SILENT_LOG,
     clock: options.clock ?? REAL_CLOCK,
@@ -63,20 +64,20 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
     legacyTokenSecrets: options.legacyTokenSecrets ?? false,
     onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
   };
-  for (const name of settled.members) requireMemberName(name);
-  await tightenDirectory(settled.dataDir, isHubData, settled.log);
-  const lock = lockDirectory(settled.dataDir);
+  for (const name of resolved.members) requireMemberName(name);
+  await tightenDirectory(resolved.dataDir, isHubData, resolved.log);
+  const lock = lockDirectory(resolved.dataDir);
   try {
-    return await serve(settled, () => lock.release());
+    return await serve(resolved, () => lock.release());
   } catch (error) {
     lock.release();
     throw error;
   }
 }
 
-async function serve(options: Settled, releaseLock: () => void): Promise<RunningHub> {
+async function serve(options: ResolvedOptions, releaseLock: () => void): Promise<RunningHub> {
   const { dataDir, clock, log } = options;
-  // Before anything is written: a directory that is damaged stays as it is.
+  // Checked before anything is written, so that a damaged directory stays unchanged.
   const register = ClusterRegister.read(dataDir).begin(['', ...options.members]);
   const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
@@ -85,7 +86,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
   const caPem = `${keys.authority.certPem}${options.given?.serving === undefined ? '' : identity.certPem}`;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
-  const clusters = await openClusters(options, register, { keys, fixed: { tokens, revocations } });
+  const clusters = await openClusters(options, register, { keys, shared: { tokens, revocations } });
   const audit = openAudit(options);
   const { server, handler, address, ticks } = assembleServer(options, {
     clusters,
@@ -98,11 +99,11 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
     controllers.push(startControllers(cluster, caPem, options.controllers === false));
   const port = await server.listen(hosts.host, hosts.port);
   address.text = `${urlHost(hosts.host)}:${String(port)}`;
-  certificate.keepFresh(
+  certificate.startRenewal(
     (renewed) => server.renew(renewed),
     (error) => log.error('could not renew the serving certificate', { error: String(error) }),
   );
-  const stopFollowing = watchCredentialFiles({ tokens, revocations }, clock, () => {
+  const stopWatchingCredentials = watchCredentialFiles({ tokens, revocations }, clock, () => {
     handler.endRevokedStreams().catch((error: unknown) => {
       log.error('could not end streams of revoked credentials', { error: String(error) });
     });
@@ -121,7 +122,7 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
       for (const cluster of clusters.values()) await cluster.store.compact();
     },
     close: once(async () => {
-      stopFollowing();
+      stopWatchingCredentials();
       certificate.stop();
       for (const running of controllers) await running.stop();
       await server.close();
@@ -133,9 +134,9 @@ async function serve(options: Settled, releaseLock: () => void): Promise<Running
   };
 }
 
-/** The server and the handler of its requests, which share one account of who holds what. */
+/** The server and the handler of its requests, which share timers and metrics. */
 function assembleServer(
-  { clock, log, connections }: Settled,
+  { clock, log, connections }: ResolvedOptions,
   deps: {
     readonly clusters: ReadonlyMap<string, ApiCluster>;
     readonly audit: AuditLog;
@@ -169,26 +170,26 @@ function assembleServer(
 }
 
 async function openClusters(
-  options: Settled,
+  options: ResolvedOptions,
   register: ClusterRegister,
   {
     keys,
-    fixed,
+    shared,
   }: {
     readonly keys: KeyStore;
-    readonly fixed: { readonly tokens: TokenFile; readonly revocations: Revocations };
+    readonly shared: { readonly tokens: TokenFile; readonly revocations: Revocations };
   },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
   const admission = options.admission ?? [agentRightsCheck, ...ocmChecks];
-  const ofHub = readCredentialFiles(options.given ?? {}, options.log);
+  const hubCredentials = readCredentialFiles(options.given ?? {}, options.log);
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
   try {
     await forEachCluster(names, async (name) => {
-      // Its own issuer and authorities: a token or certificate of one member is nothing to another.
+      // Its own issuer and authorities: a token or certificate of one member is invalid for another.
       const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-      const given = name === '' ? ofHub : undefined;
+      const given = name === '' ? hubCredentials : undefined;
       const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
         longLived: legacyTokenSecrets,
         ...given?.signers,
@@ -197,7 +198,7 @@ async function openClusters(
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
-      const credentials = { ...fixed, serviceAccounts, authorities, legacyTokenSecrets, given };
+      const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, given };
       const deps = { ...credentials, identity, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
@@ -212,8 +213,8 @@ async function openClusters(
 }
 
 /**
- * A few at a time: each waits for the disk again and again, and a thousand files need not be open at once. Throws the first failure,
- * but only when nothing runs any more.
+ * Runs a step for a few clusters at a time: each waits for the disk many times, and a thousand files
+ * need not be open at once. Throws the first failure, after all steps have ended.
  */
 async function forEachCluster<Item, Result>(
   items: readonly Item[],
@@ -227,9 +228,12 @@ async function forEachCluster<Item, Result>(
   });
 }
 
-/** Writes the kubeconfigs of the administrator, keeping the token while it is good; returns where they are. */
+/**
+ * Writes the kubeconfigs of the administrator, with the existing token if it is valid.
+ * @returns the path of the kubeconfig of a member; of the hub for ''
+ */
 function writeKubeconfigs(
-  options: Settled,
+  options: ResolvedOptions,
   hub: {
     readonly url: string;
     readonly caPem: string;
@@ -253,7 +257,7 @@ function writeKubeconfigs(
   return pathOf;
 }
 
-/** The token of the kubeconfig that is there, while it is good; so that copies of that file keep working. */
+/** The token of the existing kubeconfig if it is valid, so that copies of that file stay valid; otherwise a new one. */
 function adminToken(tokens: TokenFile, kubeconfigPath: string): string {
   const present = existsSync(kubeconfigPath)
     ? /^ {4}token: (\S+)$/m.exec(readFileSync(kubeconfigPath, 'utf8'))?.[1]
@@ -263,7 +267,7 @@ function adminToken(tokens: TokenFile, kubeconfigPath: string): string {
   return tokens.issue(ADMIN);
 }
 
-function openAudit(options: Settled): AuditLog {
+function openAudit(options: ResolvedOptions): AuditLog {
   const level = options.audit ?? 'off';
   if (level === 'off') return NO_AUDIT;
   const paths = {
@@ -273,12 +277,7 @@ function openAudit(options: Settled): AuditLog {
   return new FileAuditLog(paths, { reads: level === 'all' });
 }
 
-function gaugesOf(cluster: ApiCluster): {
-  name: string;
-  objects: number;
-  resourceVersion: number;
-  logBytes: number;
-} {
+function gaugesOf(cluster: ApiCluster): ClusterGauges {
   const { objectCount: objects, rv: resourceVersion, logBytes } = cluster.store;
   return { name: cluster.name, objects, resourceVersion, logBytes };
 }

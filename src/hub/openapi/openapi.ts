@@ -52,9 +52,9 @@ export function openApiDocument(scheme: Scheme, path: string): OpenApiDocument |
   }
   const known = cache.documents.get(path);
   if (known !== undefined) return known;
-  const made = render(scheme, path);
-  if (made !== undefined) cache.documents.set(path, made);
-  return made;
+  const rendered = render(scheme, path);
+  if (rendered !== undefined) cache.documents.set(path, rendered);
+  return rendered;
 }
 
 function pathOf(group: string, version: string): string {

@@ -113,15 +113,15 @@ function emptyOf(type: string): JsonValue {
 function objectIn(object: JsonObject, key: string): JsonObject {
   const known = getOwn(object, key);
   if (isObject(known)) return known;
-  const made: JsonObject = {};
-  setOwn(object, key, made);
-  return made;
+  const created: JsonObject = {};
+  setOwn(object, key, created);
+  return created;
 }
 
 function listIn(object: JsonObject, key: string): JsonValue[] {
   const known = getOwn(object, key);
   if (Array.isArray(known)) return known;
-  const made: JsonValue[] = [];
-  setOwn(object, key, made);
-  return made;
+  const created: JsonValue[] = [];
+  setOwn(object, key, created);
+  return created;
 }

@@ -33,9 +33,9 @@ export function messageFields(name: string): ReadonlyMap<number, MessageField> |
   if (!Object.hasOwn(MESSAGES, name)) return undefined;
   const fields = new Map<number, MessageField>();
   for (const [number, text] of Object.entries(MESSAGES[name] ?? {})) {
-    const [field = '', held = ''] = text.split(' ');
-    const pointer = held.startsWith('*');
-    const type = pointer ? held.slice(1) : held;
+    const [field = '', goType = ''] = text.split(' ');
+    const pointer = goType.startsWith('*');
+    const type = pointer ? goType.slice(1) : goType;
     const repeated = type.startsWith('[]');
     const map = type.startsWith('{}');
     fields.set(Number(number), {

@@ -4,7 +4,7 @@ const DELIMITED = 2;
 
 const FIRST_BYTES = 64 * 1024;
 
-/** Writes the wire format. As in proto3, callers leave out what is zero. */
+/** Writes the wire format. As in proto3, callers omit zero values. */
 export class ProtoWriter {
   #bytes = Buffer.allocUnsafe(FIRST_BYTES);
   #at = 0;
@@ -33,16 +33,16 @@ export class ProtoWriter {
     this.#at = this.#bytes.writeDoubleLE(value, this.#at);
   }
 
-  /** A message within the message: what `write` writes. Its length stands before it, so it is moved when that is known. */
+  /** An embedded message, which `write` writes. It is moved once its length is known, which precedes it. */
   message(field: number, write: () => void): void {
     this.#varint(field * 8 + DELIMITED);
     const start = this.#at;
     write();
     const end = this.#at;
     this.#varint(end - start);
-    const room = this.#at - end;
+    const lengthBytes = this.#at - end;
     const length = Buffer.from(this.#bytes.subarray(end, this.#at));
-    this.#bytes.copyWithin(start + room, start, end);
+    this.#bytes.copyWithin(start + lengthBytes, start, end);
     length.copy(this.#bytes, start);
   }
 

@@ -19,7 +19,7 @@ export interface Schema {
   readonly embeddedResource?: boolean;
   readonly properties?: ReadonlyMap<string, Schema>;
   /** How the Go struct declares its fields. Custom kinds have no Go types. */
-  readonly held?: ReadonlyMap<string, HeldField>;
+  readonly goFields?: ReadonlyMap<string, GoFieldFlags>;
   /** Values of the keys that are not declared: a schema, or true for anything. */
   readonly additional?: Schema | true;
   readonly items?: Schema;
@@ -36,7 +36,7 @@ export interface Schema {
 }
 
 /** How a Go struct declares a field. Default: by value, with `omitempty`. */
-export interface HeldField {
+export interface GoFieldFlags {
   /** A pointer: an empty value is kept. */
   readonly pointer?: true;
   /** Written even when it is empty: no `omitempty`. */

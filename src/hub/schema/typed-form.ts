@@ -3,13 +3,13 @@ import { formatMicroTime, formatRfc3339, parseRfc3339 } from '../../core/model/r
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepClone, isObject, setOwn } from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
-import type { HeldField, Schema } from './schema.ts';
+import type { GoFieldFlags, Schema } from './schema.ts';
 
 /**
  * The API server decodes objects of built-in kinds into Go structs, stores them as protobuf, and
  * encodes the structs again. So zero values appear that no client sent (`lastTransitionTime: null`,
  * `rules: null`, `strategy: {}`), and empty lists, empty strings and nulls are dropped.
- * `Schema.held` describes the fields. Source: encoding/json (omitempty, omitzero), k8s.io/api
+ * `Schema.goFields` describes the fields. Source: encoding/json (omitempty, omitzero), k8s.io/api
  * (types.go), gogo protobuf (empty lists are not written).
  */
 
@@ -37,34 +37,34 @@ const DROP: EmptyContainers = { keep: 'none', found: false };
 interface Plan {
   readonly fields: ReadonlyMap<string, FieldPlan>;
   /** Fields that are always written. */
-  readonly filled: Filling;
+  readonly defaulted: FieldValues;
   /** The same without the defaults of the schema. */
-  readonly bare: Filling;
+  readonly bare: FieldValues;
 }
 
-type Filling = readonly (readonly [key: string, value: JsonValue])[];
+type FieldValues = readonly (readonly [key: string, value: JsonValue])[];
 
 const plans = new WeakMap<Schema, Plan>();
 /** Objects that have this form already, such as the specs of most live objects. */
-const settled = new WeakSet<JsonObject>();
+const inTypedForm = new WeakSet<JsonObject>();
 
 /**
  * An object of a built-in kind as the API server encodes it, with the defaults of its schema.
  * Returns the same object if nothing changes.
  * @param object readable as its Go type (`decodeProblem`) and without unknown fields (`prune`)
  */
-export function typedForm(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
-  return withRequiredFields(schema, typedFields(schema, object, hollows));
+export function typedForm(schema: Schema, object: JsonObject, emptyContainers = DROP): JsonObject {
+  return withRequiredFields(schema, typedFields(schema, object, emptyContainers));
 }
 
 /** The same for the present top-level fields; none is added. */
-export function typedFields(schema: Schema, object: JsonObject, hollows = DROP): JsonObject {
-  return eachField(planOf(schema), object, hollows, true);
+export function typedFields(schema: Schema, object: JsonObject, emptyContainers = DROP): JsonObject {
+  return eachField(planOf(schema), object, emptyContainers, true);
 }
 
 /** The object with the top-level fields that are always written. */
 export function withRequiredFields(schema: Schema, object: JsonObject): JsonObject {
-  return withMissing(planOf(schema).filled, object);
+  return withMissing(planOf(schema).defaulted, object);
 }
 
 /** The zero value of a kind before defaulting, which field ownership starts from. */
@@ -88,8 +88,8 @@ function zeroValue(schema: Schema, bare = false): JsonValue {
     case 'boolean':
       return false;
     case 'object':
-      if (schema.held === undefined) return null;
-      return withMissing(bare ? planOf(schema).bare : planOf(schema).filled, {});
+      if (schema.goFields === undefined) return null;
+      return withMissing(bare ? planOf(schema).bare : planOf(schema).defaulted, {});
     case 'array':
     case '':
       return null;
@@ -100,7 +100,7 @@ function zeroValue(schema: Schema, bare = false): JsonValue {
 export function markTypedForm(object: JsonObject): void {
   for (const key of Object.keys(object)) {
     const part = object[key] as JsonValue;
-    if (key !== 'metadata' && isObject(part)) settled.add(part);
+    if (key !== 'metadata' && isObject(part)) inTypedForm.add(part);
   }
 }
 
@@ -108,17 +108,17 @@ function planOf(schema: Schema): Plan {
   const known = plans.get(schema);
   if (known !== undefined) return known;
   const fields = new Map<string, FieldPlan>();
-  const filled: [string, JsonValue][] = [];
+  const defaulted: [string, JsonValue][] = [];
   const bare: [string, JsonValue][] = [];
   for (const [key, field] of schema.properties ?? []) {
-    const held = schema.held?.get(key) ?? {};
-    const zero = zeroField(field, held, true);
-    const missing = defaultOf(field, held) ?? zeroField(field, held, false);
-    fields.set(key, { schema: field, missing, dropsEmpty: held.pointer !== true && !isStruct(field) });
-    if (missing !== undefined) filled.push([key, missing]);
+    const flags = schema.goFields?.get(key) ?? {};
+    const zero = zeroField(field, flags, true);
+    const missing = defaultOf(field, flags) ?? zeroField(field, flags, false);
+    fields.set(key, { schema: field, missing, dropsEmpty: flags.pointer !== true && !isStruct(field) });
+    if (missing !== undefined) defaulted.push([key, missing]);
     if (zero !== undefined) bare.push([key, zero]);
   }
-  const plan: Plan = { fields, filled, bare };
+  const plan: Plan = { fields, defaulted, bare };
   plans.set(schema, plan);
   return plan;
 }
@@ -126,14 +126,14 @@ function planOf(schema: Schema): Plan {
 /**
  * An empty string that would be omitted again is not a default, except for the key of a list item.
  */
-function defaultOf(field: Schema, { pointer }: HeldField): JsonValue | undefined {
+function defaultOf(field: Schema, { pointer }: GoFieldFlags): JsonValue | undefined {
   return field.default === '' && pointer !== true ? undefined : field.default;
 }
 
 /** The value of an unset field; undefined: it is omitted. */
 function zeroField(
   schema: Schema,
-  { pointer, always, omitZero }: HeldField,
+  { pointer, always, omitZero }: GoFieldFlags,
   bare: boolean,
 ): JsonValue | undefined {
   if (pointer === true) return always === true ? null : undefined;
@@ -147,63 +147,68 @@ function isStruct(schema: Schema): boolean {
   return (schema.type === 'object' && schema.additional === undefined) || schema.type === '';
 }
 
-function fieldForm(field: FieldPlan, value: JsonValue, hollows: EmptyContainers): JsonValue | undefined {
+function fieldForm(
+  field: FieldPlan,
+  value: JsonValue,
+  emptyContainers: EmptyContainers,
+): JsonValue | undefined {
   const { schema, missing, dropsEmpty } = field;
   if (value === null || (dropsEmpty && isZero(value))) return missing;
-  if (dropsEmpty && isHollow(value)) {
-    const kept = hollows.keep === 'all' || (hollows.keep === 'written' && missing !== undefined);
+  if (dropsEmpty && isEmptyContainer(value)) {
+    const kept =
+      emptyContainers.keep === 'all' || (emptyContainers.keep === 'written' && missing !== undefined);
     if (!kept) return missing;
-    hollows.found = true;
+    emptyContainers.found = true;
     return value;
   }
-  return valueForm(schema, value, hollows);
+  return valueForm(schema, value, emptyContainers);
 }
 
 const isZero = (value: JsonValue): boolean => value === '' || value === 0 || value === false;
 
-function isHollow(value: JsonValue): boolean {
+function isEmptyContainer(value: JsonValue): boolean {
   if (Array.isArray(value)) return value.length === 0;
   return isObject(value) && Object.keys(value).length === 0;
 }
 
 /** @param value not null */
-function valueForm(schema: Schema, value: JsonValue, hollows: EmptyContainers): JsonValue {
+function valueForm(schema: Schema, value: JsonValue, emptyContainers: EmptyContainers): JsonValue {
   if (Array.isArray(value))
-    return schema.items === undefined ? value : listForm(schema.items, value, hollows);
+    return schema.items === undefined ? value : listForm(schema.items, value, emptyContainers);
   if (isObject(value)) {
-    if (schema.held !== undefined) {
+    if (schema.goFields !== undefined) {
       const plan = planOf(schema);
-      return withMissing(plan.filled, eachField(plan, value, hollows));
+      return withMissing(plan.defaulted, eachField(plan, value, emptyContainers));
     }
-    return typeof schema.additional === 'object' ? mapForm(schema.additional, value, hollows) : value;
+    return typeof schema.additional === 'object' ? mapForm(schema.additional, value, emptyContainers) : value;
   }
   if (schema.format === undefined) return value;
   if (schema.format === 'quantity') return quantityForm(value);
   return schema.format === 'date-time' && typeof value === 'string' ? timeForm(schema, value) : value;
 }
 
-function listForm(items: Schema, list: JsonValue[], hollows: EmptyContainers): JsonValue[] {
+function listForm(items: Schema, list: JsonValue[], emptyContainers: EmptyContainers): JsonValue[] {
   let changed = false;
   chargeWork(list.length + 1);
   const result = list.map((item) => {
-    const formed = item === null ? zeroValue(items) : valueForm(items, item, hollows);
-    changed ||= formed !== item;
-    return formed;
+    const typed = item === null ? zeroValue(items) : valueForm(items, item, emptyContainers);
+    changed ||= typed !== item;
+    return typed;
   });
   return changed ? result : list;
 }
 
-function mapForm(values: Schema, map: JsonObject, hollows: EmptyContainers): JsonObject {
+function mapForm(values: Schema, map: JsonObject, emptyContainers: EmptyContainers): JsonObject {
   let copy: JsonObject | undefined;
   const keys = Object.keys(map);
   chargeKeys(keys.length);
   for (const key of keys) {
     const value = map[key] as JsonValue;
     if (typeof value === 'string' && values.format === undefined) continue;
-    const formed = value === null ? zeroEntry(values) : valueForm(values, value, hollows);
-    if (formed === value) continue;
+    const typed = value === null ? zeroEntry(values) : valueForm(values, value, emptyContainers);
+    if (typed === value) continue;
     copy ??= { ...map };
-    setOwn(copy, key, formed);
+    setOwn(copy, key, typed);
   }
   return copy ?? map;
 }
@@ -213,7 +218,12 @@ function zeroEntry(values: Schema): JsonValue {
   return values.format === 'byte' ? '' : zeroValue(values);
 }
 
-function eachField(plan: Plan, object: JsonObject, hollows: EmptyContainers, isTop = false): JsonObject {
+function eachField(
+  plan: Plan,
+  object: JsonObject,
+  emptyContainers: EmptyContainers,
+  isTop = false,
+): JsonObject {
   let copy: JsonObject | undefined;
   const keys = Object.keys(object);
   chargeKeys(keys.length);
@@ -221,19 +231,19 @@ function eachField(plan: Plan, object: JsonObject, hollows: EmptyContainers, isT
     const value = object[key] as JsonValue;
     const field = plan.fields.get(key);
     if (field === undefined) continue;
-    if (isTop && isObject(value) && settled.has(value)) continue;
-    const formed = fieldForm(field, value, hollows);
-    if (formed === value) continue;
+    if (isTop && isObject(value) && inTypedForm.has(value)) continue;
+    const typed = fieldForm(field, value, emptyContainers);
+    if (typed === value) continue;
     copy ??= { ...object };
-    if (formed === undefined) delete copy[key];
-    else setOwn(copy, key, formed === field.missing ? deepClone(formed) : formed);
+    if (typed === undefined) delete copy[key];
+    else setOwn(copy, key, typed === field.missing ? deepClone(typed) : typed);
   }
   return copy ?? object;
 }
 
-function withMissing(filling: Filling, object: JsonObject): JsonObject {
+function withMissing(values: FieldValues, object: JsonObject): JsonObject {
   let copy: JsonObject | undefined;
-  for (const [key, value] of filling) {
+  for (const [key, value] of values) {
     if (Object.hasOwn(object, key)) continue;
     copy ??= { ...object };
     setOwn(copy, key, deepClone(value));

@@ -41,10 +41,10 @@ function validateObject(
   problems: FieldProblem[],
   path: FieldPath | undefined,
 ): void {
-  const { required: demanded = [] } = schema;
+  const { required: requiredKeys = [] } = schema;
   const keys = Object.keys(object);
-  chargeKeys(keys.length + demanded.length);
-  for (const key of demanded) {
+  chargeKeys(keys.length + requiredKeys.length);
+  for (const key of requiredKeys) {
     if (!Object.hasOwn(object, key)) problems.push(required(child(path, key)));
   }
   for (const key of schema.name === OBJECT_META ? CHECKED_METADATA : keys) {

@@ -30,12 +30,12 @@ const compiled = new WeakMap<JsonObject, Schema>();
 export function compileSchema(json: JsonObject): Schema {
   const known = compiled.get(json);
   if (known !== undefined) return known;
-  const schema = compileAnew(json);
+  const schema = compileUncached(json);
   compiled.set(json, schema);
   return schema;
 }
 
-function compileAnew(json: JsonObject): Schema {
+function compileUncached(json: JsonObject): Schema {
   chargeKeys(Object.keys(json).length);
   const type = getOwn(json, 'type');
   const schema: Mutable<Schema> = {

@@ -160,10 +160,10 @@ export function establishedStatus(crd: JsonObject, scheme: Scheme, now: string):
   // An established definition stays established, so that a later name conflict does not make its
   // objects unavailable.
   const established = isEstablished(crd) ? ACCEPTED[1] : refused;
-  const asked = objectAt(objectAt(crd, 'spec'), 'names') ?? {};
-  const known = objectAt(old, 'acceptedNames') ?? { kind: '', plural: '' };
+  const requestedNames = objectAt(objectAt(crd, 'spec'), 'names') ?? {};
+  const acceptedBefore = objectAt(old, 'acceptedNames') ?? { kind: '', plural: '' };
   return {
-    acceptedNames: accepted ? asked : known,
+    acceptedNames: accepted ? requestedNames : acceptedBefore,
     conditions: [conditionAt(old, names, now), conditionAt(old, established, now)],
     storedVersions: [...stored],
   };

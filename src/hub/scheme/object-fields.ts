@@ -27,15 +27,15 @@ function metadataSchema(declared: Schema | undefined): Schema {
   return { ...common, properties: new Map([...(common.properties ?? []), ...narrowed]) };
 }
 
-let made: Schema | undefined;
+let metaSchema: Schema | undefined;
 
 /**
  * The schema of metadata for decoding. No field is required: validation reports missing ones with
  * its own messages.
  */
 export function objectMetaSchema(): Schema {
-  made ??= withoutRequired(builtinSchema('machinery:apis.meta.v1.ObjectMeta'), 'ownerReferences');
-  return made;
+  metaSchema ??= withoutRequired(builtinSchema('machinery:apis.meta.v1.ObjectMeta'), 'ownerReferences');
+  return metaSchema;
 }
 
 function withoutRequired(schema: Schema, list: string): Schema {

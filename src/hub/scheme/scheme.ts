@@ -82,11 +82,11 @@ export class Scheme {
    * all objects.
    */
   tables(): readonly ResourceRef[] {
-    this.#tables ??= this.#makeTables();
+    this.#tables ??= this.#findTables();
     return this.#tables;
   }
 
-  #makeTables(): readonly ResourceRef[] {
+  #findTables(): readonly ResourceRef[] {
     const tables = new Map<string, ResourceRef>();
     for (const definition of this.#definitions.values()) {
       const version = definition.versions.find(({ storage }) => storage) ?? definition.versions[0];

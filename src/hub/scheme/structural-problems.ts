@@ -143,15 +143,15 @@ function checkListType(schema: JsonObject, path: FieldPath, problems: FieldProbl
     );
   }
   const items = getOwn(schema, 'items');
-  const demanded = new Set(isObject(items) ? listAt(items, 'required') : []);
+  const requiredNames = new Set(isObject(items) ? listAt(items, 'required') : []);
   for (const [index, key] of keys.entries()) {
     if (typeof key !== 'string' || !isObject(items) || !isObject(items['properties'])) continue;
     const declared = getOwn(items['properties'], key);
-    const needed = demanded.has(key) || (isObject(declared) && declared['default'] !== undefined);
+    const isAlwaysSet = requiredNames.has(key) || (isObject(declared) && declared['default'] !== undefined);
     const where = child(child(path, 'x-kubernetes-list-map-keys'), index);
     if (declared === undefined)
       problems.push(invalidValue(where, key, 'entries must all be names of item properties'));
-    else if (!needed)
+    else if (!isAlwaysSet)
       problems.push(
         required(
           child(child(child(path, 'items'), 'properties'), key),

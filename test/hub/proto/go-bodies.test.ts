@@ -66,7 +66,7 @@ describe('messages and schemas', () => {
       for (const field of messageFields(name)?.values() ?? []) {
         const schema = hasSchema(name) ? builtinSchema(name) : undefined;
         if (schema?.properties?.has(field.name) === true) {
-          const pointer = schema.held?.get(field.name)?.pointer === true;
+          const pointer = schema.goFields?.get(field.name)?.pointer === true;
           if (pointer !== field.pointer) differing.push(`${name}.${field.name}`);
         }
         if (messageFields(field.type) !== undefined) visit(field.type);

@@ -53,7 +53,7 @@ export class FileServingCertificate {
     return Promise.resolve(identity);
   }
 
-  keepFresh(onRenewed: (identity: ServingIdentity) => void, onError: (error: unknown) => void): void {
+  startRenewal(onRenewed: (identity: ServingIdentity) => void, onError: (error: unknown) => void): void {
     this.#cancel = this.#clock.schedule(CHECK_EVERY_MS, () => {
       try {
         const identity = this.#read();
@@ -62,7 +62,7 @@ export class FileServingCertificate {
       } catch (error) {
         onError(error);
       }
-      this.keepFresh(onRenewed, onError);
+      this.startRenewal(onRenewed, onError);
     });
   }
 

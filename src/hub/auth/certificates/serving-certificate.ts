@@ -50,13 +50,13 @@ export class ServingCertificate {
     return { ...pair, caPem: this.#authority.certPem };
   }
 
-  keepFresh(onRenewed: (identity: ServingIdentity) => void, onError: (error: unknown) => void): void {
+  startRenewal(onRenewed: (identity: ServingIdentity) => void, onError: (error: unknown) => void): void {
     this.#cancel = this.#clock.schedule(CHECK_EVERY_MS, () => {
       const ageMs = Math.abs(this.#clock.now() - this.#issuedAtMs);
       const renewed =
         ageMs > LIFETIME_MS - RENEW_BEFORE_MS ? this.issue().then(onRenewed) : Promise.resolve();
       renewed.catch(onError).finally(() => {
-        if (this.#cancel !== undefined) this.keepFresh(onRenewed, onError);
+        if (this.#cancel !== undefined) this.startRenewal(onRenewed, onError);
       });
     });
   }

@@ -51,9 +51,9 @@ const shared = new Map<string, WeakRef<SwaggerDocument>>();
 export function swaggerDocument(scheme: Scheme): SwaggerDocument {
   const known = caches.get(scheme);
   if (known?.revision === scheme.revision) return known.document;
-  const made = new SwaggerDocument(JSON.stringify(render(scheme)));
-  const document = shared.get(made.etag)?.deref() ?? made;
-  if (document === made) share(made);
+  const rendered = new SwaggerDocument(JSON.stringify(render(scheme)));
+  const document = shared.get(rendered.etag)?.deref() ?? rendered;
+  if (document === rendered) share(rendered);
   caches.set(scheme, { revision: scheme.revision, document });
   return document;
 }

@@ -8,8 +8,8 @@ import { listExtensions, patchExtensions } from '../render-schema.ts';
 export type SwaggerDefinitions = Map<string, JsonObject>;
 
 /**
- * A schema in OpenAPI v2, which has fewer keywords than v3: no junctors, no `nullable`, no
- * defaults. Parts that kubectl would misread without them are left out.
+ * A schema in OpenAPI v2, which has fewer keywords than v3: no `allOf` and the like, no
+ * `nullable`, no defaults. Parts that kubectl would misread without them are omitted.
  *
  * Source: apiextensions-apiserver pkg/controller/openapi/v2/conversion.go and builder/builder.go;
  * defaults are pruned by kube-openapi pkg/handler/default_pruning.go.

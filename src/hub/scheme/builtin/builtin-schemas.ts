@@ -1,6 +1,6 @@
 import { BugError } from '../../../core/errors.ts';
 import type { JsonValue } from '../../json/json-value.ts';
-import type { HeldField, PatchStrategy, Schema, SchemaType } from '../../schema/schema.ts';
+import type { GoFieldFlags, PatchStrategy, Schema, SchemaType } from '../../schema/schema.ts';
 import { ANY_VALUE } from '../../schema/schema.ts';
 import data from './kubernetes-schemas.json' with { type: 'json' };
 
@@ -8,7 +8,7 @@ import data from './kubernetes-schemas.json' with { type: 'json' };
  * kubernetes-schemas.json is written by scripts/kubernetes-facts.mjs. Per definition: field name (`!` at the end: required) -> type and flags.
  *   type   string, integer/int32, any ... | []T list | {}T map | name of another definition
  *   flags  atomic granular set map=KEYS (list or map type) · patch=STRATEGIES key=MERGEKEY (strategic merge) · default=JSON
- *          pointer always omitzero (how Go holds the field, see HeldField)
+ *          pointer always omitzero (how Go declares the field, see GoFieldFlags)
  * The field '' describes the definition itself: atomic, type=T, format=F, oneOf=T,T.
  */
 const DEFINITIONS = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -30,7 +30,7 @@ const FREE_FORM = new Set([
   'extensions:apiextensions.v1.JSONSchemaPropsOrStringArray',
 ]);
 
-const HELD: ReadonlyMap<string, HeldField> = new Map([
+const GO_FIELD_FLAGS: ReadonlyMap<string, GoFieldFlags> = new Map([
   ['pointer', { pointer: true }],
   ['always', { always: true }],
   ['omitzero', { omitZero: true }],
@@ -62,19 +62,19 @@ export function builtinSchema(name: string): Schema {
   applyHead(schema, fields[''] ?? '', name);
   const properties = new Map<string, Schema>();
   const required: string[] = [];
-  const held = new Map<string, HeldField>();
+  const goFields = new Map<string, GoFieldFlags>();
   for (const [key, text] of Object.entries(fields)) {
     if (key === '') continue;
     const field = key.replace(/!$/, '');
     if (field !== key) required.push(field);
     const words = text.split(' ');
-    const flags = words.slice(1).filter((word) => !HELD.has(word));
-    const holding = words.filter((word) => HELD.has(word)).map((word) => HELD.get(word));
-    if (holding.length > 0) held.set(field, Object.assign({}, ...holding) as HeldField);
+    const flags = words.slice(1).filter((word) => !GO_FIELD_FLAGS.has(word));
+    const goFlags = words.filter((word) => GO_FIELD_FLAGS.has(word)).map((word) => GO_FIELD_FLAGS.get(word));
+    if (goFlags.length > 0) goFields.set(field, Object.assign({}, ...goFlags) as GoFieldFlags);
     const base = parseType(words[0] as string);
     properties.set(field, flags.length === 0 ? base : withFlags(base, flags));
   }
-  if (properties.size > 0) Object.assign(schema, { properties, held });
+  if (properties.size > 0) Object.assign(schema, { properties, goFields });
   if (required.length > 0) schema.required = required;
   return schema;
 }

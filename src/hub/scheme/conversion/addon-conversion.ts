@@ -138,9 +138,9 @@ function statusToAlpha(status: JsonObject): JsonObject {
     if (textAt(registration, 'type') === 'kubeClient')
       return present({
         signerName: KUBE_CLIENT_SIGNER,
-        subject: objectAt(needed(registration, 'kubeClient', 'KubeClient'), 'subject'),
+        subject: objectAt(requireConfig(registration, 'kubeClient', 'KubeClient'), 'subject'),
       });
-    const signer = needed(registration, 'customSigner', 'CustomSigner');
+    const signer = requireConfig(registration, 'customSigner', 'CustomSigner');
     const subject = objectAt(signer, 'subject');
     return present({
       signerName: getOwn(signer, 'signerName'),
@@ -154,7 +154,7 @@ function statusToAlpha(status: JsonObject): JsonObject {
   return { ...status, ...present({ configReferences, registrations, kubeClientDriver }) };
 }
 
-function needed(registration: JsonObject, key: string, type: string): JsonObject {
+function requireConfig(registration: JsonObject, key: string, type: string): JsonObject {
   const config = objectAt(registration, key);
   if (config === undefined) throw unnamedError(`failed to convert ManagedClusterAddOn: nil ${type}`);
   return config;
