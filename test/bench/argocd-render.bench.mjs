@@ -13,7 +13,7 @@ const NOTHING = {
   configMap: () => undefined,
   secret: () => undefined,
   resources: () => undefined,
-  askPlugin: () => {
+  callPlugin: () => {
     throw new Error('nothing asks');
   },
 };

@@ -13,7 +13,7 @@ const load = (file) => import(join(checkout, 'dist/src', file));
 const { planRevisions } = await load('controllers/previews/plan-revisions.js');
 const { RememberedFiles } = await load('controllers/previews/bounded/remembered-files.js');
 const { SourceChecker } = await load('core/sources/source-checker.js');
-const { applicationContext } = await load('app/worlds/argo-part.js');
+const { applicationContext } = await load('app/generator-inputs/argo-part.js');
 const { parseWhatIf } = await load('core/preview/what-if/parse-what-if.js');
 /** An older checkout has none. */
 const { SideDecider } = await load('core/preview/sides/side-decider.js').catch(() => ({}));

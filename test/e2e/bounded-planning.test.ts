@@ -9,7 +9,7 @@ import { planInProcess } from '../../src/controllers/previews/bounded/plan-in-pr
 import { PlanningProcesses } from '../../src/controllers/previews/bounded/planning-processes.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../src/controllers/previews/recorded-hub-state.ts';
-import { readArgoPart } from '../../src/app/worlds/argo-part.ts';
+import { readArgoPart } from '../../src/app/generator-inputs/argo-part.ts';
 import { systemClock } from '../../src/adapters/clock/system-clock.ts';
 import { InputError } from '../../src/core/errors.ts';
 import { type KindInfo, MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { planWorld } from '../../src/app/worlds/plan-world.ts';
+import { planInputs } from '../../src/app/generator-inputs/plan-inputs.ts';
 import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
 import { dataOf } from '../../src/controllers/publication/hub-records.ts';
 import { CONFIG_MAP, NAMESPACE as NAMESPACE_KIND } from '../../src/core/model/kinds.ts';
@@ -47,10 +47,10 @@ async function applicationsOn(
   standing: Applications,
 ): Promise<Applications> {
   const snapshot = await readHubSnapshot(fleet.hub.api, '2026-01-01T00:00:00Z');
-  const world = planWorld(NAMESPACE, snapshot, []);
+  const inputs = planInputs(NAMESPACE, snapshot, []);
   return Object.fromEntries(
     applicationSets(declared).flatMap((set): readonly (readonly [string, object])[] => {
-      const made = generateApplications(set as unknown as JsonValue, world);
+      const made = generateApplications(set as unknown as JsonValue, inputs);
       if ('error' in made)
         return Object.entries(standing).filter(([name]) => name.startsWith(`${set.metadata.name}/`));
       return made.applications.map((application) => {

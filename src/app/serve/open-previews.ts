@@ -17,7 +17,7 @@ import type {
   PullRequestComment,
 } from '../../controllers/previews/pull-requests/reported-events.ts';
 import { ReportedWork } from '../../controllers/previews/pull-requests/reported-work.ts';
-import { type ArgoPart, applicationContext, readArgoPart } from '../worlds/argo-part.ts';
+import { type ArgoPart, applicationContext, readArgoPart } from '../generator-inputs/argo-part.ts';
 import {
   planPullRequest,
   type PullRequestPlannerOptions,

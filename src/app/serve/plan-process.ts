@@ -24,7 +24,7 @@ import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import { LastLists } from '../../core/once-per-list.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
-import { applicationContext } from '../worlds/argo-part.ts';
+import { applicationContext } from '../generator-inputs/argo-part.ts';
 
 /*
  * Runs in a process of its own (controllers/previews/bounded/planning-process.ts): a job comes in, then answers of the hub; questions to

@@ -18,7 +18,7 @@ import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type { Generated } from '../../render/applicationset/generate-applications.ts';
-import type { World } from '../../render/applicationset/world/world.ts';
+import type { GeneratorInputs } from '../../render/applicationset/inputs/generator-inputs.ts';
 import { groupBy } from '../../core/group-by.ts';
 import { RenderedSets } from './rendered-sets.ts';
 
@@ -26,7 +26,7 @@ import { RenderedSets } from './rendered-sets.ts';
 export interface ApplicationContext {
   readonly argocdNamespace: string;
   /** What generators read on one side of the change: the published decisions, and objects of Git and of the hub. */
-  readonly worldOf: (snapshot: Snapshot, objects: readonly KubeObject[]) => World;
+  readonly inputsOf: (snapshot: Snapshot, objects: readonly KubeObject[]) => GeneratorInputs;
   /**
    * ApplicationSets, ConfigMaps and cluster Secrets of Argo CD on the hub. If Git declares one of them, Git takes
    * precedence.
@@ -80,8 +80,8 @@ class LazyGenerator {
     this.#rendered = rendered;
   }
 
-  generate(world: World): Generated {
-    return this.#rendered.generatorOf(this.#given, this.#set).generate(world);
+  generate(inputs: GeneratorInputs): Generated {
+    return this.#rendered.generatorOf(this.#given, this.#set).generate(inputs);
   }
 }
 
@@ -95,15 +95,15 @@ class RenderedSide {
   readonly snapshot: Snapshot;
   /** Objects that generators may read in addition to decisions. */
   readonly objects: readonly KubeObject[];
-  readonly #worldOf: ApplicationContext['worldOf'];
+  readonly #inputsOf: ApplicationContext['inputsOf'];
   /** The ApplicationSets as Git or the hub has them. */
   readonly #given = new Map<KubeObject, KubeObject>();
-  #world: World | undefined;
+  #inputs: GeneratorInputs | undefined;
 
-  constructor(side: PlanSide, { argocdNamespace, onHub, worldOf }: ApplicationContext) {
+  constructor(side: PlanSide, { argocdNamespace, onHub, inputsOf }: ApplicationContext) {
     const { results, published, snapshot } = side;
     this.snapshot = { ...snapshot, decisions: decisionPages(results, published, snapshot.decisions) };
-    this.#worldOf = worldOf;
+    this.#inputsOf = inputsOf;
     const inArgo = (object: KubeObject): KubeObject => ({
       ...object,
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? argocdNamespace },
@@ -137,9 +137,9 @@ class RenderedSide {
   }
 
   render(generator: LazyGenerator): Rendered {
-    this.#world ??= this.#worldOf(this.snapshot, this.objects);
+    this.#inputs ??= this.#inputsOf(this.snapshot, this.objects);
     try {
-      const generated = generator.generate(this.#world);
+      const generated = generator.generate(this.#inputs);
       return 'error' in generated ? { failure: generated.error } : { applications: generated.applications };
     } catch (error) {
       if (error instanceof NotRendered) return { notRendered: error.message };

@@ -12,7 +12,7 @@ import { FixedParts } from './typed/fixed-parts.ts';
 import { renderTyped } from './typed/render-typed.ts';
 import { APPLICATION } from './types/application-types.ts';
 import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
-import type { World } from './world/world.ts';
+import type { GeneratorInputs } from './inputs/generator-inputs.ts';
 
 export type ApplicationJson = { readonly [key: string]: JsonValue };
 
@@ -38,8 +38,8 @@ const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
  * applicationset/controllers/template/template.go.
  * @throws NotRendered for what Berth does not render: generators that read repositories and forges
  */
-export function generateApplications(applicationSet: JsonValue, world: World): Generated {
-  return new ApplicationGenerator(applicationSet).generate(world);
+export function generateApplications(applicationSet: JsonValue, inputs: GeneratorInputs): Generated {
+  return new ApplicationGenerator(applicationSet).generate(inputs);
 }
 
 /**
@@ -55,14 +55,14 @@ export class ApplicationGenerator {
     this.#set = readApplicationSet(applicationSet);
   }
 
-  /** How many rendered Applications the next world finds again. */
+  /** How many rendered Applications that the next inputs find again. */
   get kept(): number {
     return this.#rendered.size;
   }
 
   /** @throws NotRendered see `generateApplications` */
-  generate(world: World): Generated {
-    const run = new Run(this.#set, world, this.#rendered);
+  generate(inputs: GeneratorInputs): Generated {
+    const run = new Run(this.#set, inputs, this.#rendered);
     try {
       return run.all();
     } catch (error) {
@@ -86,10 +86,10 @@ class Run {
   readonly #seen = new WeakSet<Params>();
   #failure: { readonly error: string; readonly reason: FailureReason } | undefined;
 
-  constructor(set: ApplicationSet, world: World, earlier: ReadonlyMap<string, ApplicationJson>) {
+  constructor(set: ApplicationSet, inputs: GeneratorInputs, earlier: ReadonlyMap<string, ApplicationJson>) {
     this.#set = set;
     this.#known = earlier;
-    this.#context = { applicationSet: set.name, mode: set.mode, world };
+    this.#context = { applicationSet: set.name, mode: set.mode, inputs };
   }
 
   all(): Generated {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NotRendered } from '../../../src/render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../../src/render/applicationset/json/json-value.ts';
-import { EMPTY_WORLD } from '../../fakes/empty-argo-world.ts';
+import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
 
 const LIST = { list: { elements: [{ cluster: 'a' }, { cluster: 'b' }] } };
 const SHARED = { matrix: { generators: [{ list: { elements: [{ meta: { kind: 'shared' } }] } }, LIST] } };
@@ -27,7 +27,7 @@ describe('a function that changes the parameters', () => {
           ...(templatePatch !== undefined && { templatePatch }),
         },
       },
-      EMPTY_WORLD,
+      EMPTY_INPUTS,
     );
     if (!('applications' in generated)) throw new Error(generated.error);
     return generated.applications.map(({ metadata, spec }) => {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { canonicalJson } from '../../../src/core/model/json-equal.ts';
 import type { CaseOutput } from '../../../src/app/cli/commands/argocd/cases/render-recorded-case.ts';
-import type { RecordedCase } from '../../../src/app/cli/commands/argocd/cases/recorded-world.ts';
+import type { RecordedCase } from '../../../src/app/cli/commands/argocd/cases/recorded-inputs.ts';
 
 /** What Argo CD made of a case. */
 export type RecordedResult =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordedWorld } from '../../../src/app/cli/commands/argocd/cases/recorded-world.ts';
+import { recordedInputs } from '../../../src/app/cli/commands/argocd/cases/recorded-inputs.ts';
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
 import { reconcile } from '../../../src/render/applicationset/reconcile/reconcile.ts';
 import { readApplicationSetCases } from './compare-result.ts';
@@ -20,9 +20,9 @@ const CASES = readApplicationSetCases().flatMap(({ recorded }) => {
 
 describe('the controller does what Argo CD does', () => {
   it.each(CASES)('%s', (_id, recorded, wanted) => {
-    const world = recordedWorld(recorded);
-    const generated = generateApplications(recorded.applicationSet, world);
-    const done = reconcile(recorded.applicationSet, generated, { world, projects: PROJECTS });
+    const inputs = recordedInputs(recorded);
+    const generated = generateApplications(recorded.applicationSet, inputs);
+    const done = reconcile(recorded.applicationSet, generated, { inputs, projects: PROJECTS });
     expect(JSON.parse(JSON.stringify(done))).toEqual(asDone(wanted));
   });
 });

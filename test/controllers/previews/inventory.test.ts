@@ -7,7 +7,7 @@ import {
   parseInventory,
   renderInventory,
 } from '../../../src/controllers/previews/inventory/sign-inventory.ts';
-import { readArgoPart } from '../../../src/app/worlds/argo-part.ts';
+import { readArgoPart } from '../../../src/app/generator-inputs/argo-part.ts';
 import { APPLICATION_SET } from '../../../src/core/argocd/argocd-kinds.ts';
 import { InputError } from '../../../src/core/errors.ts';
 import {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
-import { EMPTY_WORLD } from '../../fakes/empty-argo-world.ts';
+import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
@@ -47,27 +47,27 @@ function shown(application: object): object {
 }
 
 describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’s own server', () => {
-  let world: GeneratorWorld;
+  let inputs: GeneratorWorld;
   let server: ArgoServer;
   let kubeconfig: string;
 
   beforeAll(async () => {
     const hub = await startEmbeddedHub();
     kubeconfig = hub.kubeconfig;
-    world = await GeneratorWorld.start(hub);
-    await world.create(ROLE, inArgo(`${RBAC}/v1`, 'Role', 'argocd-server', { rules: STOCK_RULES }));
+    inputs = await GeneratorWorld.start(hub);
+    await inputs.create(ROLE, inArgo(`${RBAC}/v1`, 'Role', 'argocd-server', { rules: STOCK_RULES }));
     const binding = {
       roleRef: { apiGroup: RBAC, kind: 'Role', name: 'argocd-server' },
       subjects: [{ kind: 'ServiceAccount', name: 'argocd-server', namespace: 'argocd' }],
     };
-    await world.create(ROLE_BINDING, inArgo(`${RBAC}/v1`, 'RoleBinding', 'argocd-server', binding));
-    await world.place('web', 'team-a', ['c1', 'c2']);
-    await world.place('shop', 'argocd', ['c3']);
-    server = await startArgoServer(world.dir, kubeconfig);
+    await inputs.create(ROLE_BINDING, inArgo(`${RBAC}/v1`, 'RoleBinding', 'argocd-server', binding));
+    await inputs.place('web', 'team-a', ['c1', 'c2']);
+    await inputs.place('shop', 'argocd', ['c3']);
+    server = await startArgoServer(inputs.dir, kubeconfig);
   });
   afterAll(async () => {
     await server?.stop();
-    await world?.close();
+    await inputs?.close();
   });
   const names = async (generator: object, cluster: string): Promise<readonly string[]> => {
     const { applications = [], message } = await server.generate(applicationSet(generator, cluster));
@@ -84,7 +84,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’
 
   it('shows the Applications of decision resources and of the plugin afterwards', async () => {
     const { io, stderr } = makeCliIo();
-    const args = ['argocd', 'install', '--url', world.relayUrl, '--kubeconfig', kubeconfig];
+    const args = ['argocd', 'install', '--url', inputs.relayUrl, '--kubeconfig', kubeconfig];
     expect(await runCli(args, io), stderr()).toBe(0);
     await until(async () => expect(await names(pages, '.clusterName')).toEqual(['preview-c3']));
     await until(async () =>
@@ -130,13 +130,13 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’
     };
     const { applications = [], message } = await server.generate(set);
     expect(message).toBeUndefined();
-    const ours = generateApplications(set, EMPTY_WORLD);
+    const ours = generateApplications(set, EMPTY_INPUTS);
     expect('applications' in ours ? ours.applications : ours).toMatchObject(applications.map(shown));
     expect(applications).toHaveLength(2);
   });
 
   it('is refused without the right that berth argocd install gives the server', async () => {
-    await world.remove(ROLE_BINDING, 'read-placement-decisions');
+    await inputs.remove(ROLE_BINDING, 'read-placement-decisions');
     await until(() => expect(names(pages, '.clusterName')).rejects.toThrow(/forbidden/));
     expect(await names(plugin, '.clusterName')).toEqual(['preview-c1', 'preview-c2']);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { planWorld } from '../../../src/app/worlds/plan-world.ts';
+import { planInputs } from '../../../src/app/generator-inputs/plan-inputs.ts';
 import { pageOfClusters } from '../../../src/core/placement/prior/page-of-clusters.ts';
 import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 import {
@@ -7,12 +7,12 @@ import {
   generateApplications,
 } from '../../../src/render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../../src/render/applicationset/json/json-value.ts';
-import type { World } from '../../../src/render/applicationset/world/world.ts';
+import type { GeneratorInputs } from '../../../src/render/applicationset/inputs/generator-inputs.ts';
 
 const PLACEMENT = 'cluster.open-cluster-management.io/placement';
 
 /** The clusters of a fleet, of which a placement selects some. */
-function worldOf(selected: readonly string[], addresses = 'a'): World {
+function inputsOf(selected: readonly string[], addresses = 'a'): GeneratorInputs {
   const snapshot: Snapshot = {
     now: '2026-01-01T00:00:00Z',
     placements: [],
@@ -39,7 +39,7 @@ function worldOf(selected: readonly string[], addresses = 'a'): World {
       ),
     ],
   };
-  return planWorld('argocd', snapshot, []);
+  return planInputs('argocd', snapshot, []);
 }
 
 const byDecision = {
@@ -64,11 +64,11 @@ function setOf(generators: JsonValue, name: string, path = '.'): JsonValue {
 
 describe('a generator of Applications', () => {
   const worlds = [
-    worldOf(['c1', 'c2']),
-    worldOf(['c2', 'c3']),
-    worldOf(['c2', 'c3'], 'b'),
-    worldOf([]),
-    worldOf(['c1', 'c2']),
+    inputsOf(['c1', 'c2']),
+    inputsOf(['c2', 'c3']),
+    inputsOf(['c2', 'c3'], 'b'),
+    inputsOf([]),
+    inputsOf(['c1', 'c2']),
   ];
 
   it.each([
@@ -102,12 +102,13 @@ describe('a generator of Applications', () => {
     { name: 'a template that fails', set: setOf([byDecision], '{{ .name | nothing }}') },
   ])('makes of $name in each world what a new one makes there', ({ set }) => {
     const generator = new ApplicationGenerator(set);
-    for (const world of worlds) expect(generator.generate(world)).toEqual(generateApplications(set, world));
+    for (const inputs of worlds)
+      expect(generator.generate(inputs)).toEqual(generateApplications(set, inputs));
   });
 
   it('renders equal parameters once', () => {
     const generator = new ApplicationGenerator(setOf([byDecision], 'web-{{ .name }}'));
-    const [before, after] = worlds.slice(0, 2).map((world) => generator.generate(world));
+    const [before, after] = worlds.slice(0, 2).map((inputs) => generator.generate(inputs));
     if (before === undefined || !('applications' in before)) throw new Error('nothing is generated');
     if (after === undefined || !('applications' in after)) throw new Error('nothing is generated');
     expect(after.applications[0]).toBe(before.applications[1]);

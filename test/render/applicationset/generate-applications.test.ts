@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { NotRendered } from '../../../src/render/applicationset/failure/failures.ts';
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../../src/render/applicationset/json/json-value.ts';
-import { EMPTY_WORLD } from '../../fakes/empty-argo-world.ts';
+import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
 
 type Spec = Readonly<Record<string, JsonValue>>;
 
@@ -19,7 +19,7 @@ function generate(name: string, spec: Spec = {}) {
   const metadata = { name: 'set', namespace: 'argocd' };
   return generateApplications(
     { metadata, spec: { goTemplate: true, generators, template, ...spec } },
-    EMPTY_WORLD,
+    EMPTY_INPUTS,
   );
 }
 

@@ -13,7 +13,7 @@ export interface PlanJob {
     'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'tell'
   >;
   readonly hub: SentSnapshot | undefined;
-  readonly applications: Omit<ApplicationContext, 'worldOf'> | undefined;
+  readonly applications: Omit<ApplicationContext, 'inputsOf'> | undefined;
   /** By `namespace/name`, of the placements on the hub. */
   readonly budgets: ReadonlyMap<string, RemovalBudget>;
   /** Undefined: there is no hub to ask. */
@@ -28,7 +28,7 @@ export function jobOf(
 ): PlanJob {
   const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, ...rest } = given;
   const { memory: _memory, tell: _tell, ...input } = rest;
-  const { worldOf: _worldOf, ...context } = applications ?? {};
+  const { inputsOf: _inputsOf, ...context } = applications ?? {};
   return {
     type: 'plan',
     input: { ...input, ambient },

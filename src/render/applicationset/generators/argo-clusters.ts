@@ -3,7 +3,7 @@ import type { JsonValue } from '../json/json-value.ts';
 import { parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
 import { decodeTyped } from '../typed/decode-typed.ts';
 import { describeGoTypes } from '../types/go-type.ts';
-import type { ClusterSecret } from '../world/world.ts';
+import type { ClusterSecret } from '../inputs/generator-inputs.ts';
 import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from './clusters.ts';
 
 const CLUSTER_CONFIG = describeGoTypes({
@@ -26,7 +26,7 @@ export function listArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap
   return clusters;
 }
 
-/** All ApplicationSets of a world have the same Secrets. */
+/** All ApplicationSets with the same inputs have the same Secrets. */
 const LISTED = new WeakMap<readonly ClusterSecret[], ReadonlyMap<string, string>>();
 
 function readArgoClusters(secrets: readonly ClusterSecret[]): ReadonlyMap<string, string> {

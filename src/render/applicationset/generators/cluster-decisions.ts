@@ -5,7 +5,7 @@ import { type JsonValue, setKey } from '../json/json-value.ts';
 import { isParams, type Params, type ParamValue } from '../params/params.ts';
 import { LABEL_SELECTOR, matchesAll, type Requirement, requirementsOf } from '../selector/requirement.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
-import type { DecisionObject } from '../world/world.ts';
+import type { DecisionObject } from '../inputs/generator-inputs.ts';
 import { listArgoClusters } from './argo-clusters.ts';
 import type { GeneratorContext } from './generator-context.ts';
 
@@ -16,10 +16,10 @@ import type { GeneratorContext } from './generator-context.ts';
  * @throws GenerateError, GoPanic
  */
 export function generateClusterDecisions(generator: TypedObject, context: GeneratorContext): Params[] {
-  const { world, mode } = context;
-  const clusters = withPrefix('error listing clusters', () => listArgoClusters(world.clusters));
+  const { inputs, mode } = context;
+  const clusters = withPrefix('error listing clusters', () => listArgoClusters(inputs.clusters));
   const configMapName = (generator['configMapRef'] ?? '') as string;
-  const config = world.configMap(configMapName);
+  const config = inputs.configMap(configMapName);
   if (config === undefined)
     throw new GenerateError(
       `error reading configMapRef: configmaps ${JSON.stringify(configMapName)} not found`,
@@ -43,7 +43,7 @@ export function generateClusterDecisions(generator: TypedObject, context: Genera
 function listObjects(
   generator: TypedObject,
   config: Readonly<Record<string, string>>,
-  { world }: GeneratorContext,
+  { inputs }: GeneratorContext,
 ): readonly DecisionObject[] {
   const { apiVersion = '', kind = '' } = config;
   if (kind === '' || apiVersion.indexOf('/') < 1)
@@ -55,7 +55,7 @@ function listObjects(
     throw new GenerateError(
       'there is a problem with the definition of the ClusterDecisionResource generator',
     );
-  const served = world.resources(apiVersion, kind);
+  const served = inputs.resources(apiVersion, kind);
   if (served === undefined)
     throw new GenerateError(
       'failed to get dynamic resources: the server could not find the requested resource',

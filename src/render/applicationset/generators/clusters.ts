@@ -4,7 +4,7 @@ import { setKey } from '../json/json-value.ts';
 import { type Params, ParamsList } from '../params/params.ts';
 import type { TypedObject } from '../typed/typed-value.ts';
 import { LABEL_SELECTOR, matchesAll, requirementsOf } from '../selector/requirement.ts';
-import type { ClusterSecret } from '../world/world.ts';
+import type { ClusterSecret } from '../inputs/generator-inputs.ts';
 import { checkOptions } from '../params/replace-text.ts';
 import { appendTemplatedValues } from './append-values.ts';
 import type { GeneratorContext } from './generator-context.ts';
@@ -28,7 +28,7 @@ const OWN_ANNOTATIONS = new Set([
  * empty. Source: argo-cd applicationset/generators/cluster.go.
  * @throws GenerateError, GoPanic
  */
-export function generateClusters(generator: TypedObject, { mode, world }: GeneratorContext): Params[] {
+export function generateClusters(generator: TypedObject, { mode, inputs }: GeneratorContext): Params[] {
   const selector = (generator['selector'] ?? {}) as TypedObject;
   const values = generator['values'] as TypedObject | undefined;
   const requirements = withPrefix('error getting cluster secrets: error converting label selector', () =>
@@ -39,7 +39,7 @@ export function generateClusters(generator: TypedObject, { mode, world }: Genera
     Object.keys((selector['matchLabels'] ?? {}) as object).length === 0;
   // If two Secrets have the same name, Argo CD may use either.
   const byName = new Map(
-    world.clusters
+    inputs.clusters
       .filter(({ labels }) => matchesAll(requirements, labels ?? {}))
       .map((secret) => [secret.name ?? '', secret]),
   );

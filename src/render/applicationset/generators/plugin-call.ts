@@ -1,7 +1,7 @@
 import { GenerateError } from '../failure/failures.ts';
 import { goJsonString } from '../json/go-json-text.ts';
 import type { Params } from '../params/params.ts';
-import type { PluginAnswer, PluginRequest } from '../world/world.ts';
+import type { PluginResponse, PluginRequest } from '../inputs/generator-inputs.ts';
 import type { GeneratorContext } from './generator-context.ts';
 import { readApiError, readParameters } from './plugin-response.ts';
 import { parseUrlAsGo } from './plugin-url.ts';
@@ -46,14 +46,14 @@ type Fail = (message: string, at?: string) => GenerateError;
  * the same request is sent again.
  */
 function followRedirects(
-  { world }: GeneratorContext,
+  { inputs }: GeneratorContext,
   first: PluginRequest,
   scheme: string,
   failPost: Fail,
-): PluginAnswer {
+): PluginResponse {
   let request = first;
   for (let redirects = 0; ; redirects += 1) {
-    const response = world.askPlugin(request);
+    const response = inputs.callPlugin(request);
     const location = header(response, 'location');
     const keepsMethod = response.status === 307 || response.status === 308;
     if (location === undefined || !(keepsMethod || [301, 302, 303].includes(response.status)))
@@ -71,7 +71,7 @@ function followRedirects(
 }
 
 function readPluginResponse(
-  response: PluginAnswer,
+  response: PluginResponse,
   timeoutSeconds: number,
   { fail, failPost }: { readonly fail: Fail; readonly failPost: Fail },
 ): Params[] {
@@ -97,6 +97,6 @@ function readPluginResponse(
 
 const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
-function header({ headers }: PluginAnswer, name: string): string | undefined {
+function header({ headers }: PluginResponse, name: string): string | undefined {
   return Object.entries(headers ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
 }

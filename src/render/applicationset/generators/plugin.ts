@@ -58,32 +58,32 @@ function requestBody(applicationSet: string, inputs: Inputs | undefined): string
   return `{"applicationSetName":${goJsonString(applicationSet, false)},"input":${input}}\n`;
 }
 
-function pluginConfig(generator: TypedObject, { world }: GeneratorContext): PluginConfig {
+function pluginConfig(generator: TypedObject, { inputs }: GeneratorContext): PluginConfig {
   const name = (((generator['configMapRef'] ?? {}) as TypedObject)['name'] ?? '') as string;
   const config = withPrefix('error fetching ConfigMap', () => {
-    const data = world.configMap(name);
+    const data = inputs.configMap(name);
     if (data === undefined) throw new GenerateError(`ConfigMap ${JSON.stringify(name)} not found`);
     for (const key of ['baseUrl', 'token'])
       if ((data[key] ?? '') === '') throw new GenerateError(`${key} not found in ConfigMap`);
     return data;
   });
-  checkToken(config['token'] ?? '', world);
+  checkToken(config['token'] ?? '', inputs);
   return {
     baseUrl: config['baseUrl'] ?? '',
     timeoutSeconds: config['requestTimeout'] === undefined ? 0 : parseSeconds(config['requestTimeout']),
   };
 }
 
-function checkToken(reference: string, world: GeneratorContext['world']): void {
+function checkToken(reference: string, inputs: GeneratorContext['inputs']): void {
   const prefix = 'error fetching Secret token';
   if (!reference.startsWith('$'))
     throw new GenerateError(
       `${prefix}: token is empty, or does not reference a secret key starting with '$': ${reference}`,
     );
   const name = reference.includes(':') ? (reference.split(':')[0] ?? '').slice(1) : 'argocd-secret';
-  if (world.secret(name) === undefined)
+  if (inputs.secret(name) === undefined)
     throw new GenerateError(
-      `${prefix}: error fetching secret ${world.namespace}/${name}: Secret ${JSON.stringify(name)} not found`,
+      `${prefix}: error fetching secret ${inputs.namespace}/${name}: Secret ${JSON.stringify(name)} not found`,
     );
 }
 

@@ -4,7 +4,7 @@ import type { Generated } from '../generate-applications.ts';
 import { listArgoClusters } from '../generators/argo-clusters.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { type ApplicationSet, readApplicationSet } from '../read-application-set.ts';
-import type { World } from '../world/world.ts';
+import type { GeneratorInputs } from '../inputs/generator-inputs.ts';
 import { type ApplicationFields, fieldsOf } from './application-fields.ts';
 import { normalizeSpec } from './normalize-spec.ts';
 import { refusalOf } from './refuse-application.ts';
@@ -50,7 +50,7 @@ const NOTHING = { created: [], refused: {}, specAsCreated: {} };
 export function reconcile(
   applicationSet: JsonValue,
   generated: Generated,
-  context: { readonly world: World; readonly projects: ReadonlySet<string> },
+  context: { readonly inputs: GeneratorInputs; readonly projects: ReadonlySet<string> },
 ): Reconciled {
   if ('error' in generated) {
     const { error, reason } = generated;
@@ -61,7 +61,7 @@ export function reconcile(
   const applications = generated.applications.map(fieldsOf);
   const problems = validateApplications(applications, { ...context, applicationSet: set.name });
   const created = create(applications.filter(({ name }) => !problems.has(name)));
-  const failure = firstError(set, created.refused, context.world);
+  const failure = firstError(set, created.refused, context.inputs);
   if (failure !== undefined)
     return { ...created, conditions: failed(failure.reason, failure.error, true), error: failure.error };
   const seconds = requeueAfterSeconds(set.generators);
@@ -101,7 +101,7 @@ function create(
 function firstError(
   { applicationsSync }: ApplicationSet,
   refused: Readonly<Record<string, string>>,
-  world: World,
+  inputs: GeneratorInputs,
 ): { readonly reason: string; readonly error: string } | undefined {
   const [name] = Object.keys(refused).sort();
   if (name !== undefined) {
@@ -113,7 +113,7 @@ function firstError(
   }
   if (applicationsSync !== 'sync' && applicationsSync !== 'create-delete') return undefined;
   try {
-    listArgoClusters(world.clusters);
+    listArgoClusters(inputs.clusters);
     return undefined;
   } catch (error) {
     if (!(error instanceof GenerateError)) throw error;

@@ -1,7 +1,7 @@
 import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from '../generators/clusters.ts';
 import { isReadableConfig } from '../generators/argo-clusters.ts';
 import { quoteAsGo } from '../json/quote-as-go.ts';
-import type { World } from '../world/world.ts';
+import type { GeneratorInputs } from '../inputs/generator-inputs.ts';
 import type { ApplicationFields } from './application-fields.ts';
 
 /**
@@ -13,9 +13,9 @@ export function validateApplications(
   applications: readonly ApplicationFields[],
   {
     applicationSet,
-    world,
+    inputs,
     projects,
-  }: { applicationSet: string; world: World; projects: ReadonlySet<string> },
+  }: { applicationSet: string; inputs: GeneratorInputs; projects: ReadonlySet<string> },
 ): ReadonlyMap<string, string> {
   const problems = new Map<string, string>();
   const seen = new Set<string>();
@@ -29,7 +29,7 @@ export function validateApplications(
     }
     seen.add(name);
     const problem = projects.has(project)
-      ? destinationProblem(destination, world)
+      ? destinationProblem(destination, inputs)
       : `application references project ${project} which does not exist`;
     if (problem !== undefined) problems.set(name, problem);
   }
@@ -38,13 +38,13 @@ export function validateApplications(
 
 function destinationProblem(
   { server, name }: ApplicationFields['destination'],
-  world: World,
+  inputs: GeneratorInputs,
 ): string | undefined {
-  const problem = clusterProblem(server, name, world);
+  const problem = clusterProblem(server, name, inputs);
   return problem === undefined ? undefined : `application destination spec is invalid: ${problem}`;
 }
 
-function clusterProblem(server: string, name: string, { clusters }: World): string | undefined {
+function clusterProblem(server: string, name: string, { clusters }: GeneratorInputs): string | undefined {
   const known = clusters
     .filter(({ config }) => isReadableConfig(config))
     .map((cluster) => ({ name: cluster.name ?? '', server: trimSlashes(cluster.server ?? '') }));

@@ -9,13 +9,13 @@ import {
 } from '../../../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../../../render/applicationset/json/json-value.ts';
 import { reconcile } from '../../../../render/applicationset/reconcile/reconcile.ts';
-import type { World } from '../../../../render/applicationset/world/world.ts';
+import type { GeneratorInputs } from '../../../../render/applicationset/inputs/generator-inputs.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { readFileObjects } from './read-file-objects.ts';
-import type { RenderOptions } from './worlds/render-options.ts';
-import { openWorld } from './worlds/open-world.ts';
+import type { RenderOptions } from './inputs/render-options.ts';
+import { openInputs } from './inputs/open-inputs.ts';
 
 /**
  * Renders the ApplicationSets of a file and prints their Applications; errors are printed to
@@ -27,15 +27,15 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
   if (sets.length === 0)
     throw new InputError('the file has no ApplicationSet', { code: 'argocd.render.file', subject: file });
   const own = objects.filter(({ kind }) => kind !== 'ApplicationSet');
-  const world = await openWorld(io, own, options);
+  const inputs = await openInputs(io, own, options);
   const applications: ApplicationJson[] = [];
   let failed = 0;
   for (const set of sets) {
     const namespaced = { ...set, metadata: { namespace: options.argocdNamespace, ...set.metadata } };
-    const result = generate(namespaced as unknown as JsonValue, world);
+    const result = generate(namespaced as unknown as JsonValue, inputs);
     if ('applications' in result) {
       applications.push(...result.applications);
-      io.stderr.write(warningOf(namespaced as unknown as JsonValue, result, world));
+      io.stderr.write(warningOf(namespaced as unknown as JsonValue, result, inputs));
     } else {
       failed += 1;
       io.stderr.write(`ApplicationSet ${set.metadata.name}: ${result.reason}: ${result.error}\n`);
@@ -47,9 +47,9 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
 
 type Result = Generated | { readonly error: string; readonly reason: 'Berth does not render this' };
 
-function generate(set: JsonValue, world: World): Result {
+function generate(set: JsonValue, inputs: GeneratorInputs): Result {
   try {
-    return generateApplications(set, world);
+    return generateApplications(set, inputs);
   } catch (error) {
     if (error instanceof NotRendered) return { error: error.message, reason: 'Berth does not render this' };
     throw error;
@@ -63,14 +63,14 @@ function generate(set: JsonValue, world: World): Result {
 function warningOf(
   set: JsonValue,
   generated: Extract<Generated, { readonly applications: unknown }>,
-  world: World,
+  inputs: GeneratorInputs,
 ): string {
   const projects = new Set(
     generated.applications.map(({ spec }) => (spec as { readonly project?: string }).project ?? ''),
   );
-  const { conditions } = reconcile(set, generated, { world, projects });
+  const { conditions } = reconcile(set, generated, { inputs, projects });
   const wrong = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
-  if (wrong === undefined || (wrong.reason === 'ApplicationValidationError' && world.clusters.length === 0))
+  if (wrong === undefined || (wrong.reason === 'ApplicationValidationError' && inputs.clusters.length === 0))
     return '';
   const { metadata } = set as { readonly metadata: { readonly name?: string } };
   return `ApplicationSet ${metadata.name ?? ''}: Argo CD would report ${wrong.reason}: ${wrong.message}\n`;

@@ -3,7 +3,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
-import type { RenderOptions } from './worlds/render-options.ts';
+import type { RenderOptions } from './inputs/render-options.ts';
 import { argocdCommand } from './argocd-flags.ts';
 
 export const argocdRenderCommand: CliCommand = {

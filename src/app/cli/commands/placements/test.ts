@@ -46,7 +46,7 @@ async function test(io: CliIo, paths: readonly string[], options: TestOptions): 
   const { runTestFile } = await import('../../../../controllers/placement-tests/run-test-file.ts');
   const { TEST_ENGINE } = await import('../../../../core/placement-test/test-engine.ts');
   const { countCases } = await import('../../../../core/placement-test/render-report.ts');
-  const { applicationContext } = await import('../../../worlds/argo-part.ts');
+  const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
   const files = await findTestFiles(paths, io.cwd);
   if (files.length === 0) {
     io.stderr.write(

@@ -4,7 +4,7 @@ import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-r
 import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 import { inventoryNote } from '../../../../core/preview/inventory/inventory-note.ts';
-import { type ArgoPart, readArgoPart } from '../../../worlds/argo-part.ts';
+import { type ArgoPart, readArgoPart } from '../../../generator-inputs/argo-part.ts';
 import type { OpenedInventory } from './plan-inventory.ts';
 
 /** The inputs of a plan that are read from a hub. */

@@ -121,7 +121,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const cache = await openPlanCache(io, options.cache);
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
   const { inventoryPart, readHubPart } = await import('./plan-hub.ts');
-  const { applicationContext } = await import('../../../worlds/argo-part.ts');
+  const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
   const sources = await planSources(io, { ...options, knowsHub }, progress.tell).finally(progress.done);

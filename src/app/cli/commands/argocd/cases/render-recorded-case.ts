@@ -9,7 +9,7 @@ import { renderFastTemplate } from '../../../../../render/template/render-fast-t
 import { renderGoTemplate } from '../../../../../render/template/render-go-template.ts';
 import { TemplateError } from '../../../../../render/template/template-error.ts';
 import { StringMap, type TemplateValue } from '../../../../../render/template/values.ts';
-import { type RecordedCase, recordedWorld } from './recorded-world.ts';
+import { type RecordedCase, recordedInputs } from './recorded-inputs.ts';
 
 /** A line that records the rendering of a single template. */
 interface TemplateCase {
@@ -69,7 +69,7 @@ function caseProblem(value: unknown): string | undefined {
 function renderApplicationSetCase(recorded: RecordedCase): CaseOutput {
   const { id } = recorded;
   try {
-    const generated = generateApplications(recorded.applicationSet, recordedWorld(recorded));
+    const generated = generateApplications(recorded.applicationSet, recordedInputs(recorded));
     if ('error' in generated) return { id, result: { error: generated.error, reason: generated.reason } };
     return { id, result: { applications: generated.applications } };
   } catch (error) {

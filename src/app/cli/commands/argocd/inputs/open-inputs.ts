@@ -2,30 +2,30 @@ import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '../../../
 import type { KubeObject } from '../../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../../core/ports.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
-import type { World } from '../../../../../render/applicationset/world/world.ts';
+import type { GeneratorInputs } from '../../../../../render/applicationset/inputs/generator-inputs.ts';
 import type { CliIo } from '../../../../terminal/cli-io.ts';
 import { withHub } from '../../../flags/hub-flags.ts';
 import type { RenderOptions } from './render-options.ts';
-import { berthAnswers } from '../../../../worlds/berth-answers.ts';
-import { objectWorld } from '../../../../worlds/object-world.ts';
-import { planWorld } from '../../../../worlds/plan-world.ts';
+import { berthPluginResponses } from '../../../../generator-inputs/berth-plugin-responses.ts';
+import { objectInputs } from '../../../../generator-inputs/object-inputs.ts';
+import { planInputs } from '../../../../generator-inputs/plan-inputs.ts';
 
 /**
  * The generator inputs from `--repo`, `--hub`, or the file alone. Objects of the file take
  * precedence.
  */
-export async function openWorld(
+export async function openInputs(
   io: CliIo,
   own: readonly KubeObject[],
   options: RenderOptions,
-): Promise<World> {
+): Promise<GeneratorInputs> {
   const { argocdNamespace: namespace, repo } = options;
   if (repo !== undefined) {
     const snapshot = await readRepository(io, repo);
-    return planWorld(namespace, snapshot, own);
+    return planInputs(namespace, snapshot, own);
   }
   const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
-  if (!wantsHub) return objectWorld({ namespace, objects: own });
+  if (!wantsHub) return objectInputs({ namespace, objects: own });
   return withHub(io, options, (hub) => readHub(hub, own, namespace));
 }
 
@@ -45,7 +45,11 @@ async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
   return withRecordedResults(snapshot, scheduleAll(snapshot));
 }
 
-async function readHub(hub: KubeApi, own: readonly KubeObject[], namespace: string): Promise<World> {
+async function readHub(
+  hub: KubeApi,
+  own: readonly KubeObject[],
+  namespace: string,
+): Promise<GeneratorInputs> {
   const { readHubSnapshot } = await import('../../../../../controllers/explanations/hub-snapshot.ts');
   const list = async (kind: KindInfo, labelSelector?: string): Promise<readonly KubeObject[]> =>
     (await hub.list(kind, { namespace, labelSelector })).items;
@@ -55,11 +59,11 @@ async function readHub(hub: KubeApi, own: readonly KubeObject[], namespace: stri
     list(PLACEMENT_DECISION),
     readHubSnapshot(hub, new Date().toISOString()),
   ]);
-  return objectWorld({
+  return objectInputs({
     namespace,
     objects: [...own, ...configMaps, ...clusterSecrets, ...decisions],
     // Secrets with tokens are not read, because Berth's responses are computed locally.
     missingSecret: {},
-    askPlugin: berthAnswers(snapshot),
+    callPlugin: berthPluginResponses(snapshot),
   });
 }

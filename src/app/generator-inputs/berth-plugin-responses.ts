@@ -5,7 +5,7 @@ import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
-import type { PluginAnswer, PluginRequest } from '../../render/applicationset/world/world.ts';
+import type { PluginResponse, PluginRequest } from '../../render/applicationset/inputs/generator-inputs.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { groupBy } from '../../core/group-by.ts';
 
@@ -14,10 +14,10 @@ const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-ind
 const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 /**
- * Answers plugin generators like Berth's endpoint, from decisions in a snapshot. Other plugins are
- * not called.
+ * Responds to plugin generators like Berth's endpoint, from decisions in a snapshot. Other plugins
+ * are not called.
  */
-export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => PluginAnswer {
+export function berthPluginResponses(snapshot: Snapshot): (request: PluginRequest) => PluginResponse {
   const source = sourceOf(snapshot);
   return ({ host, body }) => {
     const parsed = parsePluginRequest(body);
@@ -25,8 +25,8 @@ export function berthAnswers(snapshot: Snapshot): (request: PluginRequest) => Pl
       throw new NotRendered(
         `the request of the plugin generator to ${host} names no placement: only Berth's own plugin is supported here (${parsed.message})`,
       );
-    const { status, body: answer } = answerRequest({ request: parsed.request, bindings: [] }, source);
-    return { status, body: answer.toString('utf8') };
+    const { status, body: response } = answerRequest({ request: parsed.request, bindings: [] }, source);
+    return { status, body: response.toString('utf8') };
   };
 }
 

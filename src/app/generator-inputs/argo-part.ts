@@ -7,7 +7,7 @@ import { BerthError, errorText } from '../../core/errors.ts';
 import { apiVersionOf, CONFIG_MAP, type KindInfo, SECRET } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import { planWorld } from './plan-world.ts';
+import { planInputs } from './plan-inputs.ts';
 
 /** The inputs of a plan that are read from Argo CD. */
 export type ArgoPart = Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>;
@@ -20,7 +20,7 @@ export function applicationContext(
   return {
     argocdNamespace,
     onHub,
-    worldOf: (snapshot, objects) => planWorld(argocdNamespace, snapshot, objects),
+    inputsOf: (snapshot, objects) => planInputs(argocdNamespace, snapshot, objects),
   };
 }
 

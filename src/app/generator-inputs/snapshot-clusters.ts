@@ -1,7 +1,7 @@
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { ClusterSecret } from '../../render/applicationset/world/world.ts';
+import type { ClusterSecret } from '../../render/applicationset/inputs/generator-inputs.ts';
 
 /** The cluster Secrets that Argo CD would have for the clusters of a snapshot: name, address and labels. */
 export function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {

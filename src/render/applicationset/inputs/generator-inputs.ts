@@ -1,10 +1,10 @@
 import type { JsonValue } from '../json/json-value.ts';
 
 /**
- * What generators read in addition to the ApplicationSet: objects in the namespace of Argo CD, and
- * plugins.
+ * The inputs of generators besides the ApplicationSet: objects in the namespace of Argo CD, and
+ * responses of plugins.
  */
-export interface World {
+export interface GeneratorInputs {
   /** The namespace of Argo CD. */
   readonly namespace: string;
   readonly clusters: readonly ClusterSecret[];
@@ -18,7 +18,7 @@ export interface World {
    */
   resources(apiVersion: string, resource: string): readonly DecisionObject[] | undefined;
   /** @throws NotRendered if no response is known */
-  askPlugin(request: PluginRequest): PluginAnswer;
+  callPlugin(request: PluginRequest): PluginResponse;
 }
 
 /** A cluster Secret, decoded. */
@@ -49,7 +49,7 @@ export interface PluginRequest {
   readonly body: string;
 }
 
-export interface PluginAnswer {
+export interface PluginResponse {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;

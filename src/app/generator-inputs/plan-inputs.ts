@@ -1,9 +1,9 @@
 import { DECISIONS_GENERATOR } from '../../../plugin/install/argo-connection.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { World } from '../../render/applicationset/world/world.ts';
-import { berthAnswers } from './berth-answers.ts';
-import { objectWorld } from './object-world.ts';
+import type { GeneratorInputs } from '../../render/applicationset/inputs/generator-inputs.ts';
+import { berthPluginResponses } from './berth-plugin-responses.ts';
+import { objectInputs } from './object-inputs.ts';
 import { snapshotClusters } from './snapshot-clusters.ts';
 
 /**
@@ -16,13 +16,17 @@ const USUAL_CONFIG_MAP = { ...DECISIONS_GENERATOR, baseUrl: 'http://berth', toke
  * The generator inputs for the decisions of a snapshot. Argo CD knows all clusters, unless cluster
  * Secrets define them.
  */
-export function planWorld(namespace: string, snapshot: Snapshot, objects: readonly KubeObject[]): World {
-  return objectWorld({
+export function planInputs(
+  namespace: string,
+  snapshot: Snapshot,
+  objects: readonly KubeObject[],
+): GeneratorInputs {
+  return objectInputs({
     namespace,
     objects: [...objects, ...(snapshot.decisions as unknown as readonly KubeObject[])],
     clusters: snapshotClusters(snapshot),
     missingConfigMap: USUAL_CONFIG_MAP,
     missingSecret: {},
-    askPlugin: berthAnswers(snapshot),
+    callPlugin: berthPluginResponses(snapshot),
   });
 }

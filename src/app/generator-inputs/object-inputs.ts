@@ -5,13 +5,13 @@ import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type {
   ClusterSecret,
   DecisionObject,
-  PluginAnswer,
+  PluginResponse,
   PluginRequest,
-  World,
-} from '../../render/applicationset/world/world.ts';
+  GeneratorInputs,
+} from '../../render/applicationset/inputs/generator-inputs.ts';
 
 /** The parts of the generator inputs: objects, and values for missing ones. */
-export interface WorldParts {
+export interface InputParts {
   /** The namespace of Argo CD. Objects in other namespaces are ignored. */
   readonly namespace: string;
   /** ConfigMaps, Secrets and decision objects, in order of precedence. */
@@ -21,7 +21,7 @@ export interface WorldParts {
   /** Used for a missing ConfigMap or Secret. */
   readonly missingConfigMap?: Readonly<Record<string, string>>;
   readonly missingSecret?: Readonly<Record<string, string>>;
-  readonly askPlugin?: (request: PluginRequest) => PluginAnswer;
+  readonly callPlugin?: (request: PluginRequest) => PluginResponse;
 }
 
 type WithData = KubeObject & {
@@ -29,8 +29,8 @@ type WithData = KubeObject & {
   readonly stringData?: Readonly<Record<string, string>>;
 };
 
-/** The world that consists of these objects. */
-export function objectWorld(parts: WorldParts): World {
+/** The generator inputs that consist of these objects. */
+export function objectInputs(parts: InputParts): GeneratorInputs {
   const { namespace } = parts;
   const objects = parts.objects.filter(
     ({ metadata }) => metadata.namespace === undefined || metadata.namespace === namespace,
@@ -64,8 +64,8 @@ export function objectWorld(parts: WorldParts): World {
       listed.set(`${apiVersion} ${resource}`, sorted);
       return sorted;
     },
-    askPlugin:
-      parts.askPlugin ??
+    callPlugin:
+      parts.callPlugin ??
       (({ host }) => {
         throw new NotRendered(
           `the plugin generator calls ${host}: use --hub or --repo DIR to take decisions from a hub or a folder`,

@@ -3,10 +3,10 @@ import type { JsonValue } from '../../../../../render/applicationset/json/json-v
 import type {
   ClusterSecret,
   DecisionObject,
-  PluginAnswer,
+  PluginResponse,
   PluginRequest,
-  World,
-} from '../../../../../render/applicationset/world/world.ts';
+  GeneratorInputs,
+} from '../../../../../render/applicationset/inputs/generator-inputs.ts';
 
 /**
  * A line of recorded cases: an ApplicationSet, and the objects and plugin responses with which Argo
@@ -19,7 +19,7 @@ export interface RecordedCase {
   readonly configMaps?: readonly NamedData[];
   readonly secrets?: readonly NamedData[];
   readonly decisions?: readonly RecordedDecision[];
-  readonly plugin?: readonly { readonly request: PluginRequest; readonly response: PluginAnswer }[];
+  readonly plugin?: readonly { readonly request: PluginRequest; readonly response: PluginResponse }[];
 }
 
 interface NamedData {
@@ -41,7 +41,13 @@ const OCM_DECISIONS = {
 };
 
 /** The inputs of a recorded case, with the recorded plugin responses. */
-export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin }: RecordedCase): World {
+export function recordedInputs({
+  clusters,
+  configMaps,
+  secrets,
+  decisions,
+  plugin,
+}: RecordedCase): GeneratorInputs {
   const dataOf = (objects: readonly NamedData[] | undefined, name: string) => {
     const object = objects?.find((candidate) => candidate.name === name);
     return object === undefined ? undefined : (object.data ?? {});
@@ -62,7 +68,7 @@ export function recordedWorld({ clusters, configMaps, secrets, decisions, plugin
         .filter(({ metadata }) => (metadata.namespace ?? NAMESPACE) === NAMESPACE)
         .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     },
-    askPlugin: ({ method, host, path, body }) => {
+    callPlugin: ({ method, host, path, body }) => {
       const recorded = plugin?.find(
         ({ request }) =>
           request.method === method &&
