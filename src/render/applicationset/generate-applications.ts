@@ -55,7 +55,7 @@ export class ApplicationGenerator {
     this.#set = readApplicationSet(applicationSet);
   }
 
-  /** How many rendered Applications that the next inputs find again. */
+  /** How many rendered Applications are kept for the next call. */
   get kept(): number {
     return this.#rendered.size;
   }
