@@ -89,12 +89,12 @@ export class PlacementEngine {
     return this.#listed.compiled.map((_, position) => this.#scheduleOrHold(position).result);
   }
 
-  /** Does the same, but computes each result on demand. Later results use what is published for earlier ones. */
+  /** Like `scheduleAll`, but computes each result on demand. Later results use what is published for earlier ones. */
   *scheduleEach(): ResultGenerator {
     for (let position = 0; position < this.#listed.compiled.length; position++) {
       const { result, compiled } = this.#scheduleOrHold(position);
-      const published = yield result;
-      if (published !== undefined) this.recordPublished(compiled.key, published);
+      const publishedClusters = yield result;
+      if (publishedClusters !== undefined) this.recordPublished(compiled.key, publishedClusters);
     }
   }
 
@@ -116,11 +116,9 @@ export class PlacementEngine {
     return this.#listed.stateOf(key)?.result;
   }
 
-  /**
-   * Explains a decision. Valid until the engine changes. After `scheduleAgain` others have their current decisions.
-   */
+  /** Explains a decision, with the current decisions of the other placements. Valid until the engine changes. */
   trace(key: string): PlacementTrace | undefined {
-    const state = this.#caughtUp(key);
+    const state = this.#upToDateState(key);
     return state === undefined ? undefined : new PlacementTrace(this.#index, state, this.#decisions);
   }
 
@@ -138,8 +136,8 @@ export class PlacementEngine {
     placement: Placement,
     extraBindings: readonly string[] = [],
   ): { readonly result: ScheduleResult; readonly trace: PlacementTrace } {
-    const compiled = this.#index.compile(placement, { extraBindings, passing: true });
-    const last = this.#caughtUp(compiled.key);
+    const compiled = this.#index.compile(placement, { extraBindings, temporary: true });
+    const last = this.#upToDateState(compiled.key);
     const basis = this.#basisOf(compiled.key);
     const prior = last?.prior ?? basis.prior;
     const kept = last !== undefined && last.kept.size > 0 ? last.kept : undefined;
@@ -154,12 +152,12 @@ export class PlacementEngine {
 
   /**
    * Applies a change and schedules the placements that it can affect, in the listed order and with the current
-   * decisions. Placements that were never scheduled are scheduled. Every other result stays. It equals a full
+   * decisions. Placements that were never scheduled are scheduled. Every other result published. It equals a full
    * computation from the current objects and the decisions of its time.
    * @returns the results that were computed again
    */
   applyDelta(delta: SnapshotDelta): readonly ScheduleResult[] {
-    const touched = this.#takeIn(delta);
+    const touched = this.#updateInputs(delta);
     const { states } = this.#listed;
     const isAffected = (state: DecidedState | undefined, position: number): boolean =>
       state === undefined || touched.has(position) || !isCountUnchanged(state);
@@ -179,7 +177,7 @@ export class PlacementEngine {
     listed: readonly Placement[],
     published: PublishedClusterLists,
   ): ResultGenerator {
-    const touched = this.#takeIn(delta);
+    const touched = this.#updateInputs(delta);
     this.#decisions.publish(published);
     // While decisions are published, the process is not idle.
     const isIdle = this.#keepsRankings && changesTimeOnly(delta) && published.changed?.size === 0;
@@ -193,11 +191,11 @@ export class PlacementEngine {
         const isSame =
           state !== undefined && !touched.has(position) && isDecisionCurrent(state, this.#decisions);
         const { result, compiled } = isSame
-          ? this.#stay(position, state, isIdle)
+          ? this.#keepUnchanged(position, state, isIdle)
           : this.#reschedule(position, touched.get(position), true);
         open.delete(position);
-        const stays = yield result;
-        if (stays !== undefined) this.recordPublished(compiled.key, stays);
+        const published = yield result;
+        if (published !== undefined) this.recordPublished(compiled.key, published);
       }
     } finally {
       for (const position of open) this.#listed.forget(position);
@@ -208,19 +206,22 @@ export class PlacementEngine {
    * Updates placements, index and clock.
    * @returns positions of the placements that this can affect, each with the clusters that affect it
    */
-  #takeIn(given: SnapshotDelta): ReadonlyMap<number, readonly number[]> {
+  #updateInputs(given: SnapshotDelta): ReadonlyMap<number, readonly number[]> {
     // A cluster that one delta both removes and adds is handled as a changed cluster.
-    const coming = new Set(given.clusters?.map(({ metadata }) => metadata.name));
-    const delta = { ...given, removedClusters: given.removedClusters?.filter((name) => !coming.has(name)) };
+    const addedNames = new Set(given.clusters?.map(({ metadata }) => metadata.name));
+    const delta = {
+      ...given,
+      removedClusters: given.removedClusters?.filter((name) => !addedNames.has(name)),
+    };
     this.#editPlacements(delta);
     const now = delta.now === undefined ? this.#index.now : parseNow(delta.now);
-    const isBack = compareInstants(now, this.#index.now) < 0;
-    const isOther = isBack || changesIndexStructure(delta, this.#index.clusterIndex);
-    const joined = isOther ? this.#rebuild(delta, isBack ? now : undefined) : [];
+    const isClockSetBack = compareInstants(now, this.#index.now) < 0;
+    const mustRebuild = isClockSetBack || changesIndexStructure(delta, this.#index.clusterIndex);
+    const joined = mustRebuild ? this.#rebuild(delta, isClockSetBack ? now : undefined) : [];
     const impact = new ImpactFinder(this.#index, this.#listed.states, this.#listed.dependents);
     for (const [position, clusters] of joined) impact.touch(position, clusters);
     impact.replaceObjects(delta);
-    if (!isBack) impact.advance(now);
+    if (!isClockSetBack) impact.advance(now);
     this.#snapshot = { ...this.#snapshot, now: delta.now ?? this.#snapshot.now };
     return impact.findAffected();
   }
@@ -292,7 +293,7 @@ export class PlacementEngine {
     return moved === undefined ? this.#schedule(position, this.#keepsRankings) : this.#keep(position, moved);
   }
 
-  #caughtUp(key: string): DecidedState | undefined {
+  #upToDateState(key: string): DecidedState | undefined {
     const position = this.#listed.positionOf(key);
     const state = position === undefined ? undefined : this.#listed.states[position];
     return position === undefined || state === undefined || !isRankingStale(state)
@@ -301,7 +302,7 @@ export class PlacementEngine {
   }
 
   /** Keeps the result. When idle, it also ranks all clusters, so that the next change can start from this ranking. */
-  #stay(position: number, state: DecidedState, isIdle: boolean): DecidedState {
+  #keepUnchanged(position: number, state: DecidedState, isIdle: boolean): DecidedState {
     const { compiled, result, ranking, stage } = state;
     const isReady = ranking !== undefined || stage !== 'done' || this.#unranked.has(compiled);
     if (isReady || !isIdle || this.#rankedAhead >= MAX_RANKED_AHEAD) return this.#keep(position, state);

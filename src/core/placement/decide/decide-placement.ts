@@ -36,7 +36,7 @@ export interface DecisionBasis {
   readonly old?: DecidedState | undefined;
 }
 
-const NOBODY = new Uint32Array(0);
+const NO_CLUSTERS = new Uint32Array(0);
 export const SUCCESS: ScheduleStatus = { code: 'Success', plugin: '', message: '' };
 
 /** Decides one placement: candidates, filters, scores, selection, groups, conditions. */
@@ -142,7 +142,7 @@ function skip(compiled: CompiledPlacement, { prior, journalLength }: DecisionBas
     feasible: undefined,
     prior,
     kept: new Map(),
-    selected: NOBODY,
+    selected: NO_CLUSTERS,
     recorded: prior,
     journalLength,
     result: {

@@ -37,11 +37,11 @@ export interface DecisionOutcome {
     | undefined;
 }
 
-const NOBODY = new Uint32Array(0);
+const NO_CLUSTERS = new Uint32Array(0);
 
 /** Adds groups, conditions and names to a decision. */
 export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome): DecidedState {
-  const { compiled, stage, prior, selected = NOBODY, scores = [], spread, known } = outcome;
+  const { compiled, stage, prior, selected = NO_CLUSTERS, scores = [], spread, known } = outcome;
   const { clusterIndex } = index;
   const groups = known?.groups ?? groupsOf(index, compiled, { selected, scores });
   const isMisgrouped = typeof groups === 'string';
@@ -64,7 +64,7 @@ export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome)
     prior,
     kept: outcome.kept ?? new Map(),
     selected,
-    recorded: known?.recorded ?? makeOwnDecisions(isMisgrouped ? NOBODY : selected, clusterIndex.size),
+    recorded: known?.recorded ?? makeOwnDecisions(isMisgrouped ? NO_CLUSTERS : selected, clusterIndex.size),
     ranking: isMisgrouped ? undefined : outcome.ranking,
     journalLength: outcome.journalLength,
     result: {

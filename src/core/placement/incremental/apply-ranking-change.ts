@@ -9,7 +9,7 @@ import { requeueAtMs } from '../decide/requeue-time.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { RankingSplice, ClusterRanking } from '../decide/cluster-ranking.ts';
 
-const NOBODY = new Uint32Array(0);
+const NO_CLUSTERS = new Uint32Array(0);
 
 interface Move {
   /** The last decision, with the previous decisions that count now. */
@@ -34,7 +34,7 @@ export function applyRankingChange(index: SchedulingIndex, move: Move): DecidedS
   const isSameLength = splice.length === splice.replaced;
   const until = (count: number): number =>
     isSameLength ? Math.min(count, splice.first + splice.length) : count;
-  const left = isAll ? NOBODY : ranking.order.slice(splice.first, until(before));
+  const left = isAll ? NO_CLUSTERS : ranking.order.slice(splice.first, until(before));
   ranking.apply(splice, index.scratch);
   const selected = ranking.order.subarray(0, after);
   const joined = selected.subarray(splice.first, until(after));

@@ -20,7 +20,7 @@ export interface CarriedDecision {
 
 /**
  * The state of a placement after clusters, sets or bindings were added or removed, and nothing else
- * changed. Undefined if the change affects the placement by more than added clusters. Then the
+ * changed. Undefined if the change affects the placement in other ways than by added clusters. Then the
  * placement must be scheduled in full.
  */
 export function carryOverDecision(

@@ -151,7 +151,7 @@ export class ImpactFinder {
     if (state === undefined || state.stage === 'skipped') return;
     const { compiled, feasible, prior } = state;
     const { tolerations, predicate, eligibility } = compiled;
-    const isOther =
+    const concernsAll =
       feasible === undefined ||
       // A misconfiguration is visible only if clusters reach its stage. Such placements are few.
       tolerations.problem !== undefined ||
@@ -159,7 +159,7 @@ export class ImpactFinder {
       state.hadAvailable !== eligibility.count > 0;
     this.touch(
       position,
-      isOther ? moved.clusters : moved.noticedBy(compiled, { feasible, prior: prior.bits }),
+      concernsAll ? moved.clusters : moved.noticedBy(compiled, { feasible, prior: prior.bits }),
     );
   }
 

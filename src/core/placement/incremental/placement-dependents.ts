@@ -3,7 +3,7 @@ import type { ChangedClusterFields } from './changed-cluster-fields.ts';
 import type { PredicateClass } from '../filter/predicate-class.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 
-const NOBODY: ReadonlySet<number> = new Set();
+const NO_PLACEMENTS: ReadonlySet<number> = new Set();
 
 /** Maps a class, a resource, an add-on or a key to the positions of the placements that read it. */
 export class PlacementDependents {
@@ -26,15 +26,15 @@ export class PlacementDependents {
 
   /** The placements that use an EligibilityClass, PredicateClass or TolerationClass. */
   ofClass(shared: object): ReadonlySet<number> {
-    return this.#byClass.get(shared) ?? NOBODY;
+    return this.#byClass.get(shared) ?? NO_PLACEMENTS;
   }
 
   ofResource(resource: ResourceName): ReadonlySet<number> {
-    return this.#byResource.get(resource) ?? NOBODY;
+    return this.#byResource.get(resource) ?? NO_PLACEMENTS;
   }
 
   ofAddOn(name: string): ReadonlySet<number> {
-    return this.#byAddOn.get(name) ?? NOBODY;
+    return this.#byAddOn.get(name) ?? NO_PLACEMENTS;
   }
 
   predicatesReading(changed: ChangedClusterFields): Set<PredicateClass> {

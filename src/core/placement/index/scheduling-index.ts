@@ -108,16 +108,19 @@ export class SchedulingIndex {
   /**
    * @param options.extraBindings names of cluster sets that count as bound to the namespace of the
    * placement
-   * @param options.passing true if the placement is only tried; its predicates are not stored
+   * @param options.temporary true if the placement is only tried; its predicates are not stored
    */
   compile(
     placement: Placement,
-    { extraBindings = [], passing = false }: { extraBindings?: readonly string[]; passing?: boolean } = {},
+    {
+      extraBindings = [],
+      temporary = false,
+    }: { extraBindings?: readonly string[]; temporary?: boolean } = {},
   ): CompiledPlacement {
     const { metadata, spec } = placement;
     const classes = {
       eligibility: this.eligibility.classOf(placement, extraBindings),
-      predicate: this.#predicateClass(spec?.predicates ?? [], passing),
+      predicate: this.#predicateClass(spec?.predicates ?? [], temporary),
       tolerations: this.#tolerationClass(spec?.tolerations ?? []),
     };
     const policy = resolvePolicy(spec?.prioritizerPolicy, missingScoresOf(placement));
@@ -139,12 +142,12 @@ export class SchedulingIndex {
     };
   }
 
-  #predicateClass(predicates: readonly ClusterPredicate[], passing: boolean): PredicateClass {
+  #predicateClass(predicates: readonly ClusterPredicate[], temporary: boolean): PredicateClass {
     const text = JSON.stringify(predicates);
     const known = this.predicates.get(text);
     if (known !== undefined) return known;
     const fresh = new PredicateClass(predicates, this.clusterIndex, this.#compileCel);
-    if (!passing) this.predicates.set(text, fresh);
+    if (!temporary) this.predicates.set(text, fresh);
     return fresh;
   }
 

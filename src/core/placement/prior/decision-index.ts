@@ -24,8 +24,8 @@ export class DecisionIndex {
   readonly #nothing: OwnDecisions;
   readonly #own = new Map<string, OwnDecisions>();
   readonly #decisionsOfLists = new WeakMap<readonly string[], OwnDecisions>();
-  readonly #strangers = new Map<string, number>();
-  readonly #strangerNames: string[] = [];
+  readonly #numbersOutsideFleet = new Map<string, number>();
+  readonly #namesOutsideFleet: string[] = [];
   /** Placements whose decisions may differ from the last published ones. */
   readonly #moved = new Set<string>();
   #isPublished = false;
@@ -70,7 +70,7 @@ export class DecisionIndex {
     readonly numbers: ClusterRenumbering;
   } {
     const after = new DecisionIndex(clusterIndex, [], this.journal);
-    const toNew = after.numbersOf([...this.#clusterIndex.names, ...this.#strangerNames]);
+    const toNew = after.numbersOf([...this.#clusterIndex.names, ...this.#namesOutsideFleet]);
     const numbers = new ClusterRenumbering(toNew, {
       before: this.#clusterIndex.size,
       after: clusterIndex.size,
@@ -177,7 +177,7 @@ export class DecisionIndex {
     return makeOwnDecisions(this.numbersOf(names), this.#clusterIndex.size);
   }
 
-  /** The same for a list that is passed again, which must not change. */
+  /** Like `decisionsOf`, cached by list. For a list that the caller passes repeatedly and never changes. */
   knownDecisionsOf(names: readonly string[]): OwnDecisions {
     let known = this.#decisionsOfLists.get(names);
     if (known === undefined) this.#decisionsOfLists.set(names, (known = this.decisionsOf(names)));
@@ -185,13 +185,16 @@ export class DecisionIndex {
   }
 
   numbersOf(names: readonly string[]): Uint32Array {
-    return Uint32Array.from(names, (name) => this.#clusterIndex.numberOf(name) ?? this.#strangerNumber(name));
+    return Uint32Array.from(
+      names,
+      (name) => this.#clusterIndex.numberOf(name) ?? this.#numberOutsideFleet(name),
+    );
   }
 
   /** The cluster name of a number of this index. */
   nameOf(number: number): string {
     if (number < this.#clusterIndex.size) return this.#clusterIndex.names[number] as string;
-    return this.#strangerNames[number - this.#clusterIndex.size] ?? '';
+    return this.#namesOutsideFleet[number - this.#clusterIndex.size] ?? '';
   }
 
   /** All decisions as objects, one per placement, not divided into pages. */
@@ -225,12 +228,12 @@ export class DecisionIndex {
     return decisions;
   }
 
-  #strangerNumber(name: string): number {
-    const known = this.#strangers.get(name);
+  #numberOutsideFleet(name: string): number {
+    const known = this.#numbersOutsideFleet.get(name);
     if (known !== undefined) return known;
-    const number = this.#clusterIndex.size + this.#strangers.size;
-    this.#strangers.set(name, number);
-    this.#strangerNames.push(name);
+    const number = this.#clusterIndex.size + this.#numbersOutsideFleet.size;
+    this.#numbersOutsideFleet.set(name, number);
+    this.#namesOutsideFleet.push(name);
     if (number >= this.#counts.length) this.#counts = grown(this.#counts);
     return number;
   }

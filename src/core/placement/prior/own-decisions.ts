@@ -31,7 +31,7 @@ export function makeOwnDecisions(numbers: Uint32Array, fleetSize: number): OwnDe
     else if (number < fleetSize) putBit(bits, number, true);
     else (gone ??= new Set()).add(number);
   }
-  return { bits, gone: gone ?? NOBODY, repeats: repeats ?? NOTHING };
+  return { bits, gone: gone ?? NO_CLUSTERS, repeats: repeats ?? NOTHING };
 }
 
 /** All listed clusters, including repeats. */
@@ -72,7 +72,7 @@ export function diffOwnDecisions(before: OwnDecisions, after: OwnDecisions): Own
 }
 
 const NOTHING: readonly number[] = [];
-const NOBODY: ReadonlySet<number> = new Set();
+const NO_CLUSTERS: ReadonlySet<number> = new Set();
 
 function without(numbers: ReadonlySet<number>, others: ReadonlySet<number>): readonly number[] {
   return numbers.size === 0 ? NOTHING : [...numbers].filter((number) => !others.has(number));

@@ -42,7 +42,7 @@ export const maxSkewOf = ({ maxSkew }: SpreadConstraint): number => Math.max(1, 
 export function selectSpread({ ranked, limit, constraints }: SpreadInput): SpreadOutcome {
   const counters = constraints.map(({ constraint }) => new ValueCounter(constraint));
   const queues = queuesOf(ranked, constraints);
-  for (const queue of queues) counters.forEach((counter, c) => counter.present(queue.values[c] as number));
+  for (const queue of queues) counters.forEach((counter, c) => counter.addValue(queue.values[c] as number));
   const taken: number[] = [];
   while (taken.length < limit) {
     const queue = nextQueue(queues, counters);
@@ -83,21 +83,25 @@ function queuesOf(ranked: Uint32Array, constraints: readonly ActiveConstraint[])
 }
 
 function nextQueue(queues: readonly Queue[], counters: readonly ValueCounter[]): Queue | undefined {
-  let best: { queue: Queue; kept: string; rank: number } | undefined;
+  let best: { queue: Queue; satisfied: string; rank: number } | undefined;
   for (const queue of queues) {
     const rank = queue.ranks[queue.head];
     if (rank === undefined) continue;
     // One character per constraint, '1' if it is satisfied. The larger text is the better choice.
-    let kept = '';
+    let satisfied = '';
     let forbidden = false;
     counters.forEach((counter, c) => {
-      const keeps = counter.keeps(queue.values[c] as number);
-      if (!keeps && isHardConstraint(counter.constraint)) forbidden = true;
-      kept += keeps ? '1' : '0';
+      const isSatisfied = counter.allowsOneMore(queue.values[c] as number);
+      if (!isSatisfied && isHardConstraint(counter.constraint)) forbidden = true;
+      satisfied += isSatisfied ? '1' : '0';
     });
     if (forbidden) continue;
-    if (best === undefined || kept > best.kept || (kept === best.kept && rank < best.rank))
-      best = { queue, kept, rank };
+    if (
+      best === undefined ||
+      satisfied > best.satisfied ||
+      (satisfied === best.satisfied && rank < best.rank)
+    )
+      best = { queue, satisfied, rank };
   }
   return best?.queue;
 }
@@ -116,13 +120,13 @@ class ValueCounter {
     this.constraint = constraint;
   }
 
-  present(value: number): void {
+  addValue(value: number): void {
     if (value === 0 || this.#counts.has(value)) return;
     this.#counts.set(value, 0);
     this.#atSmallest++;
   }
 
-  keeps(value: number): boolean {
+  allowsOneMore(value: number): boolean {
     if (value === 0) return false;
     return (this.#counts.get(value) ?? 0) + 1 - this.#smallest <= maxSkewOf(this.constraint);
   }

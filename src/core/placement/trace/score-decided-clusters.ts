@@ -30,17 +30,17 @@ export function scoreDecidedClusters(
   index: SchedulingIndex,
   { state, decisionIndex }: DecisionContext,
   clusters: Uint32Array,
-  supposition: HypotheticalInput = {},
+  hypothetical: HypotheticalInput = {},
 ): ScoredClusters {
   const { compiled, prior, kept } = state;
   if (!compiled.policy.ok) return { parts: [], totals: new Float64Array(0), ranges: [], expired: [] };
   // The cached scores include the decisions of other placements.
   const base = makeScoreInput(index, { prior, counts: decisionIndex.counts, counted: prior.bits, most: 0 });
-  const input = { ...supposing(index, base, supposition), clusters };
+  const input = { ...withHypotheticalInput(index, base, hypothetical), clusters };
   return scoreClusters(compiled.policy.prioritizers, input, kept);
 }
 
-function supposing(
+function withHypotheticalInput(
   { clusterIndex }: SchedulingIndex,
   base: Omit<ScoreInput, 'clusters'>,
   { override, addOnScore }: HypotheticalInput,

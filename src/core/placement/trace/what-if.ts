@@ -25,7 +25,7 @@ export interface WhatIfOutcome {
   readonly place: (cluster: string) => number | undefined;
 }
 
-const NOBODY_SELECTED: WhatIfOutcome = { selected: () => [], place: () => undefined };
+const NONE_SELECTED: WhatIfOutcome = { selected: () => [], place: () => undefined };
 
 /** Scores and selects again over the feasible clusters of a decided placement and the included one. */
 export function evaluateWhatIf(
@@ -35,7 +35,7 @@ export function evaluateWhatIf(
 ): WhatIfOutcome {
   const { compiled, feasible } = decided.state;
   const { clusterIndex } = index;
-  if (feasible === undefined || !compiled.policy.ok) return NOBODY_SELECTED;
+  if (feasible === undefined || !compiled.policy.ok) return NONE_SELECTED;
   const override = makeClusterOverride(index, change.include);
   const bits = feasible.slice();
   if (override !== undefined) putBit(bits, override.number, true);
