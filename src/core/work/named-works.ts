@@ -8,7 +8,7 @@ export const NAMED_WORK_LABEL = 'berth.dev/work';
 
 export interface NamedWorksInput {
   readonly name: string;
-  /** Clusters that shall have the work. */
+  /** Clusters that must have the work. */
   readonly clusters: readonly string[];
   /** The spec of each work; several if one work would be too large. */
   readonly specs: readonly ManifestWorkSpec[];
@@ -16,7 +16,7 @@ export interface NamedWorksInput {
   readonly existing: readonly ManifestWork[];
   /** Change works that exist. */
   readonly overwrite: boolean;
-  /** Take the work from labelled clusters that are not listed: the clusters follow a placement. */
+  /** Also delete the works of other clusters: the list is complete, as when it follows a placement. */
   readonly removeOthers: boolean;
 }
 
@@ -75,7 +75,10 @@ function isPartOf(workName: string, name: string): boolean {
   );
 }
 
-/** Work names may be longer than label values; the names decide then. */
+/**
+ * The label value of a work name. It is shortened if the name is too long for a label, so works are also compared by
+ * name.
+ */
 export function namedWorkLabel(name: string): string {
   return labelValueProblem(name) === undefined ? name : name.slice(0, 63).replace(/[^A-Za-z0-9]+$/, '');
 }

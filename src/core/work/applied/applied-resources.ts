@@ -3,7 +3,7 @@ import type { KindInfo } from '../../model/kinds.ts';
 
 /**
  * The resources of `previous` that are not in `current`. Version and uid are ignored, so that a
- * changed version never deletes.
+ * resource with a changed version is never deleted.
  */
 export function untrackedResources(
   previous: readonly AppliedResource[],
@@ -13,7 +13,7 @@ export function untrackedResources(
   return previous.filter((resource) => !kept.has(resourceKey(resource)));
 }
 
-/** It was on the cluster once, and not only about to be created. */
+/** Whether the resource has existed on the cluster. A record without uid was only about to be created. */
 export function wasRecorded({ uid = '' }: AppliedResource): boolean {
   return uid !== '';
 }
@@ -46,7 +46,10 @@ function sortFields(resource: AppliedResource): readonly string[] {
   return [resource.group ?? '', resource.version, resource.resource, resource.namespace ?? '', resource.name];
 }
 
-/** Enough to address a recorded resource; its kind name is not recorded and not needed. */
+/**
+ * The kind of a recorded resource, complete enough to address it. The record has no kind name, so `kind` is the
+ * plural.
+ */
 export function kindOfResource(resource: AppliedResource): KindInfo {
   return {
     group: resource.group ?? '',

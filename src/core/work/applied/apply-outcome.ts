@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../model/object-meta.ts';
 
-/** What became of one manifest. */
+/** The result of applying one manifest. */
 export type ApplyOutcome =
   | { readonly kind: 'applied'; readonly object: KubeObject | undefined; readonly wrote: boolean }
   | {

@@ -19,7 +19,7 @@ export function withClaim(manifest: KubeObject, { uid }: OwnerReference): KubeOb
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
-/** Of any owner: an object with an owner reference, or one that needs none, needs no claim. */
+/** Removes the claim of any owner. An object needs no claim if it has an owner reference or needs none. */
 export function withoutClaim(labels: ObjectMeta['labels']): ObjectMeta['labels'] {
   // `null` is what Go clients write for no labels.
   if (labels?.[CLAIM_LABEL] === undefined) return labels;

@@ -47,7 +47,7 @@ export function serviceAccountUser({ namespace, name }: Executor): ImpersonatedU
   };
 }
 
-/** Does a binding with this subject give its rights to the executor, by name or by group? */
+/** Whether a binding with this subject gives its rights to the executor, by name or by group. */
 export function isSubject(subject: RbacSubject, executor: Executor): boolean {
   const user = serviceAccountUser(executor);
   switch (subject.kind) {

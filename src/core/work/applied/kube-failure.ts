@@ -34,7 +34,7 @@ export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'kube.alreadyexists';
 }
 
-/** Fields of a server-side apply that belong to others; a plain conflict of versions is not that. */
+/** Whether a server-side apply failed because other managers own the fields. A version conflict does not count. */
 export function isApplyConflict(error: unknown): boolean {
   if (!(error instanceof ConflictError)) return false;
   const causes = (error.cause as { details?: { causes?: readonly { reason?: string }[] } } | undefined)

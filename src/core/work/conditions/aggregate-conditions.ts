@@ -76,10 +76,12 @@ export function aggregateRules(
   }));
 }
 
-/** One manifest that is still progressing makes the work progressing; for every other type one False is enough. */
+/**
+ * For `Progressing`, one True makes the work's condition True. For every other type, one False makes it False.
+ */
 function aggregateStatus(type: string, conditions: readonly Condition[]): Condition['status'] {
-  const strong = type === 'Progressing' ? 'True' : 'False';
-  const weak = type === 'Progressing' ? 'False' : 'True';
-  if (conditions.some(({ status }) => status === strong)) return strong;
-  return conditions.some(({ status }) => status === 'Unknown') ? 'Unknown' : weak;
+  const deciding = type === 'Progressing' ? 'True' : 'False';
+  const otherwise = type === 'Progressing' ? 'False' : 'True';
+  if (conditions.some(({ status }) => status === deciding)) return deciding;
+  return conditions.some(({ status }) => status === 'Unknown') ? 'Unknown' : otherwise;
 }

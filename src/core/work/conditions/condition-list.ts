@@ -8,7 +8,8 @@ export function findCondition(
 }
 
 /**
- * The list with one condition set: in its place, or at the end. The transition time moves when the status does.
+ * The list with one condition replaced in its place, or added at the end. The transition time changes only if the
+ * status changes.
  * @param now RFC 3339, seconds.
  */
 export function setCondition(

@@ -9,9 +9,9 @@ import { RESERVED_CONDITIONS } from '../manifests/validate-work.ts';
 import { wellKnownCondition } from './well-known-conditions.ts';
 
 /**
- * Evaluates the condition rules of one manifest on the object that is on the cluster: a condition for each rule, without
- * generation and time. A rule with the name of a condition of the agent's own is left out (upstream lets the two fight);
- * `validateWorkSpec` warns of it. All rules of one pass share a cost budget.
+ * Evaluates the condition rules of one manifest on the object that is on the cluster. Returns a condition for
+ * each rule, without generation and time. A rule for a condition that the agent itself maintains is ignored;
+ * `validateWorkSpec` warns of it. Upstream evaluates such a rule, and rule and agent overwrite each other. All rules of one pass share a cost budget.
  */
 export function evaluateConditionRules(
   object: KubeObject,
@@ -30,7 +30,8 @@ function evaluateRule(object: KubeObject, rule: ConditionRule, budget: CelBudget
     case 'WellKnownConditions': {
       const known = wellKnownCondition(object, rule.condition);
       if (known === undefined) return undefined;
-      // The built-in text is an expression upstream: only another expression replaces it, a plain message does not.
+      // As upstream, the built-in text counts as a message expression. So a `messageExpression` replaces it, and a
+      // plain `message` does not.
       const message =
         messageOf(object, { messageExpression: rule.messageExpression }, known.result, budget) ??
         known.message;
@@ -59,12 +60,17 @@ function evaluateCel(object: KubeObject, rule: ConditionRule, budget: CelBudget)
     if (!outcome.ok) return failed(rule, outcome.message);
     if (typeof outcome.value !== 'boolean')
       return failed(rule, `expected bool result, got ${goType(celTypeName(outcome.value))}`);
-    if (!outcome.value) return evaluated(rule, false, describe(object, rule, false, budget));
+    if (!outcome.value) return evaluated(rule, false, messageOrDefault(object, rule, false, budget));
   }
-  return evaluated(rule, true, describe(object, rule, true, budget));
+  return evaluated(rule, true, messageOrDefault(object, rule, true, budget));
 }
 
-function describe(object: KubeObject, rule: ConditionRule, result: boolean, budget: CelBudget): string {
+function messageOrDefault(
+  object: KubeObject,
+  rule: ConditionRule,
+  result: boolean,
+  budget: CelBudget,
+): string {
   return (
     messageOf(object, rule, result, budget) ??
     (result ? `Manifest is ${rule.condition}` : `Manifest is not ${rule.condition}`)

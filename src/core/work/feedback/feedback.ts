@@ -91,7 +91,8 @@ function readPath(object: KubeObject, path: FeedbackJsonPath, options: FeedbackO
   if (!found.ok)
     return fail('evaluation', `failed to find value for ${path.name} with error: ${found.error}`);
   const matches = found.results[0] ?? [];
-  // A template of several actions (`a} {b`) is a list even with one match, once lists can be reported.
+  // A template of several actions (`a} {b`) gives a list even for one match. Without `rawJson`, lists are not
+  // reported and the first match is the value.
   const several = matches.length > 1 || (found.results.length > 1 && matches.length > 0);
   const value = several && options.rawJson === true ? matches : matches[0];
   if (value === undefined || value === null) return {};

@@ -11,7 +11,7 @@ import { jsonEqual } from '../../model/json-equal.ts';
 /** A condition without its time: the result of one evaluation. */
 export type PlannedCondition = Omit<Condition, 'lastTransitionTime'>;
 
-/** `generation` of the work that was looked at · `now` RFC 3339, seconds */
+/** `generation` of the work that was read · `now` RFC 3339, seconds */
 export interface StatusMoment {
   readonly generation: number;
   readonly now: string;

@@ -53,7 +53,7 @@ export function inlineManifests<S extends SourceObject>(
   for (const source of sources) {
     if (all.some((folder) => isInFolder(source.location.file, folder))) continue;
     const folder = manifestFolder(source.object);
-    const filled = folder === undefined ? source : fill(source, folder, { sources, problems, root });
+    const filled = folder === undefined ? source : inlineFolder(source, folder, { sources, problems, root });
     if ('severity' in filled) found.push(filled);
     else objects.push(filled);
   }
@@ -66,7 +66,11 @@ interface Repository {
   readonly root: string;
 }
 
-function fill<S extends SourceObject>(source: S, folder: string, repository: Repository): S | Problem {
+function inlineFolder<S extends SourceObject>(
+  source: S,
+  folder: string,
+  repository: Repository,
+): S | Problem {
   const refuse = (code: string, message: string, hint?: string): Problem => ({
     severity: 'error',
     code: `work.${code}`,

@@ -25,29 +25,29 @@ export function manifestSizeBytes(manifest: KubeObject): number {
 /** The size of the manifests together when it exceeds the limit (bytes), else undefined. */
 export function excessiveSizeBytes(manifests: readonly KubeObject[], limit: number): number | undefined {
   // Nearly all works are so small that their JSON need not be made.
-  if (mostBytes(manifests) + manifests.length * MAX_BYTES_AROUND <= limit) return undefined;
+  if (maxJsonBytes(manifests) + manifests.length * MAX_BYTES_AROUND <= limit) return undefined;
   const sizeBytes = manifests.reduce((sum, manifest) => sum + manifestSizeBytes(manifest), 0);
   return sizeBytes > limit ? sizeBytes : undefined;
 }
 
-/** No JSON of the value is longer (bytes). */
-function mostBytes(value: unknown): number {
+/** An upper bound of the length of the value's JSON (bytes). */
+function maxJsonBytes(value: unknown): number {
   if (typeof value === 'string') return value.length * MAX_BYTES_PER_UNIT + MAX_BYTES_PER_VALUE;
   if (typeof value === 'number') return MAX_BYTES_PER_NUMBER;
   let bytes = MAX_BYTES_PER_VALUE;
-  if (Array.isArray(value)) for (const item of value) bytes += mostBytes(item);
-  else if (typeof value === 'object' && value !== null) bytes += mostBytesOfFields(value);
+  if (Array.isArray(value)) for (const item of value) bytes += maxJsonBytes(item);
+  else if (typeof value === 'object' && value !== null) bytes += maxJsonBytesOfFields(value);
   return bytes;
 }
 
 /** Plain JSON inherits no enumerable key; unlike Object.entries, this allocates no list. */
-function mostBytesOfFields(object: object): number {
+function maxJsonBytesOfFields(object: object): number {
   let bytes = 0;
   for (const key in object)
     bytes +=
       key.length * MAX_BYTES_PER_UNIT +
       MAX_BYTES_PER_VALUE +
-      mostBytes((object as Record<string, unknown>)[key]);
+      maxJsonBytes((object as Record<string, unknown>)[key]);
   return bytes;
 }
 

@@ -11,16 +11,16 @@ export function sameWorkSpec(
 ): boolean {
   if (left === right) return true;
   if (left === undefined || right === undefined) return false;
-  const known = ANSWERS.get(left);
+  const known = RESULTS.get(left);
   if (known?.right === right) return known.same;
   const same = canonicalWorkSpec(left) === canonicalWorkSpec(right);
-  ANSWERS.set(left, { right, same });
+  RESULTS.set(left, { right, same });
   return same;
 }
 
-const ANSWERS = new WeakMap<ManifestWorkSpec, { readonly right: ManifestWorkSpec; readonly same: boolean }>();
+const RESULTS = new WeakMap<ManifestWorkSpec, { readonly right: ManifestWorkSpec; readonly same: boolean }>();
 
-/** One text for all spellings of a spec. */
+/** A text that is the same for all specs that `sameWorkSpec` considers equal. */
 export function canonicalWorkSpec(spec: ManifestWorkSpec | undefined): string {
   const { workload, deleteOption, manifestConfigs, ...rest } = (spec ?? {}) as Readonly<
     Record<string, unknown>

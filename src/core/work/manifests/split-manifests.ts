@@ -15,15 +15,15 @@ export function splitManifests(
   manifests: readonly KubeObject[],
   limitBytes = DEFAULT_MANIFEST_LIMIT_BYTES,
 ): SplitManifests {
-  const total = manifests.map(manifestSizeBytes);
-  const tooLarge = total.findIndex((sizeBytes) => sizeBytes > limitBytes);
-  if (tooLarge >= 0) return { ok: false, index: tooLarge, sizeBytes: total[tooLarge] as number };
-  if (total.reduce((sum, sizeBytes) => sum + sizeBytes, 0) <= limitBytes)
+  const sizesBytes = manifests.map(manifestSizeBytes);
+  const tooLarge = sizesBytes.findIndex((sizeBytes) => sizeBytes > limitBytes);
+  if (tooLarge >= 0) return { ok: false, index: tooLarge, sizeBytes: sizesBytes[tooLarge] as number };
+  if (sizesBytes.reduce((sum, sizeBytes) => sum + sizeBytes, 0) <= limitBytes)
     return { ok: true, parts: [manifests] };
   const parts: KubeObject[][] = [[]];
   let used = 0;
   for (const [index, manifest] of manifests.entries()) {
-    const sizeBytes = total[index] as number;
+    const sizeBytes = sizesBytes[index] as number;
     if (used > 0 && used + sizeBytes > limitBytes * 0.8) {
       parts.push([]);
       used = 0;

@@ -115,7 +115,7 @@ function validateConfig(config: ManifestConfig, field: string): readonly WorkPro
   return problems;
 }
 
-/** Conditions that the agent itself maintains; a rule of that name would fight with it. */
+/** Conditions that the agent itself maintains. A rule of that name and the agent would overwrite each other. */
 export const RESERVED_CONDITIONS: ReadonlySet<string> = new Set([
   'Applied',
   'Available',

@@ -18,7 +18,7 @@ export class FailingReplicaSets {
     this.#failing.succeeded(`ManifestWorkReplicaSet ${key}`);
   }
 
-  /** It is left to another controller. */
+  /** Records that the replica set is left to another controller. */
   yielded(key: string): void {
     this.#yielded.add(key);
   }

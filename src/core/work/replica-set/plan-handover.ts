@@ -32,16 +32,16 @@ const NOTHING_MOVES: Handover = { build: new Map(), ready: true, remove: [] };
 export function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpec[]): Handover {
   // One work before and after, or none before: most clusters, most of the time.
   if (known.size === 0 || (specs.length === 1 && known.size === 1 && known.has(0))) return NOTHING_MOVES;
-  const homes = new Map(
+  const newParts = new Map(
     specs.flatMap((spec, part) => manifestsOf(spec).map((manifest) => [objectKey(manifest), part] as const)),
   );
   const held = [...known].map(([part, work]): Held => ({ part, work, objects: appliedObjects(work) }));
   const parts = held.filter(({ part }) => part < FIRST_BRIDGE_PART);
   const bridges = held.filter(({ part }) => part >= FIRST_BRIDGE_PART);
   const byPart = new Map(held.map((one) => [one.part, one]));
-  const hasArrived = (key: string): boolean => {
-    const home = homes.get(key);
-    return home === undefined || byPart.get(home)?.objects.get(key) === true;
+  const isAppliedInNewPart = (key: string): boolean => {
+    const newPart = newParts.get(key);
+    return newPart === undefined || byPart.get(newPart)?.objects.get(key) === true;
   };
   const build = new Map<number, ManifestWorkSpec>();
   let next = Math.max(FIRST_BRIDGE_PART - 1, ...known.keys()) + 1;
@@ -49,17 +49,17 @@ export function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpe
   for (const { part, work } of parts) {
     const moving = manifestsOf(work.spec).filter((manifest) => {
       const key = objectKey(manifest);
-      if (homes.get(key) === part || hasArrived(key)) return false;
+      if (newParts.get(key) === part || isAppliedInNewPart(key)) return false;
       return !bridges.some(({ objects }) => objects.get(key) === true);
     });
     if (moving.length === 0) continue;
     ready = false;
-    const open = moving.filter(
+    const unbridged = moving.filter(
       (manifest) => !bridges.some(({ objects }) => objects.has(objectKey(manifest))),
     );
-    if (open.length > 0) build.set(next++, { ...work.spec, workload: { manifests: open } });
+    if (unbridged.length > 0) build.set(next++, { ...work.spec, workload: { manifests: unbridged } });
   }
-  const done = bridges.filter(({ objects }) => [...objects.keys()].every(hasArrived));
+  const done = bridges.filter(({ objects }) => [...objects.keys()].every(isAppliedInNewPart));
   return { build, ready, remove: done.map(({ work }) => work) };
 }
 

@@ -23,7 +23,7 @@ export function planPlacement(
   ref: PlacementReference,
   existing: readonly ClusterWorks[],
 ): PlacementPlan {
-  const nothing: PlacementOutcome = {
+  const emptyOutcome: PlacementOutcome = {
     name: ref.name,
     state: 'planned',
     message: '',
@@ -40,16 +40,16 @@ export function planPlacement(
   const placement = input.placements.get(ref.name);
   if (placement === undefined) {
     const message = `Placement ${ref.name} does not exist`;
-    return { actions: [], leaving: [], outcome: { ...nothing, state: 'placement-missing', message } };
+    return { actions: [], leaving: [], outcome: { ...emptyOutcome, state: 'placement-missing', message } };
   }
   const grouped = decisionGroups(input.decisions.get(ref.name) ?? []);
   if (!grouped.ok)
     return {
       actions: [],
       leaving: [],
-      outcome: { ...nothing, state: 'misconfigured', message: grouped.error },
+      outcome: { ...emptyOutcome, state: 'misconfigured', message: grouped.error },
     };
-  return rollOut({ input, ref, existing, placement, groups: grouped.value, nothing });
+  return rollOut({ input, ref, existing, placement, groups: grouped.value, emptyOutcome });
 }
 
 interface Rollout {
@@ -58,16 +58,16 @@ interface Rollout {
   readonly existing: readonly ClusterWorks[];
   readonly placement: Placement;
   readonly groups: readonly RolloutGroup[];
-  readonly nothing: PlacementOutcome;
+  readonly emptyOutcome: PlacementOutcome;
 }
 
-function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout): PlacementPlan {
+function rollOut({ input, ref, existing, placement, groups, emptyOutcome }: Rollout): PlacementPlan {
   const progress = new Map<string, WorkProgress>();
   const upToDate: ClusterWorks[] = [];
   for (const group of existing) {
     const wanted = input.specsFor(group.cluster);
     const works = [...group.works.values()];
-    if (isHandingOver(group)) progress.set(group.cluster, halfway(combineProgress(works, input.rules)));
+    if (isHandingOver(group)) progress.set(group.cluster, asProgressing(combineProgress(works, input.rules)));
     if (!wanted.ok || !matchesSpecs(group, wanted.specs)) continue;
     upToDate.push(group);
     progress.set(group.cluster, combineProgress(works, input.rules));
@@ -82,19 +82,23 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
   const strategy = { ...ref.rolloutStrategy, type: ref.rolloutStrategy?.type ?? 'All' };
   const plan = planRollout({ strategy, groups, existing: statuses, nowMs: input.nowMs, rules: input.rules });
   if (!plan.ok)
-    return { actions: [], leaving: [], outcome: { ...nothing, state: 'misconfigured', message: plan.error } };
+    return {
+      actions: [],
+      leaving: [],
+      outcome: { ...emptyOutcome, state: 'misconfigured', message: plan.error },
+    };
   const selected = new Set(groups.flatMap(({ clusters }) => clusters));
-  // While decisions are being written a group may not be there yet: the order is not known.
-  const early =
+  // While decisions are being written, a group may be missing, so the order is not known.
+  const isOrderUnknown =
     strategy.type !== 'All' &&
     input.rules === 'berth' &&
     placement.status?.numberOfSelectedClusters !== selected.size;
   const due = plan.value.rollout.filter(({ status }) => status === 'ToApply');
-  const starting = input.paused || early ? [] : due;
-  const begun = existing.filter((group) => isHandingOver(group) && selected.has(group.cluster));
+  const starting = input.paused || isOrderUnknown ? [] : due;
+  const handingOver = existing.filter((group) => isHandingOver(group) && selected.has(group.cluster));
   const writing = new Set([
     ...starting.map(({ clusterName }) => clusterName),
-    ...begun.map(({ cluster }) => cluster),
+    ...handingOver.map(({ cluster }) => cluster),
   ]);
   const writes = [...writing].map((cluster) => planCluster(input, ref.name, cluster, existing));
   const complete = isComplete(placement, selected.size);
@@ -108,8 +112,8 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
     actions: [...writes.flatMap(({ actions }) => actions), ...relabel(input, existing, writing)],
     leaving: complete ? leaving : [],
     outcome: {
-      ...nothing,
-      ...verdict(errors, (complete || leaving.length === 0) && !(early && due.length > 0), ref.name),
+      ...emptyOutcome,
+      ...verdict(errors, (complete || leaving.length === 0) && !(isOrderUnknown && due.length > 0), ref.name),
       groups: groups.length,
       selected: selected.size,
       clusters: selected,
@@ -124,7 +128,7 @@ function rollOut({ input, ref, existing, placement, groups, nothing }: Rollout):
 }
 
 /** A cluster with manifests that move between works counts as in progress, whatever its works report. */
-function halfway(progress: WorkProgress): WorkProgress {
+function asProgressing(progress: WorkProgress): WorkProgress {
   return progress.status === 'Failed' ? progress : { ...progress, status: 'Progressing' };
 }
 

@@ -34,7 +34,7 @@ export function planReplicaSet(input: ReplicaSetInput): ReplicaSetPlan {
     for (const group of groups.filter(({ placement }) => !refs.some(({ name }) => name === placement)))
       leaving.push({ group, reason: `placement ${group.placement} is not referenced any more` });
   for (const { group, reason } of leaving)
-    if (!awaitsHeir(group, outcomes)) actions.push(...deleteAll(group, reason));
+    if (!mustWaitForReplacement(group, outcomes)) actions.push(...deleteAll(group, reason));
   return { actions, placements: outcomes, recheckAfterMs };
 }
 
@@ -44,14 +44,16 @@ interface Leaving {
 }
 
 /**
- * Another placement selects the same cluster, and its work there is not applied yet: deleting this
+ * Whether another placement selects the same cluster, and its work there is not applied yet. Deleting this
  * work now would delete and recreate the common objects.
  */
-function awaitsHeir(group: ClusterWorks, outcomes: readonly PlacementOutcome[]): boolean {
-  const heirs = outcomes.filter(
+function mustWaitForReplacement(group: ClusterWorks, outcomes: readonly PlacementOutcome[]): boolean {
+  const replacements = outcomes.filter(
     ({ name, clusters }) => name !== group.placement && clusters.has(group.cluster),
   );
-  return heirs.length > 0 && !heirs.some((heir) => hasApplied(heir, group.cluster));
+  return (
+    replacements.length > 0 && !replacements.some((replacement) => hasApplied(replacement, group.cluster))
+  );
 }
 
 function hasApplied({ existing }: PlacementOutcome, cluster: string): boolean {

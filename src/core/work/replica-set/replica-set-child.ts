@@ -12,7 +12,7 @@ import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';
 /** Number of a work among those that carry one cluster's manifests; absent: 0. */
 export const PART_LABEL = 'berth.dev/part';
 
-/** The works of one placement on one cluster, and their wanted specs. */
+/** The works of one placement on one cluster. */
 export interface ClusterWorks {
   readonly cluster: string;
   readonly placement: string;
@@ -43,7 +43,10 @@ function isTrackingLabel(key: string): boolean {
   );
 }
 
-/** The replica set's labels but those, and the labels that tie the work to its replica set and placement. */
+/**
+ * The labels of a work: those of the replica set without tracking labels, and those that name its replica set and
+ * placement.
+ */
 export function childLabels(
   replicaSet: ManifestWorkReplicaSet,
   placement: string,

@@ -52,9 +52,7 @@ export interface PlacementOutcome {
   readonly groups: number;
   readonly selected: number;
   readonly clusters: ReadonlySet<string>;
-  /**
-   * Clusters whose works have the wanted content, with their progress, and those that timed out.
-   */
+  /** Clusters whose works have the wanted content. */
   readonly upToDate: readonly ClusterWorks[];
   readonly existing: readonly ClusterWorks[];
   readonly succeeded: number;

@@ -12,7 +12,7 @@ import type { ClusterWorks } from './replica-set-child.ts';
 import { HELD_CONDITION } from '../../publish/approval/publish-annotations.ts';
 import { controlProblems } from './rollout-control.ts';
 
-/** Why nothing new starts, or why it is not the current template that is rolled out. */
+/** Why no new rollout starts (`paused`), or why an earlier template is rolled out (`aborted`, `rolled-back`). */
 export type RolloutHold = 'none' | 'paused' | 'aborted' | 'rolled-back';
 
 /** The result of a pass over a replica set. */

@@ -53,7 +53,7 @@ export function readRolloutControl(replicaSet: ManifestWorkReplicaSet): RolloutC
   };
 }
 
-/** Values of our annotations that mean nothing, as text for a condition. */
+/** Unknown values of Berth's annotations, as text for a condition. */
 export function controlProblems(replicaSet: ManifestWorkReplicaSet): readonly string[] {
   const annotations = replicaSet.metadata.annotations ?? {};
   const check = (name: string, allowed: readonly string[]): readonly string[] => {

@@ -16,14 +16,15 @@ interface Written {
 
 /**
  * Replica sets of which another controller writes the status, by `namespace/name`. OCM's work controller with the
- * feature gate ManifestWorkReplicaSet is one: it and Berth answered each other 60 times a second. As with decisions,
- * Berth writes against it three times within ten minutes, and then leaves the replica set to it.
+ * feature gate ManifestWorkReplicaSet is one: without this class, it and Berth overwrote each other 60 times a second. As
+ * with decisions, Berth overwrites the other status three times within ten minutes. Then it leaves the replica set to
+ * the other controller.
  */
 export class StatusRivals {
   readonly #written = new Map<string, Written>();
 
   /**
-   * Berth wrote this status.
+   * Records a status that Berth wrote.
    * @param version resource version of the replica set after that
    */
   recordWrite(
@@ -37,7 +38,8 @@ export class StatusRivals {
   }
 
   /**
-   * The replica set as the watch shows it before a pass.
+   * Records the state of the replica set before a pass.
+   * @param replicaSet as the watch shows it
    * @returns in how many milliseconds Berth may write again; undefined: now
    */
   yieldMs(replicaSet: ManifestWorkReplicaSet, nowMs: number): number | undefined {

@@ -11,7 +11,7 @@ export interface WorkProgress {
   readonly reason: string;
 }
 
-/** When the content that a work holds now was written; lets an unreachable cluster run into its deadline. */
+/** When the current content of a work was written (RFC 3339). The rollout deadline of an unreachable cluster starts then. */
 export const ROLLED_OUT_AT_ANNOTATION = 'berth.dev/rolled-out-at';
 
 /**

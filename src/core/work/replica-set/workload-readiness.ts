@@ -53,10 +53,14 @@ function waitingFor(kind: string, values: Values, manifest: KubeObject | undefin
   switch (kind) {
     case 'Deployment': {
       const desired = desiredReplicas(manifest);
-      return shortOf('ready', values.get('ReadyReplicas'), desired) ?? updatedShort(values, desired);
+      return shortfall('ready', values.get('ReadyReplicas'), desired) ?? updatedShortfall(values, desired);
     }
     case 'DaemonSet':
-      return shortOf('ready', values.get('NumberReady'), values.get('DesiredNumberScheduled')?.integer ?? 0);
+      return shortfall(
+        'ready',
+        values.get('NumberReady'),
+        values.get('DesiredNumberScheduled')?.integer ?? 0,
+      );
     case 'Job':
       return text(values.get('JobComplete')) === 'True' ? undefined : 'not complete';
     case 'Pod':
@@ -72,13 +76,17 @@ function waitingFor(kind: string, values: Values, manifest: KubeObject | undefin
  * Only if a rule reads `UpdatedReplicas`, which distinguishes new pods from those of the previous
  * version.
  */
-function updatedShort(values: Values, desired: number): string | undefined {
+function updatedShortfall(values: Values, desired: number): string | undefined {
   return values.has('UpdatedReplicas')
-    ? shortOf('updated', values.get('UpdatedReplicas'), desired)
+    ? shortfall('updated', values.get('UpdatedReplicas'), desired)
     : undefined;
 }
 
-function shortOf(what: string, value: FieldValue | undefined, desired: number | bigint): string | undefined {
+function shortfall(
+  what: string,
+  value: FieldValue | undefined,
+  desired: number | bigint,
+): string | undefined {
   const got = value?.integer ?? 0;
   return got < desired ? `${got} of ${desired} ${what}` : undefined;
 }

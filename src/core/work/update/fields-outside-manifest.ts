@@ -9,7 +9,7 @@ type Fields = Readonly<Record<string, unknown>>;
 /**
  * Differences between two states of an object in fields that are not in the manifest: a controller
  * added them, the API server set defaults, or our write removed them. A list with another number of
- * items than in the manifest counts as named.
+ * items than in the manifest counts as in the manifest.
  * @param content of the manifest
  */
 export function differencesOutsideManifest(
@@ -20,12 +20,14 @@ export function differencesOutsideManifest(
   if (jsonEqual(before, after)) return [];
   if (Array.isArray(content)) {
     if (!sameLength(content, before) || !sameLength(content, after)) return [];
-    return content.flatMap((item, at) => inside(at, differencesOutsideManifest(before[at], after[at], item)));
+    return content.flatMap((item, at) =>
+      prefixed(at, differencesOutsideManifest(before[at], after[at], item)),
+    );
   }
   if (!isMap(content) || !isMap(before) || !isMap(after)) return [];
   return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) => {
-    if (isNamed(content, key))
-      return inside(key, differencesOutsideManifest(before[key], after[key], content[key]));
+    if (isInManifest(content, key))
+      return prefixed(key, differencesOutsideManifest(before[key], after[key], content[key]));
     return jsonEqual(before[key], after[key]) ? [] : [[key]];
   });
 }
@@ -46,31 +48,31 @@ export function othersFieldsOutsideManifest(
   for (const { manager: by, subresource = '', fieldsV1 = {} } of entries) {
     if (by === manager || subresource !== '') continue;
     const { 'f:metadata': _metadata, 'f:status': _status, ...main } = fieldsV1;
-    for (const path of ownedUnnamed(main, objectContent(live), content))
+    for (const path of ownedOutsideManifest(main, objectContent(live), content))
       found.set(JSON.stringify(path), path);
   }
   return [...found.values()];
 }
 
 /** @param tree of `fieldsV1` */
-function ownedUnnamed(tree: Fields, live: unknown, content: unknown): readonly FieldPath[] {
+function ownedOutsideManifest(tree: Fields, live: unknown, content: unknown): readonly FieldPath[] {
   return Object.entries(tree).flatMap(([element, below]) => {
     const text = element.slice(2);
     if (element.startsWith('f:') && isMap(live) && isMap(content) && Object.hasOwn(live, text))
-      return isNamed(content, text)
-        ? inside(text, ownedUnnamed(below as Fields, live[text], content[text]))
+      return isInManifest(content, text)
+        ? prefixed(text, ownedOutsideManifest(below as Fields, live[text], content[text]))
         : [[text]];
     if (!element.startsWith('k:') || !Array.isArray(live) || !sameLength(live, content)) return [];
     const at = live.findIndex((item) => hasKey(item, JSON.parse(text) as Fields));
-    return at === -1 ? [] : inside(at, ownedUnnamed(below as Fields, live[at], content[at]));
+    return at === -1 ? [] : prefixed(at, ownedOutsideManifest(below as Fields, live[at], content[at]));
   });
 }
 
-function inside(key: string | number, paths: readonly FieldPath[]): readonly FieldPath[] {
+function prefixed(key: string | number, paths: readonly FieldPath[]): readonly FieldPath[] {
   return paths.map((path) => [key, ...path]);
 }
 
-function isNamed(content: Fields, key: string): boolean {
+function isInManifest(content: Fields, key: string): boolean {
   return Object.hasOwn(content, key) && content[key] !== undefined && content[key] !== null;
 }
 

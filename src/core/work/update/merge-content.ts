@@ -110,7 +110,7 @@ function secret(live: ObjectContent, manifest: ObjectContent): ContentPlan {
 
 const TOKEN_SECRET = 'kubernetes.io/service-account-token';
 
-/** Addresses are given out by the API server and cannot change afterwards. */
+/** Fields that the API server assigns and that cannot change afterwards. */
 const ASSIGNED_SERVICE_FIELDS = [
   'clusterIP',
   'clusterIPs',

@@ -23,7 +23,9 @@ export function mergeMetadata(live: ObjectMeta, manifest: ObjectMeta, ownership:
   };
 }
 
-/** Metadata of an object that is made new; the manifest's finalizers count only here, its owner references never. */
+/**
+ * Metadata of an object to create. The manifest's finalizers are used only here. Its owner references are never used.
+ */
 export function metadataToCreate(manifest: ObjectMeta, ownership: Ownership): ObjectMeta {
   const { uid: _uid, resourceVersion: _version, ownerReferences: _references, ...rest } = manifest;
   return ownership.owned ? { ...rest, ownerReferences: [ownership.reference] } : rest;

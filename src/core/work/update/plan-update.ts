@@ -51,7 +51,7 @@ function withSpecHash(manifest: KubeObject, digest: Digest): KubeObject {
   return { ...manifest, metadata: { ...manifest.metadata, annotations } };
 }
 
-/** In everything that the Update strategy may change. */
+/** Whether all metadata that the Update strategy may change is the same. */
 export function sameMetadata(live: KubeObject, metadata: KubeObject['metadata']): boolean {
   return (
     jsonEqual(live.metadata.labels ?? {}, metadata.labels ?? {}) &&

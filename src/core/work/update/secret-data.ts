@@ -2,7 +2,10 @@ import { InputError } from '../../errors.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A Secret's `stringData` folded into `data`; a key in both is a mistake the API server would hide. */
+/**
+ * A Secret with `stringData` moved into `data`.
+ * @throws InputError if a key is in both. The API server would accept it and use `stringData`.
+ */
 export function foldStringData(secret: Fields): Fields {
   const { stringData, ...rest } = secret;
   if (stringData === undefined || stringData === null) return rest;
