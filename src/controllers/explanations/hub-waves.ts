@@ -27,7 +27,7 @@ export interface HubWaves {
 export async function readHubWaves(hub: KubeApi, snapshot: Snapshot, ref: PlacementRef): Promise<HubWaves> {
   const placement = `${ref.namespace}/${ref.name}`;
   const read = await readAll(() => hub.list(APPLICATION_SET));
-  const takers = read.objects.filter((object) => waveRuleOf(object, placement) !== undefined);
+  const sets = read.objects.filter((object) => waveRuleOf(object, placement) !== undefined);
   const asked = {
     placement,
     groups: publishedGroups(snapshot, ref),
@@ -35,8 +35,8 @@ export async function readHubWaves(hub: KubeApi, snapshot: Snapshot, ref: Placem
     nowMs: Date.parse(snapshot.now),
   };
   const waves: WavesExplanation[] = [];
-  for (const taker of takers) {
-    const found = explainWaves(taker, asked, await applicationsOf(hub, taker));
+  for (const set of sets) {
+    const found = explainWaves(set, asked, await applicationsOf(hub, set));
     if (found !== undefined) waves.push(found);
   }
   return { waves, problems: read.problem === undefined ? [] : [problemOf(read.problem)] };

@@ -9,7 +9,7 @@ import {
 } from '../../../core/argocd/cluster-secrets/read-credentials.ts';
 import {
   type CredentialReading,
-  ownCredentials,
+  placeholderCredentials,
   type Registration,
 } from '../../../core/argocd/cluster-secrets/plan-cluster-secrets.ts';
 import { SECRET } from '../../../core/model/kinds.ts';
@@ -39,7 +39,7 @@ export class CredentialReader {
   /** @throws BerthError the errors of the hub */
   async read(registration: Registration): Promise<CredentialReading> {
     const { access } = registration.gitOpsCluster;
-    if (access.kind === 'blank') return ownCredentials(registration);
+    if (access.kind === 'blank') return placeholderCredentials(registration);
     const cluster = registration.cluster.metadata.name;
     const stamp = JSON.stringify([access, registration.cluster.spec, this.#tokenOf(registration)]);
     const known = this.#read.get(cluster);
@@ -64,7 +64,7 @@ export class CredentialReader {
     const given = givenSecretName(name);
     const texts = await this.#secret({ namespace: name, name: given });
     return access.kind === 'agent' && texts === undefined
-      ? ownCredentials(registration)
+      ? placeholderCredentials(registration)
       : givenCredentials(name, given, texts);
   }
 

@@ -67,7 +67,8 @@ export class SecretsPass {
 
   async run(): Promise<PassResult> {
     const { registrations, unwanted, problems, selected } = claimClusters(this.#input);
-    for (const [key, sentences] of problems) for (const one of sentences) note(this.#problems, key, one);
+    for (const [key, sentences] of problems)
+      for (const one of sentences) addSentence(this.#problems, key, one);
     const waiting = [...registrations];
     const worker = async (): Promise<void> => {
       for (let one = waiting.shift(); one !== undefined; one = waiting.shift()) await this.#register(one);
@@ -99,19 +100,19 @@ export class SecretsPass {
       if (step.kind === 'refuse') {
         // A token, a Secret or an address may appear, and another owner may delete its Secret.
         this.#mayWorkLater = true;
-        note(this.#problems, key, `cluster ${name}: ${step.why}`);
+        addSentence(this.#problems, key, `cluster ${name}: ${step.why}`);
         return;
       }
       const { wanted, known } = step;
       if (known === undefined)
         await this.#create(newSecret(wanted, this.#options.argocdNamespace), key, name);
       else await this.#update(known, secretPatch(known, wanted, sha256), key);
-      note(this.#registered, key, name);
+      addSentence(this.#registered, key, name);
     } catch (error) {
       this.#mayWorkLater = true;
       // The cache was behind. Its next event starts another pass.
       if (error instanceof ConflictError && error.code !== 'kube.alreadyexists') return;
-      note(this.#problems, key, `cluster ${name}: ${errorText(error)}`);
+      addSentence(this.#problems, key, `cluster ${name}: ${errorText(error)}`);
     }
   }
 
@@ -139,7 +140,7 @@ export class SecretsPass {
       const { name, namespace = '', uid, resourceVersion } = secret.metadata;
       const gitOpsCluster = ownerOf(secret) ?? '';
       const keep = (why: string): void =>
-        note(
+        addSentence(
           this.#kept,
           gitOpsCluster,
           `cluster ${secret.name} is no longer selected, its Secret ${name} stays: ${why}`,
@@ -183,7 +184,7 @@ export class SecretsPass {
   }
 }
 
-function note(lists: Map<string, string[]>, key: string, sentence: string): void {
+function addSentence(lists: Map<string, string[]>, key: string, sentence: string): void {
   const list = lists.get(key) ?? [];
   lists.set(key, list);
   list.push(sentence);

@@ -55,7 +55,7 @@ export interface RunningClusterSecrets {
 const ALL = 'all';
 const DEBOUNCE_MS = 250;
 /** Secrets with credentials are not watched, so they are read again after this time. */
-const LOOK_AGAIN_MS = 300_000;
+const RECHECK_MS = 300_000;
 /** Applications are not watched. Berth checks at this interval whether those of a removed cluster are gone. */
 const MAX_WAIT_MS = 30_000;
 
@@ -159,7 +159,7 @@ class Registrar {
     this.#outcomes = new Map([...result.outcomes, ...failed]);
     await this.#report(objects);
     if (result.mayWorkLater || result.isWaiting) return { kind: 'retry', atMostMs: MAX_WAIT_MS };
-    return { kind: 'requeue', afterMs: LOOK_AGAIN_MS };
+    return { kind: 'requeue', afterMs: RECHECK_MS };
   }
 
   /** In order of precedence, oldest first. */

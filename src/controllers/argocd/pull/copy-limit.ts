@@ -15,7 +15,7 @@ import type { KubeApi } from '../../../core/ports.ts';
  */
 export class CopyLimit {
   readonly #hub: Pick<KubeApi, 'list'>;
-  readonly #one = pLimit(1);
+  readonly #oneAtATime = pLimit(1);
 
   constructor(hub: Pick<KubeApi, 'list'>) {
     this.#hub = hub;
@@ -36,7 +36,7 @@ export class CopyLimit {
       await create();
       return undefined;
     }
-    return this.#one(async () => {
+    return this.#oneAtATime(async () => {
       const others = await this.#clustersOf(application, cluster);
       if (others.length >= limit) return others;
       await create();

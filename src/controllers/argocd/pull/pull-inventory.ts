@@ -91,12 +91,12 @@ export class PullInventory {
   }
 
   /** Whether the cluster is unknown to the hub, or does not renew its lease. */
-  isAway(name: string): boolean {
-    return isAway(this.cluster(name));
+  isUnreachable(name: string): boolean {
+    return isUnreachable(this.cluster(name));
   }
 }
 
-export function isAway(cluster: ManagedCluster | undefined): boolean {
+export function isUnreachable(cluster: ManagedCluster | undefined): boolean {
   const available = findCondition(cluster?.status?.conditions, 'ManagedClusterConditionAvailable');
   return cluster === undefined || (available !== undefined && available.status !== 'True');
 }

@@ -93,12 +93,12 @@ export class ApplicationReconciler {
       this.#emit('created', key, work);
     } catch (error) {
       if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
-      await this.#expectOurs(key, work, error);
+      await this.#requireOwnWork(key, work, error);
     }
   }
 
   /** An existing work is accepted if it carries this Application: it was just created. */
-  async #expectOurs(key: string, { metadata }: ManifestWork, cause: BerthError): Promise<void> {
+  async #requireOwnWork(key: string, { metadata }: ManifestWork, cause: BerthError): Promise<void> {
     const { namespace = '', name } = metadata;
     const live = await this.#options.hub.get(MANIFEST_WORK, { namespace, name });
     if (live === undefined || hubApplicationOf(live) === key) return;
@@ -152,7 +152,9 @@ export class ApplicationReconciler {
     const { inventory } = this.#options;
     const group = work === undefined ? undefined : removalGroup(work);
     if (work === undefined || group === undefined) return [];
-    return unconfirmedCopies(work, inventory.worksOfGroup(group), (cluster) => inventory.isAway(cluster));
+    return unconfirmedCopies(work, inventory.worksOfGroup(group), (cluster) =>
+      inventory.isUnreachable(cluster),
+    );
   }
 
   #emit(action: PulledWorkWritten['action'], application: string, { metadata }: ManifestWork): void {

@@ -11,7 +11,7 @@ import { runReconciler, type ReconcileOutcome } from '../../../runtime/reconcile
 import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
 import { HeldRemovals } from './held-removals.ts';
-import { isAway, PullInventory } from './pull-inventory.ts';
+import { isUnreachable, PullInventory } from './pull-inventory.ts';
 import type { PullOptions } from './pull-options.ts';
 import { ApplicationReconciler } from './reconcile-application.ts';
 import { removeWorks } from './remove-works.ts';
@@ -123,7 +123,7 @@ function figuresOf(inventory: PullInventory, held: HeldRemovals): PullMetrics {
 function warningsOf(inventory: PullInventory, held: HeldRemovals): readonly string[] {
   const away = inventory
     .unconfirmedRemovals()
-    .filter(({ metadata }) => inventory.isAway(metadata.namespace ?? ''));
+    .filter(({ metadata }) => inventory.isUnreachable(metadata.namespace ?? ''));
   const names = away.map(({ metadata }) => namespacedName(metadata)).sort();
   return [
     ...held.all.map(({ message }) => `pull model: ${message}`),
@@ -177,7 +177,7 @@ function workChanged(
   if (!isLeaving || before === undefined) return;
   addAll(waiting());
   // A hold counts the works that stay. The status of a copy elsewhere says that this one may still run.
-  if (inventory.isAway(first.metadata.namespace ?? '')) addAll(groupKeys(inventory, first));
+  if (inventory.isUnreachable(first.metadata.namespace ?? '')) addAll(groupKeys(inventory, first));
 }
 
 function groupKeys(inventory: PullInventory, work: ManifestWork): readonly string[] {
@@ -190,5 +190,7 @@ function groupKeys(inventory: PullInventory, work: ManifestWork): readonly strin
 /** Whether nothing changed that the status of an Application says about its cluster. */
 function isSameCluster({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return false;
-  return isAway(before as unknown as ManagedCluster) === isAway(after as unknown as ManagedCluster);
+  return (
+    isUnreachable(before as unknown as ManagedCluster) === isUnreachable(after as unknown as ManagedCluster)
+  );
 }

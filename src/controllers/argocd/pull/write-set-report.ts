@@ -16,14 +16,14 @@ export interface SetReportsOptions {
 }
 
 /** After this time Berth checks again whether the hub serves the kind. */
-const ASK_AGAIN_MS = 300_000;
+const RECHECK_MS = 300_000;
 
 /** Writes a MulticlusterApplicationSetReport for each ApplicationSet with pulled Applications, if the hub serves the kind. */
 export class SetReports {
   readonly #options: SetReportsOptions;
   /** The content of each report; read from the hub once. */
   readonly #written = new Map<string, KubeObject | undefined>();
-  #served: { readonly atMs: number; readonly answer: Promise<boolean> } | undefined;
+  #served: { readonly atMs: number; readonly isServed: Promise<boolean> } | undefined;
 
   constructor(options: SetReportsOptions) {
     this.#options = options;
@@ -54,15 +54,15 @@ export class SetReports {
 
   async #isServed(): Promise<boolean> {
     const { hub, clock } = this.#options;
-    if (this.#served === undefined || clock.now() - this.#served.atMs > ASK_AGAIN_MS) {
+    if (this.#served === undefined || clock.now() - this.#served.atMs > RECHECK_MS) {
       const { kind } = APPLICATION_SET_REPORT;
-      const answer = hub
+      const isServed = hub
         .resolve(apiVersionOf(APPLICATION_SET_REPORT), kind)
         .then((found) => found !== undefined);
-      this.#served = { atMs: clock.now(), answer };
-      answer.catch(() => (this.#served = undefined));
+      this.#served = { atMs: clock.now(), isServed };
+      isServed.catch(() => (this.#served = undefined));
     }
-    return this.#served.answer;
+    return this.#served.isServed;
   }
 }
 

@@ -77,7 +77,7 @@ export class RefreshView {
     });
     const served = servedText(object.metadata.annotations);
     if (served === '' || seen.digest === undefined) return seen;
-    // The same decision is answered differently when another wave is served.
+    // Generators get another response for the same decision when another wave is served.
     return { ...seen, digest: sha256(`${seen.digest} ${served}`).slice(0, 12) };
   }
 

@@ -49,8 +49,8 @@ export function startWaves(options: WavesOptions): RunningWaves {
   const writer = new WaveWriter({ ...options, view });
   const queue = new WorkQueue(clock);
   const addAll = (keys: readonly string[]): void => keys.forEach((key) => queue.add(key));
-  published.onChange((placement) => addAll(view.takers(placement)));
-  view.configMaps.store.onChange(() => addAll(view.takers()));
+  published.onChange((placement) => addAll(view.setsWithWaves(placement)));
+  view.configMaps.store.onChange(() => addAll(view.setsWithWaves()));
   view.applicationSets.store.onChange(({ key, after }) => {
     if (after === undefined) return writer.forget(key);
     writer.note(key, after);
@@ -67,7 +67,7 @@ export function startWaves(options: WavesOptions): RunningWaves {
   supervisor.start('waves of ApplicationSets', async (signal) => {
     // Until all Applications are known, a cluster that has one looks like a new cluster.
     await Promise.all(view.reflectors.map((reflector) => reflector.whenSynced(signal)));
-    addAll(view.takers());
+    addAll(view.setsWithWaves());
     await runReconciler(
       {
         ...{ clock, random, log, mayBegin, ...(onError && { onError }) },

@@ -89,9 +89,9 @@ export class WaveView {
 
   /**
    * Names (`namespace/name`) of the ApplicationSets that have waves, or had them.
-   * @param placement only those that take this one
+   * @param placement only those that use this placement in waves
    */
-  takers(placement?: string): readonly string[] {
+  setsWithWaves(placement?: string): readonly string[] {
     return this.applicationSets.store
       .list()
       .filter((object) => {

@@ -134,9 +134,9 @@ export class WaveWriter {
     for (const [placement, served] of opened) {
       const one = now.find((hold) => hold.placement === placement);
       const earlier = before?.held.find((hold) => hold.placement === placement);
-      const isNews =
+      const isChanged =
         one === undefined ? earlier !== undefined : earlier === undefined || !isSameHold(earlier, one);
-      if (served.length === 0 && !isNews) continue;
+      if (served.length === 0 && !isChanged) continue;
       const { clusters = [], message } = one ?? {};
       onWaves?.({ applicationSet, placement, served, waiting: clusters.length, message });
     }

@@ -80,7 +80,7 @@ export function blankCredentials(cluster: string, access: GitOpsCluster['access'
   return { server: `https://${cluster}-control-plane${port}`, config: undefined };
 }
 
-/** Whether Berth wrote the Secret. */
+/** The GitOpsCluster for which Berth wrote the Secret, as `namespace/name`. Undefined: Berth did not write it. */
 export function ownerOf({ metadata }: Pick<KnownSecret, 'metadata'>): string | undefined {
   return metadata.annotations?.[GITOPS_CLUSTER_ANNOTATION];
 }

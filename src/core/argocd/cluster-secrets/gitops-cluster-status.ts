@@ -43,7 +43,7 @@ export function statusPatch(
 }
 
 function conditionsOf({ selected, registered, problems, kept }: RegistrationOutcome): readonly Condition[] {
-  const failed = someOf(problems);
+  const failed = joinSentences(problems);
   const isKnown = selected !== undefined;
   return [
     {
@@ -62,19 +62,19 @@ function conditionsOf({ selected, registered, problems, kept }: RegistrationOutc
       type: 'RemovedClustersCleanedUp',
       status: kept.length === 0 ? 'True' : 'False',
       reason: kept.length === 0 ? 'Success' : 'InProgress',
-      message: kept.length === 0 ? 'No cluster waits for its removal' : someOf(kept),
+      message: kept.length === 0 ? 'No cluster waits for its removal' : joinSentences(kept),
     },
   ];
 }
 
 function messageOf({ registered, problems, kept }: RegistrationOutcome): string {
   const names = registered.length === 0 ? 'no cluster' : formatNameList([...registered].sort());
-  return someOf([`Registered in Argo CD: ${names}`, ...problems, ...kept]);
+  return joinSentences([`Registered in Argo CD: ${names}`, ...problems, ...kept]);
 }
 
 const MAX_SENTENCES = 10;
 
-function someOf(sentences: readonly string[]): string {
+function joinSentences(sentences: readonly string[]): string {
   const more = sentences.length - MAX_SENTENCES;
   return [...sentences.slice(0, MAX_SENTENCES), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }

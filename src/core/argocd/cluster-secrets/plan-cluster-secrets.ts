@@ -55,7 +55,7 @@ export interface ClaimedClusters {
 export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
   const { gitOpsClusters, secrets, isComplete } = input;
   const problems = new Map<string, string[]>();
-  const tell = (key: string, problem: string): void => {
+  const addProblem = (key: string, problem: string): void => {
     problems.set(key, [...(problems.get(key) ?? []), problem]);
   };
   const selected = new Map<string, readonly string[]>();
@@ -66,7 +66,7 @@ export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
     const clusters = input.selected(placement);
     if (clusters === undefined) {
       unknown.add(key);
-      tell(key, `nothing is published for placement ${placement}`);
+      addProblem(key, `nothing is published for placement ${placement}`);
       continue;
     }
     selected.set(key, clusters);
@@ -82,9 +82,10 @@ export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
     const gitOpsCluster = last ?? claimants[0];
     if (gitOpsCluster === undefined) return [];
     for (const other of claimants)
-      if (other !== gitOpsCluster) tell(other.key, `cluster ${name} is registered by ${gitOpsCluster.key}`);
+      if (other !== gitOpsCluster)
+        addProblem(other.key, `cluster ${name} is registered by ${gitOpsCluster.key}`);
     if (cluster === undefined) {
-      tell(gitOpsCluster.key, `cluster ${name}: there is no ManagedCluster of this name`);
+      addProblem(gitOpsCluster.key, `cluster ${name}: there is no ManagedCluster of this name`);
       return [];
     }
     return [{ gitOpsCluster, cluster }];
@@ -127,8 +128,8 @@ export function planSecret(
   };
 }
 
-/** For a cluster to which Argo CD here does not connect, no credentials are read. */
-export function ownCredentials({ gitOpsCluster, cluster }: Registration): CredentialReading {
+/** The credentials of a cluster to which this Argo CD does not connect. None are read. */
+export function placeholderCredentials({ gitOpsCluster, cluster }: Registration): CredentialReading {
   return {
     kind: 'read',
     credentials: blankCredentials(cluster.metadata.name, gitOpsCluster.access),

@@ -42,14 +42,15 @@ const NOTHING: PullPlan = { cluster: undefined, write: { type: 'none' }, leaving
  */
 export function planPull({ application, works, hasCluster }: PullInput): PullPlan {
   const live = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  if (application === undefined) return { ...NOTHING, leaving: live.map((work) => leaves(work, 'deleted')) };
+  if (application === undefined)
+    return { ...NOTHING, leaving: live.map((work) => toRemove(work, 'deleted')) };
   const cluster = pullCluster(application);
   if (cluster === undefined) return NOTHING;
   if (application.metadata.deletionTimestamp !== undefined)
     return {
       ...NOTHING,
       cluster,
-      leaving: live.map((work) => leaves(work, 'deleted')),
+      leaving: live.map((work) => toRemove(work, 'deleted')),
       mayFinalize: live.length === 0,
     };
   // A misspelt name must not remove the Application from its cluster.
@@ -64,12 +65,12 @@ export function planPull({ application, works, hasCluster }: PullInput): PullPla
     write: planWrite(wanted, current),
     leaving: live
       .filter((work) => work !== current)
-      .map((work) => leaves(work, work.metadata.namespace === cluster ? 'replaced' : 'moved')),
+      .map((work) => toRemove(work, work.metadata.namespace === cluster ? 'replaced' : 'moved')),
     mayFinalize: false,
   };
 }
 
-function leaves(work: ManifestWork, reason: WorkToRemove['reason']): WorkToRemove {
+function toRemove(work: ManifestWork, reason: WorkToRemove['reason']): WorkToRemove {
   return { work, reason };
 }
 

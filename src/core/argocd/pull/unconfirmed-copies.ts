@@ -2,8 +2,8 @@ import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-window.ts';
 
 /**
- * Clusters that may still run a copy that a newer one replaces: their removal was requested at the creation of the
- * newer copy or later, and they do not answer. The ApplicationSet controller creates the new Application shortly before
+ * Clusters that may still run a copy that a newer one replaces. Their removal was requested at the creation of the
+ * newer copy or later, and they are unreachable. The ApplicationSet controller creates the new Application shortly before
  * it deletes the old one.
  * @param work the newer copy
  * @param others works of the same ApplicationSet
@@ -11,14 +11,14 @@ import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-window.ts';
 export function unconfirmedCopies(
   work: ManifestWork,
   others: readonly ManifestWork[],
-  isAway: (cluster: string) => boolean,
+  isUnreachable: (cluster: string) => boolean,
 ): readonly string[] {
   const createdMs = Date.parse(work.metadata.creationTimestamp ?? '');
   const clusters = others.flatMap(({ metadata }) => {
     const { namespace = '', deletionTimestamp } = metadata;
     if (deletionTimestamp === undefined || namespace === work.metadata.namespace) return [];
     const isReplaced = createdMs >= Date.parse(deletionTimestamp) - REMOVAL_WINDOW_MS;
-    return isReplaced && isAway(namespace) ? [namespace] : [];
+    return isReplaced && isUnreachable(namespace) ? [namespace] : [];
   });
   return [...new Set(clusters)].sort();
 }

@@ -34,24 +34,24 @@ export function clusterHealth(applications: readonly Application[]): ClusterHeal
  * `applicationset/progressivesync`).
  */
 function applicationHealth({ metadata, spec, status }: Application): ClusterHealth {
-  const is = (kind: 'progressing' | 'failing', what: string): ClusterHealth => ({
+  const notHealthy = (kind: 'progressing' | 'failing', what: string): ClusterHealth => ({
     kind,
     why: `Application ${metadata.name} ${what}`,
   });
-  if (metadata.deletionTimestamp !== undefined) return is('progressing', 'is being deleted');
+  if (metadata.deletionTimestamp !== undefined) return notHealthy('progressing', 'is being deleted');
   const { health, sync, operationState } = status ?? {};
   if (health?.status === undefined || sync?.status === undefined)
-    return is('progressing', 'has no status yet');
+    return notHealthy('progressing', 'has no status yet');
   if (operationState?.phase === 'Failed' || operationState?.phase === 'Error')
-    return is('failing', `failed to sync: ${operationState.message ?? operationState.phase}`);
+    return notHealthy('failing', `failed to sync: ${operationState.message ?? operationState.phase}`);
   if (health.status !== 'Healthy')
-    return is(IN_PROGRESS.includes(health.status) ? 'progressing' : 'failing', `is ${health.status}`);
+    return notHealthy(IN_PROGRESS.includes(health.status) ? 'progressing' : 'failing', `is ${health.status}`);
   if (sync.status !== 'Synced')
-    return is(sync.status === 'OutOfSync' ? 'progressing' : 'failing', `is ${sync.status}`);
+    return notHealthy(sync.status === 'OutOfSync' ? 'progressing' : 'failing', `is ${sync.status}`);
   if (operationState?.phase !== undefined && operationState.phase !== 'Succeeded')
-    return is('progressing', 'is being synced');
+    return notHealthy('progressing', 'is being synced');
   if (!isOfThisSource(spec, sync.comparedTo))
-    return is('progressing', 'was not compared with its new source yet');
+    return notHealthy('progressing', 'was not compared with its new source yet');
   const since = timeOf(health.lastTransitionTime);
   // Without the first time, the start of the health is unknown.
   return {

@@ -48,7 +48,7 @@ export function planWaveRecord(inputs: RecordInputs): RecordPlan {
     }
     if (written === undefined && applications.unassigned.length > 0) {
       problems.push(
-        `placement ${placement}: it is not known for which clusters these Applications are: ${applications.unassigned.slice(0, MAX_NAMES).join(', ')}; let their destination have the name of the cluster`,
+        `placement ${placement}: it is not known for which clusters these Applications are: ${applications.unassigned.slice(0, MAX_NAMES).join(', ')}; set spec.destination.name to the name of the cluster`,
       );
       continue;
     }

@@ -109,26 +109,26 @@ function judgeWave(
   soakMs: number,
 ): WaveState {
   if (clusters.length === 0) return { sinceMs: undefined, blocked: undefined };
-  const isBlocked = (reason: 'progressing' | 'failing', why: string): WaveState => ({
+  const blockedBy = (reason: 'progressing' | 'failing', why: string): WaveState => ({
     sinceMs: undefined,
     blocked: { reason, why },
   });
   if (healthProblem !== undefined)
-    return isBlocked('failing', `is not known to be healthy: ${healthProblem}`);
-  const bad = clusters.map((cluster): readonly [string, ClusterHealth | undefined] => [
+    return blockedBy('failing', `is not known to be healthy: ${healthProblem}`);
+  const states = clusters.map((cluster): readonly [string, ClusterHealth | undefined] => [
     cluster,
     health.get(cluster),
   ]);
-  const failing = bad.flatMap(([, one]) => (one?.kind === 'failing' ? [one.why] : []));
-  if (failing.length > 0) return isBlocked('failing', `is not healthy: ${formatNameList(failing)}`);
-  const missing = bad.flatMap(([cluster, one]) => (one === undefined ? [cluster] : []));
+  const failing = states.flatMap(([, one]) => (one?.kind === 'failing' ? [one.why] : []));
+  if (failing.length > 0) return blockedBy('failing', `is not healthy: ${formatNameList(failing)}`);
+  const missing = states.flatMap(([cluster, one]) => (one === undefined ? [cluster] : []));
   if (missing.length > 0)
-    return isBlocked('progressing', `has no Application yet for ${formatNameList(missing)}`);
-  const progressing = bad.flatMap(([, one]) => (one?.kind === 'progressing' ? [one.why] : []));
+    return blockedBy('progressing', `has no Application yet for ${formatNameList(missing)}`);
+  const progressing = states.flatMap(([, one]) => (one?.kind === 'progressing' ? [one.why] : []));
   if (progressing.length > 0)
-    return isBlocked('progressing', `is not healthy yet: ${formatNameList(progressing)}`);
+    return blockedBy('progressing', `is not healthy yet: ${formatNameList(progressing)}`);
   const sinceMs = healthySince(
-    bad.map(([, one]) => (one?.kind === 'healthy' ? one.sinceMs : undefined)),
+    states.map(([, one]) => (one?.kind === 'healthy' ? one.sinceMs : undefined)),
     knownSinceMs,
     nowMs,
   );
