@@ -52,7 +52,7 @@ export interface OfflineExplanation {
 export async function explainOffline(
   ref: PlacementRef,
   request: ExplainRequest,
-  around: CommandContext,
+  context: CommandContext,
 ): Promise<OfflineExplanation> {
   const source: OfflineSource = {
     from: request.from,
@@ -61,8 +61,8 @@ export async function explainOffline(
     caseName: request.caseName,
     now: request.now ?? new Date().toISOString(),
   };
-  const { snapshot, problems } = await readOfflineSnapshot(source, around);
-  const before = await snapshotBefore(source, request, around);
+  const { snapshot, problems } = await readOfflineSnapshot(source, context);
+  const before = await snapshotBefore(source, request, context);
   return { ...explainInSnapshot(snapshot, ref, { cluster: request.cluster, before }), problems };
 }
 
@@ -89,20 +89,20 @@ export function explainInSnapshot(
   const decision = decideInSnapshot(given, ref);
   if (decision === undefined) throw unknownPlacement(given, ref);
   if (ask.cluster !== undefined) {
-    return pairAnswer(explainPair({ ...decision, cluster: ask.cluster }), ask.waves);
+    return pairResult(explainPair({ ...decision, cluster: ask.cluster }), ask.waves);
   }
   const changes = changesSince(decision, ref, ask.before);
-  return placementAnswer(explainPlacement(decision.snapshot, decision.decided, changes), ask.waves);
+  return placementResult(explainPlacement(decision.snapshot, decision.decided, changes), ask.waves);
 }
 
 type Waves = readonly WavesExplanation[] | undefined;
 
-function placementAnswer(found: PlacementExplanation, waves: Waves): Omit<OfflineExplanation, 'problems'> {
+function placementResult(found: PlacementExplanation, waves: Waves): Omit<OfflineExplanation, 'problems'> {
   const explanation = waves === undefined || waves.length === 0 ? found : { ...found, waves };
   return { explanation, lines: describePlacement(explanation) };
 }
 
-function pairAnswer(found: PairExplanation, waves: Waves): Omit<OfflineExplanation, 'problems'> {
+function pairResult(found: PairExplanation, waves: Waves): Omit<OfflineExplanation, 'problems'> {
   const own = clusterWaves(waves ?? [], found.cluster);
   const explanation = own.length === 0 ? found : { ...found, waves: own };
   return { explanation, lines: describePair(explanation) };
@@ -119,8 +119,8 @@ function explainOthers(
   { cluster, waves }: ExplanationAsked,
 ): Omit<OfflineExplanation, 'problems'> {
   return cluster === undefined
-    ? placementAnswer(explainPlacementOfOthers(snapshot, placement), waves)
-    : pairAnswer(explainPairOfOthers(snapshot, placement, cluster), waves);
+    ? placementResult(explainPlacementOfOthers(snapshot, placement), waves)
+    : pairResult(explainPairOfOthers(snapshot, placement, cluster), waves);
 }
 
 /** The changes since the earlier snapshot if there is one, otherwise since the recorded decisions. */
@@ -140,10 +140,10 @@ function changesSince(
 async function snapshotBefore(
   source: OfflineSource,
   { since }: ExplainRequest,
-  around: CommandContext,
+  context: CommandContext,
 ): Promise<Snapshot | undefined> {
   if (since === undefined) return undefined;
-  return (await readOfflineSnapshot({ ...source, ref: since }, around)).snapshot;
+  return (await readOfflineSnapshot({ ...source, ref: since }, context)).snapshot;
 }
 
 function unknownPlacement(snapshot: Snapshot, { namespace, name }: PlacementRef): InputError {

@@ -40,18 +40,18 @@ export async function explainRecord(ref: PlacementRef, request: RecordRequest): 
 function indexOf(records: readonly DecisionRecord[], placement: string, wanted: string | undefined): number {
   const subject = wanted === undefined ? `Placement ${placement}` : `record ${wanted}`;
   const hint = 'berth history lists the records of a data directory';
-  const fitting = records.flatMap(({ hash }, at) =>
+  const matching = records.flatMap(({ hash }, at) =>
     wanted === undefined || hash.startsWith(wanted) ? [at] : [],
   );
-  const last = fitting.at(-1);
+  const last = matching.at(-1);
   if (last === undefined)
     throw new InputError('there is no such record of this placement here', {
       code: 'history.record',
       subject,
       hint,
     });
-  if (wanted !== undefined && fitting.length > 1)
-    throw new InputError(`matches ${fitting.length} records; give more digits of the hash`, {
+  if (wanted !== undefined && matching.length > 1)
+    throw new InputError(`matches ${matching.length} records; give more digits of the hash`, {
       code: 'history.record',
       subject,
       hint,

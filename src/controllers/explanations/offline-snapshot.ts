@@ -34,10 +34,10 @@ export interface OfflineSnapshot {
 /** Reads a snapshot without a hub: from a folder, from a commit, or from a recorded case. */
 export async function readOfflineSnapshot(
   source: OfflineSource,
-  around: CommandContext,
+  context: CommandContext,
 ): Promise<OfflineSnapshot> {
   if (source.caseFile !== undefined) {
-    const file = path.resolve(around.cwd, source.caseFile);
+    const file = path.resolve(context.cwd, source.caseFile);
     const text = await readFile(file, 'utf8').catch((cause: unknown) => {
       throw new InputError('cannot be read', {
         code: 'case.not-found',
@@ -51,7 +51,7 @@ export async function readOfflineSnapshot(
     };
   }
   const content =
-    source.ref === undefined ? await readFolder(source.from, around) : await readRevision(source, around);
+    source.ref === undefined ? await readFolder(source.from, context) : await readRevision(source, context);
   return { snapshot: snapshotOfObjects(content.objects, { now: source.now }), problems: content.problems };
 }
 

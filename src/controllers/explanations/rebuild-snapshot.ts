@@ -22,7 +22,7 @@ export interface RebuildInput {
  * current ones; the digest shows whether the decision is the same. InputError if the history of Git
  * or the records is too short.
  */
-export async function rebuildSnapshot(input: RebuildInput, around: CommandContext): Promise<Snapshot> {
+export async function rebuildSnapshot(input: RebuildInput, context: CommandContext): Promise<Snapshot> {
   const { record, records, hub } = input;
   const subject = `record ${record.hash}`;
   if (record.commit === null)
@@ -33,7 +33,7 @@ export async function rebuildSnapshot(input: RebuildInput, around: CommandContex
   const latest = records.findLast(({ commit }) => commit !== null)?.commit ?? record.commit;
   const now = record.publishedAt;
   const readGit = async (ref: string): Promise<Snapshot> =>
-    (await readOfflineSnapshot({ from: input.repo, ref, now }, around)).snapshot;
+    (await readOfflineSnapshot({ from: input.repo, ref, now }, context)).snapshot;
   const [then, present] = [await readGit(record.commit.id), await readGit(latest.id)];
   const live = await readHubSnapshot(hub, now);
   const [namespace = '', name = ''] = record.placement.split('/');

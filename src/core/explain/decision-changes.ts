@@ -57,7 +57,7 @@ function becauseOf(verdict: ClusterVerdict): string {
 }
 
 function findCauses(
-  { snapshot, snapshotBefore, decided, before, existingPlacements: standing, trials: shared }: ChangeSubject,
+  { snapshot, snapshotBefore, decided, before, existingPlacements, trials: shared }: ChangeSubject,
   moved: readonly string[],
 ): Map<string, readonly string[]> {
   if (snapshotBefore === undefined) return new Map();
@@ -69,16 +69,20 @@ function findCauses(
   // Decisions of other placements are inputs of this one, although other changes cause them.
   const trials = shared ?? new CauseTrials();
   const own = `${namespace}/${name}`;
-  const decisions = decisionDifferences(snapshotBefore, snapshot, { own, standing, readers: trials })
+  const decisions = decisionDifferences(snapshotBefore, snapshot, {
+    own,
+    existingPlacements,
+    readers: trials,
+  })
     .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
     .slice(0, Math.max(0, MAX_UNDONE - objects.length));
   const published = trials.later.read(snapshot.decisions).clusters;
   const selectedAfter = (
     start: Snapshot,
-    undone: readonly Pick<DecisionDifference, 'owner' | 'earlier'>[] = [],
+    reverted: readonly Pick<DecisionDifference, 'owner' | 'earlier'>[] = [],
   ): readonly string[] => {
     const alone = onlyPlacement(start, namespace, name);
-    const lists = new Map(undone.map(({ owner, earlier }) => [owner, earlier]));
+    const lists = new Map(reverted.map(({ owner, earlier }) => [owner, earlier]));
     return alone === undefined ? [] : trials.selected(alone, published, lists);
   };
   const tried = [
@@ -117,13 +121,13 @@ function relevant(
   moved: readonly string[],
   placement: string,
 ): readonly SnapshotDifference[] {
-  const near = (one: SnapshotDifference): number => {
+  const priority = (one: SnapshotDifference): number => {
     if (one.object === placement) return 0;
     return one.cluster !== undefined && moved.includes(one.cluster) ? 0 : 1;
   };
   return differences
     .filter(({ kind, object }) => kind !== 'Placement' || object === placement)
-    .toSorted((a, b) => near(a) - near(b))
+    .toSorted((a, b) => priority(a) - priority(b))
     .slice(0, MAX_UNDONE);
 }
 

@@ -16,7 +16,7 @@ export interface DecisionDifferenceOptions {
   /** `namespace/name` of the placement that is explained. */
   readonly own: string;
   /** `namespace/name` of each placement that exists in the later snapshot; undefined: unknown. */
-  readonly standing: ReadonlySet<string> | undefined;
+  readonly existingPlacements: ReadonlySet<string> | undefined;
   /** Readers to reuse from an earlier call; absent: new ones. */
   readonly readers?: { readonly earlier: PublishedClusters; readonly later: PublishedClusters } | undefined;
 }
@@ -28,7 +28,7 @@ export interface DecisionDifferenceOptions {
 export function decisionDifferences(
   before: Snapshot,
   after: Snapshot,
-  { own, standing, readers }: DecisionDifferenceOptions,
+  { own, existingPlacements, readers }: DecisionDifferenceOptions,
 ): readonly DecisionDifference[] {
   const old = (readers?.earlier ?? new PublishedClusters()).read(before.decisions).clusters;
   const present = (readers?.later ?? new PublishedClusters()).read(after.decisions).clusters;
@@ -39,7 +39,7 @@ export function decisionDifferences(
     const [was = [], is = []] = [old.get(owner), present.get(owner)];
     const moved = movedBetween(was, is);
     if (moved === undefined) return [];
-    const isDeleted = standing !== undefined && !standing.has(owner);
+    const isDeleted = existingPlacements !== undefined && !existingPlacements.has(owner);
     return [
       {
         object: `Placement ${owner} (${wordsFor({ isDeleted, isNew: !old.has(owner) })})`,

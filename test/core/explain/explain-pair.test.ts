@@ -126,7 +126,7 @@ const CASES: readonly Case[] = [
       clusters: [cluster('c')],
     }),
     verdict: { kind: 'predicate' },
-    text: ['CEL has no answer: managedCluster.metadata.labels.tier == "gold" (no such key: tier)'],
+    text: ['CEL gave no result: managedCluster.metadata.labels.tier == "gold" (no such key: tier)'],
     suggestions: [
       'drop the CEL expression managedCluster.metadata.labels.tier == "gold" from predicate 1 of placement team/web',
     ],

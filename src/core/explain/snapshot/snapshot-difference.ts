@@ -75,10 +75,10 @@ function compareLists(
     if (jsonEqual(was, is)) continue;
     const { name, namespace = '' } = (is ?? was)?.metadata ?? { name: key };
     // The moves of one plan undo the change in the same list.
-    let undone: { readonly from: Objects; readonly to: Objects } | undefined;
+    let reverted: { readonly from: Objects; readonly to: Objects } | undefined;
     const undo = (from: Objects): Objects => {
-      if (undone?.from !== from) undone = { from, to: withObject(from, key, was) };
-      return undone.to;
+      if (reverted?.from !== from) reverted = { from, to: withObject(from, key, was) };
+      return reverted.to;
     };
     differences.push({
       object: formatRef({ kind, namespace, name }),

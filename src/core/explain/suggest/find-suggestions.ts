@@ -68,15 +68,15 @@ interface Search {
   readonly found: Suggestion[];
 }
 
-function extend(search: Search, so: Fix, verdict: ClusterVerdict): void {
-  if (so.length > 0 && stagesOf(so) >= MAX_STAGES) return;
+function extend(search: Search, changes: Fix, verdict: ClusterVerdict): void {
+  if (changes.length > 0 && stagesOf(changes) >= MAX_STAGES) return;
   const fixes = proposeFixes(verdict, {
     placement: search.ref,
     cluster: search.subject.cluster.metadata.name,
     clusterSets: search.alone.clusterSets,
   });
-  const looked = so.length === 0 ? fixes : oneOfEachSide(fixes);
-  for (const fix of looked) tryFix(search, [...so, ...fix], verdict);
+  const tried = changes.length === 0 ? fixes : oneOfEachSide(fixes);
+  for (const fix of tried) tryFix(search, [...changes, ...fix], verdict);
 }
 
 /** After the first refusal, one fix of the cluster and one of the placement are tried. */

@@ -42,13 +42,16 @@ type NotEligible = Extract<ClusterVerdict, { kind: 'not-in-eligible-set' }>;
 function eligibilityFixes(verdict: NotEligible, subject: FixSubject): readonly Fix[] {
   const { memberOf, eligible } = verdict;
   const joins = eligible.flatMap((name) => joinFixes(name, subject)).slice(0, MAX_SETS);
-  const opens = memberOf.slice(0, MAX_SETS).map((name) => openFix(name, verdict, subject));
-  if (joins.length > 0 || opens.length > 0) return [...joins, ...opens];
+  const makeEligible = memberOf.slice(0, MAX_SETS).map((name) => makeEligibleFix(name, verdict, subject));
+  if (joins.length > 0 || makeEligible.length > 0) return [...joins, ...makeEligible];
   // No set is eligible and the cluster is in none: make one eligible and add the cluster to it.
   return subject.clusterSets
     .slice(0, MAX_SETS)
     .flatMap(({ metadata }) =>
-      joinFixes(metadata.name, subject).map((join) => [...openFix(metadata.name, verdict, subject), ...join]),
+      joinFixes(metadata.name, subject).map((join) => [
+        ...makeEligibleFix(metadata.name, verdict, subject),
+        ...join,
+      ]),
     );
 }
 
@@ -69,7 +72,7 @@ function joinFixes(setName: string, { cluster, clusterSets }: FixSubject): reado
 }
 
 /** Makes the set eligible for the placement. */
-function openFix(setName: string, { bound, wanted }: NotEligible, { placement }: FixSubject): Fix {
+function makeEligibleFix(setName: string, { bound, wanted }: NotEligible, { placement }: FixSubject): Fix {
   const fix: SnapshotChange[] = [];
   if (!bound.includes(setName))
     fix.push({ kind: 'bind-cluster-set', namespace: placement.namespace, clusterSet: setName });

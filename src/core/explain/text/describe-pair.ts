@@ -202,7 +202,7 @@ function scoreLines(score: ScoreFinding): readonly string[] {
 /** Pads all but the last column; numbers need no other alignment here. */
 export function alignColumns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = rows.reduce<number[]>(
-    (so, row) => row.map((cell, i) => Math.max(so[i] ?? 0, cell.length)),
+    (widest, row) => row.map((cell, i) => Math.max(widest[i] ?? 0, cell.length)),
     [],
   );
   return rows.map((row) =>

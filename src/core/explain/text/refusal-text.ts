@@ -27,7 +27,7 @@ export function refusalText(verdict: Refusal): string {
     case 'not-in-eligible-set':
       return notInEligibleSetText(verdict.eligible);
     case 'misconfigured':
-      return 'not looked at: the placement is misconfigured';
+      return 'not checked: the placement is misconfigured';
     case 'predicate':
       return nearestFailureText(verdict.predicates);
     case 'tainted': {
@@ -97,7 +97,7 @@ export function failureDetail(failure: PredicateFailure): string {
   if (failure.part === 'cel')
     return failure.failure === undefined
       ? `CEL is false: ${failure.expression}`
-      : `CEL has no answer: ${failure.expression} (${failure.failure})`;
+      : `CEL gave no result: ${failure.expression} (${failure.failure})`;
   const { part, key, actual } = failure;
   const have =
     actual === undefined ? `${part} ${key} is not set` : `${part} ${key} is ${JSON.stringify(actual)}`;

@@ -37,10 +37,10 @@ export class CauseTrials {
   /**
    * The clusters that the placement of a snapshot with one placement selects.
    * @param published the clusters by owner that count as published, instead of the decisions of the snapshot
-   * @param undone owners with other clusters; undefined: none are published
+   * @param reverted owners with other clusters; undefined: none are published
    */
-  selected(snapshot: Snapshot, published: Lists, undone: ReadonlyMap<string, List | undefined>): List {
-    return this.decide(snapshot, published, undone)?.result.selected ?? NONE;
+  selected(snapshot: Snapshot, published: Lists, reverted: ReadonlyMap<string, List | undefined>): List {
+    return this.decide(snapshot, published, reverted)?.result.selected ?? NONE;
   }
 
   /**
@@ -50,15 +50,15 @@ export class CauseTrials {
   decide(
     snapshot: Snapshot,
     published: Lists,
-    undone: ReadonlyMap<string, List | undefined> = new Map(),
+    reverted: ReadonlyMap<string, List | undefined> = new Map(),
   ): TriedDecision | undefined {
     const [placement] = snapshot.placements;
     if (placement === undefined) return undefined;
     const engine = this.#engineAt({ ...snapshot, placements: [], decisions: [], held: undefined });
     for (const owner of this.#counted.keys())
-      if (!published.has(owner) && undone.get(owner) === undefined) this.#count(engine, owner, NONE);
-    for (const [owner, names] of published) if (!undone.has(owner)) this.#count(engine, owner, names);
-    for (const [owner, names = NONE] of undone) this.#count(engine, owner, names);
+      if (!published.has(owner) && reverted.get(owner) === undefined) this.#count(engine, owner, NONE);
+    for (const [owner, names] of published) if (!reverted.has(owner)) this.#count(engine, owner, names);
+    for (const [owner, names = NONE] of reverted) this.#count(engine, owner, names);
     return { ...engine.tryPlacement(placement), engine };
   }
 

@@ -62,7 +62,7 @@ export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): Snapsho
  */
 export class SnapshotDecider {
   readonly #snapshot: Snapshot;
-  readonly #standing: ReadonlySet<string>;
+  readonly #existingPlacements: ReadonlySet<string>;
   readonly #courses: DecisionCourses;
   readonly #published: ReadonlyMap<string, readonly string[]>;
   /** The pages of results that differ from what is published. The placements after them count these. */
@@ -71,7 +71,7 @@ export class SnapshotDecider {
   /** @param courses those of other snapshots, which one engine may decide together with this one. Absent: new ones */
   constructor(snapshot: Snapshot, courses = new DecisionCourses()) {
     this.#snapshot = snapshot;
-    this.#standing = new Set(snapshot.placements.map(placementKey));
+    this.#existingPlacements = new Set(snapshot.placements.map(placementKey));
     this.#courses = courses;
     this.#published = new PublishedClusters().read(snapshot.decisions).clusters;
   }
@@ -91,7 +91,7 @@ export class SnapshotDecider {
     const tried = this.#courses.traceOf(found, alone);
     if (tried === undefined) return undefined;
     const decided = decidedOf(tried.engine, tried, snapshot.now);
-    return { snapshot: alone, decided, existingPlacements: this.#standing };
+    return { snapshot: alone, decided, existingPlacements: this.#existingPlacements };
   }
 
   /** The published pages, with those of earlier results in the places of the old ones: consecutive lists differ little. */
