@@ -99,7 +99,7 @@ function parse(pem: string | undefined): X509Certificate | undefined {
   try {
     return new X509Certificate(pem);
   } catch {
-    // The same holds for a certificate.
+    // A certificate that cannot be parsed counts as missing, too.
     return undefined;
   }
 }

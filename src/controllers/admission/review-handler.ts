@@ -4,8 +4,8 @@ import type { Clock, KubeApi } from '../../core/ports.ts';
 import { isReviewed, judgeMutation } from '../../core/registration/webhooks/judge-review.ts';
 import {
   readReview,
-  reviewAnswer,
-  type ReviewQuestion,
+  reviewResponse,
+  type ReviewRequest,
   type ReviewVerdict,
 } from '../../core/registration/webhooks/review-message.ts';
 import { MUTATE_PATH, VALIDATE_PATH } from '../../core/registration/webhooks/webhook-configurations.ts';
@@ -21,7 +21,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 const RESERVE_MS = 250;
 
 export interface ReviewHandlerOptions {
-  /** Answers questions about rights and namespaces. */
+  /** Checks rights and namespaces. */
   readonly hub: KubeApi;
   readonly clock: Clock;
   readonly onAnswer: (answer: {
@@ -35,7 +35,7 @@ export interface ReviewHandlerOptions {
 export function reviewHandler(
   options: ReviewHandlerOptions,
 ): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
-  let underWay = 0;
+  let inProgress = 0;
   return async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', 'https://berth');
     if (pathname !== MUTATE_PATH && pathname !== VALIDATE_PATH)
@@ -43,32 +43,32 @@ export function reviewHandler(
     if (request.method !== 'POST') return refuse(response, 405, 'expected POST');
     if (!/^application\/json\s*(;|$)/.test(request.headers['content-type'] ?? ''))
       return refuse(response, 415, 'expected the content type application/json');
-    if (underWay >= MAX_AT_ONCE) return refuse(response, 503, 'too many requests at once');
-    underWay += 1;
+    if (inProgress >= MAX_AT_ONCE) return refuse(response, 503, 'too many requests at once');
+    inProgress += 1;
     try {
-      const question = await readQuestion(request);
-      if (typeof question === 'number')
-        return refuse(response, question, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
-      if (typeof question === 'string') return refuse(response, 400, question);
+      const review = await readReviewRequest(request);
+      if (typeof review === 'number')
+        return refuse(response, review, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
+      if (typeof review === 'string') return refuse(response, 400, review);
       const timeoutMs = timeoutOf(searchParams.get('timeout'));
       const verdict =
         pathname === MUTATE_PATH
-          ? judgeMutation(question, formatRfc3339(instantFromEpochMs(options.clock.now())))
-          : await inTime(validateReview(question, options.hub), timeoutMs, options.clock);
-      options.onAnswer({ resource: question.resource, user: question.user.user, verdict });
-      answer(
+          ? judgeMutation(review, formatRfc3339(instantFromEpochMs(options.clock.now())))
+          : await inTime(validateReview(review, options.hub), timeoutMs, options.clock);
+      options.onAnswer({ resource: review.resource, user: review.user.user, verdict });
+      respond(
         response,
         200,
-        reviewAnswer(question, verdict, (text) => Buffer.from(text).toString('base64')),
+        reviewResponse(review, verdict, (text) => Buffer.from(text).toString('base64')),
       );
     } finally {
-      underWay -= 1;
+      inProgress -= 1;
     }
   };
 }
 
 /** @returns a text that says what is wrong, or 413 for a body that is too large */
-async function readQuestion(request: IncomingMessage): Promise<ReviewQuestion | string | 413> {
+async function readReviewRequest(request: IncomingMessage): Promise<ReviewRequest | string | 413> {
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   // Without this option, leaving the loop early destroys the request, and it could not be answered.
@@ -78,15 +78,15 @@ async function readQuestion(request: IncomingMessage): Promise<ReviewQuestion | 
     if (sizeBytes > MAX_BODY_BYTES) return 413;
     chunks.push(chunk);
   }
-  let review: unknown;
+  let body: unknown;
   try {
-    review = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
   } catch {
     return 'expected a JSON body';
   }
-  const question = readReview(review);
-  if (typeof question === 'string' || isReviewed(question)) return question;
-  return `request.resource: no webhook reviews ${question.resource}`;
+  const review = readReview(body);
+  if (typeof review === 'string' || isReviewed(review)) return review;
+  return `request.resource: no webhook reviews ${review.resource}`;
 }
 
 /** @param given the timeout as Go formats durations; API servers send `5s` */
@@ -108,10 +108,10 @@ function inTime(verdict: Promise<ReviewVerdict>, timeoutMs: number, clock: Clock
 function refuse(response: ServerResponse, status: number, message: string): void {
   // The rest of the body is not read, so the connection cannot be reused.
   response.setHeader('connection', 'close');
-  answer(response, status, { message });
+  respond(response, status, { message });
 }
 
-function answer(response: ServerResponse, status: number, body: object): void {
+function respond(response: ServerResponse, status: number, body: object): void {
   response.writeHead(status, { 'content-type': 'application/json' });
   response.end(JSON.stringify(body));
 }

@@ -10,7 +10,7 @@ import { reviewHandler } from './review-handler.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
 /** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
-const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 /** Attempts at one pass, when other processes write at the same time. */
 const MAX_ATTEMPTS = 5;
 
@@ -48,7 +48,7 @@ export function startAdmissionWebhooks(options: AdmissionWebhooksOptions): Runni
   supervisor.start('admission webhooks', async (signal) => {
     while (!signal.aborted) {
       await webhooks.check();
-      await sleep(clock, PRESENCE_CHECK_INTERVAL_MS, signal);
+      await sleep(clock, CHECK_INTERVAL_MS, signal);
     }
   });
   return {

@@ -5,7 +5,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import type { OcmDemand } from '../../core/ocm/admission/ocm-write.ts';
 import { judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
 import type {
-  ReviewQuestion,
+  ReviewRequest,
   ReviewUser,
   ReviewVerdict,
 } from '../../core/registration/webhooks/review-message.ts';
@@ -14,12 +14,12 @@ import type {
  * The response of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
  * never allowed.
  */
-export async function validateReview(question: ReviewQuestion, hub: KubeApi): Promise<ReviewVerdict> {
-  const review = judgeValidation(question);
+export async function validateReview(request: ReviewRequest, hub: KubeApi): Promise<ReviewVerdict> {
+  const review = judgeValidation(request);
   if (review.kind === 'refused') return review;
   try {
     for (const demand of review.demands)
-      if (!(await isMet(demand, question.user, hub))) return { kind: 'refused', refusal: demand.otherwise };
+      if (!(await isMet(demand, request.user, hub))) return { kind: 'refused', refusal: demand.otherwise };
   } catch (error) {
     return { kind: 'unknown', message: `Berth could not ask the hub: ${errorText(error)}` };
   }

@@ -106,8 +106,8 @@ export class AcceptanceController extends CachedController {
     const condition = isRefused ? acceptanceFailed(failures.map(errorText).join('\n')) : plan.condition;
     if (condition !== undefined && cluster !== undefined) {
       const object = cluster as unknown as KubeObject;
-      const isNews = await writeConditions(this.options, MANAGED_CLUSTER, object, [condition]);
-      if (isNews && !isRefused) await this.#tell(object, condition);
+      const isChanged = await writeConditions(this.options, MANAGED_CLUSTER, object, [condition]);
+      if (isChanged && !isRefused) await this.#reportDecision(object, condition);
     }
     const [first] = failures;
     if (first !== undefined) throw first;
@@ -152,7 +152,7 @@ export class AcceptanceController extends CachedController {
     )) as unknown as ManagedCluster;
   }
 
-  async #tell(cluster: KubeObject, condition: { readonly reason: string }): Promise<void> {
+  async #reportDecision(cluster: KubeObject, condition: { readonly reason: string }): Promise<void> {
     const { name } = cluster.metadata;
     const isAccepted = condition.reason === CLUSTER_CONDITIONS.accepted.reason;
     if (!isAccepted && condition.reason !== CLUSTER_CONDITIONS.denied.reason) return;

@@ -24,7 +24,7 @@ import { readRequest, requestsOf } from './read-request.ts';
 import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 /** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
-const ASK_AGAIN_MS = 30_000;
+const RECHECK_MS = 30_000;
 
 /** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
 export class CertificateApprover extends CachedController {
@@ -39,7 +39,7 @@ export class CertificateApprover extends CachedController {
     });
     // A rule reads the cluster, which may be created after the request. It approves a second agent when the first has died.
     this.#clusters.store.onChange(({ key, before, after }) => {
-      if (before !== undefined && after !== undefined && !isNews(before, after)) return;
+      if (before !== undefined && after !== undefined && !affectsRequests(before, after)) return;
       for (const { metadata } of this.#requests.store.list())
         if (metadata.labels?.[CLUSTER_NAME_LABEL] === key) queue.add(metadata.name);
     });
@@ -73,7 +73,7 @@ export class CertificateApprover extends CachedController {
         await this.#approve(csr, label, 'rule');
         return DONE;
       case 'renewal':
-        if (!(await this.#mayRenew(verdict.requester))) return { kind: 'requeue', afterMs: ASK_AGAIN_MS };
+        if (!(await this.#mayRenew(verdict.requester))) return { kind: 'requeue', afterMs: RECHECK_MS };
         await this.#approve(csr, label, 'renewal');
         return DONE;
     }
@@ -100,7 +100,7 @@ export class CertificateApprover extends CachedController {
   }
 }
 
-function isNews(before: KubeObject, after: KubeObject): boolean {
+function affectsRequests(before: KubeObject, after: KubeObject): boolean {
   const wasAlive = isAlive(before as ManagedCluster);
   return (
     before.metadata.generation !== after.metadata.generation || wasAlive !== isAlive(after as ManagedCluster)

@@ -12,7 +12,7 @@ import { objectsOfCluster } from './objects-of-cluster.ts';
 import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 
-const LOOK_AGAIN_MS = 5_000;
+const RECHECK_MS = 5_000;
 const SOON_MS = 200;
 /** In the order of deletion: add-ons may need works to uninstall themselves, so they come first. */
 const CLEANED_KINDS = [MANAGED_CLUSTER_ADDON, MANIFEST_WORK];
@@ -47,7 +47,7 @@ export class ClusterCleaner extends CachedController {
     const { plan, isReported } = await this.#cleanUp(cluster);
     // Writing the report changes the version of the object, so the next pass removes the finalizer.
     if (isReported || !plan.isFinished)
-      return { kind: 'requeue', afterMs: plan.isFinished ? SOON_MS : LOOK_AGAIN_MS };
+      return { kind: 'requeue', afterMs: plan.isFinished ? SOON_MS : RECHECK_MS };
     const others = finalizers.filter((one) => one !== RESOURCE_FINALIZER);
     await this.#setFinalizers(cluster, others);
     this.options.onEvent?.({ action: 'cleaned-up', cluster: name });
@@ -79,7 +79,7 @@ export class ClusterCleaner extends CachedController {
       return DONE;
     }
     await this.#delete(plan, name);
-    return { kind: 'requeue', afterMs: LOOK_AGAIN_MS };
+    return { kind: 'requeue', afterMs: RECHECK_MS };
   }
 
   async #leftOvers(cluster: string) {

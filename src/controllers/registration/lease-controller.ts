@@ -37,10 +37,10 @@ export class LeaseController extends CachedController {
   constructor(options: RegistrationOptions) {
     super(options);
     // From the start, also while another process leads: renewals that were seen then count.
-    for (const lease of this.#leases.store.list()) this.#see(lease);
+    for (const lease of this.#leases.store.list()) this.#observe(lease);
     this.#leases.store.onChange(({ key, after }) => {
       if (after === undefined) this.#seen.delete(key);
-      else this.#see(after);
+      else this.#observe(after);
     });
   }
 
@@ -57,7 +57,7 @@ export class LeaseController extends CachedController {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      this.#look();
+      this.#checkPresence();
       await sleep(this.options.clock, PRESENCE_CHECK_INTERVAL_MS, signal);
     }
   }
@@ -65,7 +65,7 @@ export class LeaseController extends CachedController {
   async reconcile(name: string): Promise<ReconcileOutcome> {
     const cluster = this.#clusters.store.get(name) as ManagedCluster | undefined;
     if (cluster === undefined) return DONE;
-    this.#look();
+    this.#checkPresence();
     const nowMs = this.options.clock.monotonicMs();
     const seen = this.#seen.get(leaseKey(name));
     const verdict = judgeLease(cluster, seen, this.#presence, nowMs);
@@ -78,7 +78,7 @@ export class LeaseController extends CachedController {
         return { kind: 'requeue', afterMs: graceMs(cluster) };
       case 'alive':
         await this.#write(cluster, clock === undefined ? [] : [clock]);
-        return { kind: 'requeue', afterMs: verdict.lookAgainAfterMs };
+        return { kind: 'requeue', afterMs: verdict.recheckAfterMs };
       case 'silent': {
         if (isKnownSilent(cluster)) return DONE;
         if (seen !== undefined && !(await this.#isStillSilent(name))) return { kind: 'requeue', afterMs: 0 };
@@ -100,7 +100,7 @@ export class LeaseController extends CachedController {
         this.#seen.delete(leaseKey(name));
         return false;
       }
-      this.#see(lease);
+      this.#observe(lease);
       return this.#seen.get(leaseKey(name)) === before;
     } catch (error) {
       // Agents cannot reach a hub that does not answer, so all of them get the full grace period again.
@@ -109,7 +109,7 @@ export class LeaseController extends CachedController {
     }
   }
 
-  #look(): void {
+  #checkPresence(): void {
     const { clock } = this.options;
     this.#presence = continuePresence(this.#presence, {
       wallMs: clock.now(),
@@ -120,7 +120,7 @@ export class LeaseController extends CachedController {
     });
   }
 
-  #see(lease: KubeObject): void {
+  #observe(lease: KubeObject): void {
     const { name, namespace = '' } = lease.metadata;
     if (name !== CLUSTER_LEASE) return;
     const { clock } = this.options;

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { clusterEvent } from '../../core/registration/cluster-event.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 
-interface HubNews extends EventContent {
+interface HubEventContent extends EventContent {
   readonly reason: 'ManagedClusterAccepted' | 'ManagedClusterDenied' | 'AvailableUnknown';
 }
 
@@ -18,11 +18,11 @@ const CONTROLLER = 'berth-registration';
 export async function reportEvent(
   { hub, clock, log, random }: Pick<RegistrationOptions, 'hub' | 'clock' | 'log' | 'random'>,
   cluster: KubeObject,
-  news: HubNews,
+  content: HubEventContent,
 ): Promise<void> {
   const nowMs = clock.now();
   const suffix = `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 0x10000).toString(16)}`;
-  const event = clusterEvent(cluster, news, {
+  const event = clusterEvent(cluster, content, {
     ...{ controller: CONTROLLER, instance: CONTROLLER },
     ...{ nowMs, suffix },
   });
@@ -31,7 +31,7 @@ export async function reportEvent(
   } catch (error) {
     log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
       cluster: cluster.metadata.name,
-      reason: news.reason,
+      reason: content.reason,
       error,
     });
   }

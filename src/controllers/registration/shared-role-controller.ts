@@ -8,7 +8,7 @@ import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 const ALL = 'all';
 /** The two roles do not carry the label of a cluster, so they are not watched. */
-const LOOK_AGAIN_MS = 60_000;
+const RECHECK_MS = 60_000;
 
 /** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
 export class SharedRoleController extends CachedController {
@@ -39,6 +39,6 @@ export class SharedRoleController extends CachedController {
         await hub.mergePatch(kind, key, patch, options);
       }
     }
-    return { kind: 'requeue', afterMs: LOOK_AGAIN_MS };
+    return { kind: 'requeue', afterMs: RECHECK_MS };
   }
 }

@@ -9,8 +9,8 @@ import type { KubeObject } from '../model/object-meta.ts';
  */
 export function clusterEvent(
   { metadata: { name, uid = '' } }: Pick<KubeObject, 'metadata'>,
-  news: EventContent,
+  content: EventContent,
   writer: EventWriter,
 ): KubeObject {
-  return eventAbout({ kind: MANAGED_CLUSTER, namespace: name, name, uid }, news, writer);
+  return eventAbout({ kind: MANAGED_CLUSTER, namespace: name, name, uid }, content, writer);
 }

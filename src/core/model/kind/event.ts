@@ -31,7 +31,7 @@ export interface EventSubject {
 /** An events.k8s.io/v1 Event in the namespace of what it regards. */
 export function eventAbout(
   regarding: EventSubject,
-  { related, ...news }: EventContent & { readonly related?: EventSubject | undefined },
+  { related, ...content }: EventContent & { readonly related?: EventSubject | undefined },
   { controller, instance, nowMs, suffix }: EventWriter,
 ): KubeObject {
   return {
@@ -41,7 +41,7 @@ export function eventAbout(
     eventTime: formatMicroTime(instantFromEpochMs(nowMs)),
     reportingController: controller,
     reportingInstance: instance,
-    ...news,
+    ...content,
     regarding: referenceTo(regarding),
     ...(related === undefined ? {} : { related: referenceTo(related) }),
   };

@@ -42,7 +42,7 @@ export function workBindingName(cluster: string): string {
  */
 export function acceptedObjects(cluster: string): readonly DesiredObject[] {
   return [
-    of(NAMESPACE, { name: cluster, labels: labelsOf(cluster) }),
+    objectOf(NAMESPACE, { name: cluster, labels: labelsOf(cluster) }),
     ...clusterWide(cluster, acceptedRules(cluster)),
     roleBinding(cluster, registrationBindingName(cluster), REGISTRATION_ROLE),
     roleBinding(cluster, workBindingName(cluster), WORK_ROLE, [WORK_FINALIZER]),
@@ -57,16 +57,19 @@ export function deniedObjects(cluster: string): readonly DesiredObject[] {
 /** The roles that all clusters share. */
 export function sharedRoles(): readonly DesiredObject[] {
   return [
-    of(CLUSTER_ROLE, { name: REGISTRATION_ROLE }, { rules: REGISTRATION_RULES }),
-    of(CLUSTER_ROLE, { name: WORK_ROLE }, { rules: WORK_RULES }),
+    objectOf(CLUSTER_ROLE, { name: REGISTRATION_ROLE }, { rules: REGISTRATION_RULES }),
+    objectOf(CLUSTER_ROLE, { name: WORK_ROLE }, { rules: WORK_RULES }),
   ];
 }
 
 function clusterWide(cluster: string, rules: readonly RoleRule[]): readonly DesiredObject[] {
   const metadata = { name: clusterRoleName(cluster), labels: labelsOf(cluster) };
   return [
-    of(CLUSTER_ROLE, metadata, { rules }),
-    of(CLUSTER_ROLE_BINDING, metadata, { roleRef: roleRef(metadata.name), subjects: subjects(cluster) }),
+    objectOf(CLUSTER_ROLE, metadata, { rules }),
+    objectOf(CLUSTER_ROLE_BINDING, metadata, {
+      roleRef: roleRef(metadata.name),
+      subjects: subjects(cluster),
+    }),
   ];
 }
 
@@ -77,10 +80,10 @@ function roleBinding(
   finalizers?: readonly string[],
 ): DesiredObject {
   const metadata = { name, namespace: cluster, labels: labelsOf(cluster), ...(finalizers && { finalizers }) };
-  return of(ROLE_BINDING, metadata, { roleRef: roleRef(role), subjects: subjects(cluster) });
+  return objectOf(ROLE_BINDING, metadata, { roleRef: roleRef(role), subjects: subjects(cluster) });
 }
 
-function of(kind: KindInfo, metadata: KubeObject['metadata'], content: object = {}): DesiredObject {
+function objectOf(kind: KindInfo, metadata: KubeObject['metadata'], content: object = {}): DesiredObject {
   return { kind, object: { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...content } };
 }
 

@@ -61,14 +61,14 @@ export function planAcceptance(facts: ClusterFacts): AcceptancePlan {
 }
 
 function acceptance(facts: ClusterFacts, cluster: ManagedCluster): AcceptancePlan {
-  const writes = acceptedObjects(facts.name).flatMap((wanted) => bringTo(facts.find(wanted), wanted));
+  const writes = acceptedObjects(facts.name).flatMap((wanted) => writesToMatch(facts.find(wanted), wanted));
   const hasFinalizer = cluster.metadata.finalizers?.includes(API_RESOURCE_FINALIZER) === true;
   return {
     writes,
     finalizer: hasFinalizer ? undefined : 'add',
     condition: CLUSTER_CONDITIONS.accepted,
     // The old binding is being deleted. The new one is created afterwards.
-    isWaiting: writes.some((write) => write.do === 'patch' && isLeaving(write.object)),
+    isWaiting: writes.some((write) => write.do === 'patch' && isBeingDeleted(write.object)),
   };
 }
 
@@ -76,7 +76,7 @@ function denial(facts: ClusterFacts): AcceptancePlan {
   const kept = deniedObjects(facts.name);
   const bindings = removeBindings(facts);
   return {
-    writes: [...kept.flatMap((wanted) => bringTo(facts.find(wanted), wanted)), ...bindings.writes],
+    writes: [...kept.flatMap((wanted) => writesToMatch(facts.find(wanted), wanted)), ...bindings.writes],
     finalizer: undefined,
     condition: CLUSTER_CONDITIONS.denied,
     isWaiting: bindings.isWaiting,
@@ -85,8 +85,8 @@ function denial(facts: ClusterFacts): AcceptancePlan {
 
 function removal(facts: ClusterFacts): AcceptancePlan {
   const clusterWide = deniedObjects(facts.name).flatMap(({ kind, object }): ObjectWrite[] => {
-    const there = facts.find({ kind, object });
-    return there === undefined || isLeaving(there) ? [] : [{ do: 'delete', kind, object: there }];
+    const live = facts.find({ kind, object });
+    return live === undefined || isBeingDeleted(live) ? [] : [{ do: 'delete', kind, object: live }];
   });
   const bindings = removeBindings(facts);
   const isWaiting = bindings.isWaiting || (facts.cluster !== undefined && facts.hasWorks);
@@ -105,46 +105,49 @@ function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'i
   let isWaiting = false;
   for (const wanted of acceptedObjects(facts.name)) {
     if (wanted.object.metadata.namespace === undefined) continue;
-    const there = facts.find(wanted);
-    if (there === undefined) continue;
+    const live = facts.find(wanted);
+    if (live === undefined) continue;
     const { kind } = wanted;
-    if (!isLeaving(there)) writes.push({ do: 'delete', kind, object: there });
-    if (there.metadata.finalizers?.includes(WORK_FINALIZER) !== true) continue;
+    if (!isBeingDeleted(live)) writes.push({ do: 'delete', kind, object: live });
+    if (live.metadata.finalizers?.includes(WORK_FINALIZER) !== true) continue;
     if (facts.hasWorks) isWaiting = true;
-    else writes.push(withoutWorkFinalizer(kind, there));
+    else writes.push(withoutWorkFinalizer(kind, live));
   }
   return { writes, isWaiting };
 }
 
-/** The write that updates the object; none if it is up to date. */
-function bringTo(there: KubeObject | undefined, { kind, object }: DesiredObject): readonly ObjectWrite[] {
-  if (there === undefined) return [{ do: 'create', kind, object }];
+/** The writes that create or change the object to match the wanted one. None if it already does. */
+function writesToMatch(
+  live: KubeObject | undefined,
+  { kind, object }: DesiredObject,
+): readonly ObjectWrite[] {
+  if (live === undefined) return [{ do: 'create', kind, object }];
   // A deletion cannot be undone.
-  if (isLeaving(there))
-    return there.metadata.finalizers?.includes(WORK_FINALIZER) === true
-      ? [withoutWorkFinalizer(kind, there)]
+  if (isBeingDeleted(live))
+    return live.metadata.finalizers?.includes(WORK_FINALIZER) === true
+      ? [withoutWorkFinalizer(kind, live)]
       : [];
   // The role of a binding cannot be changed.
-  if (object['roleRef'] !== undefined && !sameRights({ ...there, subjects: object['subjects'] }, object))
+  if (object['roleRef'] !== undefined && !sameRights({ ...live, subjects: object['subjects'] }, object))
     return [
-      { do: 'delete', kind, object: there },
+      { do: 'delete', kind, object: live },
       { do: 'create', kind, object },
     ];
   const patch = {
-    ...metadataPatch(there, object),
-    ...(kind === NAMESPACE || sameRights(there, object)
+    ...metadataPatch(live, object),
+    ...(kind === NAMESPACE || sameRights(live, object)
       ? {}
       : { rules: object['rules'], subjects: object['subjects'] }),
   };
-  return Object.keys(patch).length === 0 ? [] : [{ do: 'patch', kind, object: there, patch }];
+  return Object.keys(patch).length === 0 ? [] : [{ do: 'patch', kind, object: live, patch }];
 }
 
 /** Keeps labels and finalizers of others. */
-function metadataPatch(there: KubeObject, wanted: KubeObject): { readonly metadata?: object } {
+function metadataPatch(live: KubeObject, wanted: KubeObject): { readonly metadata?: object } {
   const labels = Object.entries(wanted.metadata.labels ?? {}).filter(
-    ([key, value]) => there.metadata.labels?.[key] !== value,
+    ([key, value]) => live.metadata.labels?.[key] !== value,
   );
-  const has = there.metadata.finalizers ?? [];
+  const has = live.metadata.finalizers ?? [];
   const missing = (wanted.metadata.finalizers ?? []).filter((finalizer) => !has.includes(finalizer));
   if (labels.length === 0 && missing.length === 0) return {};
   return {
@@ -160,6 +163,6 @@ function withoutWorkFinalizer(kind: KindInfo, object: KubeObject): ObjectWrite {
   return { do: 'patch', kind, object, patch: { metadata: { finalizers } } };
 }
 
-function isLeaving({ metadata }: KubeObject): boolean {
+function isBeingDeleted({ metadata }: KubeObject): boolean {
   return metadata.deletionTimestamp !== undefined;
 }

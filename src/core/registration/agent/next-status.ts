@@ -52,12 +52,12 @@ export function nextStatus(
 
 function wantedStatus(before: Status, seen: ClusterObservation, now: string): Partial<Status> {
   const { health, kubernetesVersion, nodes, claims, managedNamespaces, certificate } = seen;
-  const news: readonly (Condition | undefined)[] = [
+  const current: readonly (Condition | undefined)[] = [
     CLUSTER_CONDITIONS.joined,
     availability(health),
     certificate,
   ];
-  const conditions = news.reduce<readonly Condition[]>(
+  const conditions = current.reduce<readonly Condition[]>(
     (list, condition) => (condition === undefined ? list : setCondition(list, condition, now)),
     before.conditions ?? [],
   );

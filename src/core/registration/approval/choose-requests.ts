@@ -54,13 +54,13 @@ export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRu
   const open = requests
     .filter(({ csr }) => !hasCondition(csr, 'Approved') && !hasCondition(csr, 'Denied'))
     .map((request) => ({ ...request, judgement: judge(request, rules, known) }));
-  const good = open.flatMap(({ csr, judgement }) =>
+  const approvable = open.flatMap(({ csr, judgement }) =>
     'user' in judgement ? [{ csr, user: judgement.user }] : [],
   );
-  const users = [...new Set(good.map(({ user }) => user))].sort();
+  const users = [...new Set(approvable.map(({ user }) => user))].sort();
   const isUnclear = users.length > 1 && rules.requesters.length === 0 && !rules.skipsRequesterCheck;
   return {
-    approve: isUnclear ? [] : good.map(({ csr }) => csr),
+    approve: isUnclear ? [] : approvable.map(({ csr }) => csr),
     approved: decided('Approved'),
     denied: decided('Denied'),
     left: [
@@ -68,7 +68,7 @@ export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRu
         'why' in judgement ? [{ name: csr.metadata.name, why: judgement.why }] : [],
       ),
       ...(isUnclear
-        ? good.map(({ csr, user }) => ({
+        ? approvable.map(({ csr, user }) => ({
             name: csr.metadata.name,
             why: `several agents ask for the cluster, one of them as ${user}: name those that are yours with --requesters`,
           }))

@@ -45,7 +45,7 @@ export type RequestVerdict =
 
 export interface ApprovalRules {
   readonly auto: AutoAcceptance;
-  /** Whether the agent with this user has a certificate for the cluster. Asked only where it decides. */
+  /** Whether the agent with this user has a certificate for the cluster. Called only if the verdict depends on it. */
   readonly isKnownAgent: (user: string) => boolean;
 }
 

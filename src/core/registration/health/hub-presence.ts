@@ -33,13 +33,13 @@ const MAX_GAP_MS = 10_000;
  * is measured by three clocks: the monotonic clock stops while a machine sleeps, the wall clock may be set back by as much
  * when it wakes, and a container may see a time since the start that does not count sleep.
  */
-export function continuePresence(before: HubPresence | undefined, look: PresenceCheck): HubPresence {
-  if (!look.receivesLeases) return { last: look, sinceMs: undefined };
-  const wasAway =
+export function continuePresence(before: HubPresence | undefined, check: PresenceCheck): HubPresence {
+  if (!check.receivesLeases) return { last: check, sinceMs: undefined };
+  const hadGap =
     before === undefined ||
-    look.lists !== before.last.lists ||
-    look.monotonicMs - before.last.monotonicMs > MAX_GAP_MS ||
-    look.sinceBootMs - before.last.sinceBootMs > MAX_GAP_MS ||
-    look.wallMs - before.last.wallMs > MAX_GAP_MS;
-  return { last: look, sinceMs: wasAway ? look.monotonicMs : (before.sinceMs ?? look.monotonicMs) };
+    check.lists !== before.last.lists ||
+    check.monotonicMs - before.last.monotonicMs > MAX_GAP_MS ||
+    check.sinceBootMs - before.last.sinceBootMs > MAX_GAP_MS ||
+    check.wallMs - before.last.wallMs > MAX_GAP_MS;
+  return { last: check, sinceMs: hadGap ? check.monotonicMs : (before.sinceMs ?? check.monotonicMs) };
 }

@@ -2,12 +2,12 @@ import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import { findCondition } from '../../work/conditions/condition-list.ts';
 import { AVAILABLE, JOINED } from '../cluster-conditions.ts';
 
-/** Whether the agent of the cluster has ever worked with its certificate. */
+/** Whether the agent of the cluster has ever connected to the hub with its certificate. */
 export function isJoined({ status }: ManagedCluster): boolean {
   return findCondition(status?.conditions, JOINED)?.status === 'True';
 }
 
-/** The cluster has joined, and as far as the hub knows its agent runs. */
+/** Whether the cluster has joined, and its agent runs as far as the hub knows. */
 export function isAlive(cluster: ManagedCluster): boolean {
   return isJoined(cluster) && findCondition(cluster.status?.conditions, AVAILABLE)?.status === 'True';
 }

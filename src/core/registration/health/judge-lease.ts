@@ -24,7 +24,7 @@ export type LeaseVerdict =
   | { readonly kind: 'create-lease' }
   /** The agent is silent: the condition must be written, unless it is already set. */
   | { readonly kind: 'silent' }
-  | { readonly kind: 'alive'; readonly lookAgainAfterMs: number };
+  | { readonly kind: 'alive'; readonly recheckAfterMs: number };
 
 /** The number of lease durations for which an agent may be silent. */
 const GRACE_LEASES = 5;
@@ -57,9 +57,9 @@ export function judgeLease(
   if (seen === undefined)
     return cluster.metadata.deletionTimestamp === undefined ? { kind: 'create-lease' } : { kind: 'silent' };
   const grace = graceMs(cluster);
-  if (presence?.sinceMs === undefined) return { kind: 'alive', lookAgainAfterMs: grace };
+  if (presence?.sinceMs === undefined) return { kind: 'alive', recheckAfterMs: grace };
   const leftMs = Math.max(seen.atMs, presence.sinceMs) + grace - nowMs;
-  return leftMs <= 0 ? { kind: 'silent' } : { kind: 'alive', lookAgainAfterMs: leftMs };
+  return leftMs <= 0 ? { kind: 'silent' } : { kind: 'alive', recheckAfterMs: leftMs };
 }
 
 /** `Unknown` is written once. A later report of the agent replaces it. */

@@ -22,11 +22,11 @@ export type DefaultSetPlan =
  */
 export function planDefaultSet(
   name: string,
-  there: ManagedClusterSet | undefined,
+  existing: ManagedClusterSet | undefined,
 ): DefaultSetPlan | undefined {
   const selector = DEFAULT_SETS.get(name);
   if (selector === undefined) return undefined;
-  if (there === undefined)
+  if (existing === undefined)
     return {
       kind: 'create',
       set: {
@@ -36,7 +36,7 @@ export function planDefaultSet(
         spec: { clusterSelector: selector },
       },
     };
-  if (there.metadata.deletionTimestamp !== undefined) return undefined;
-  if (there.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === 'false') return undefined;
-  return jsonEqual(there.spec?.clusterSelector, selector) ? undefined : { kind: 'restore', selector };
+  if (existing.metadata.deletionTimestamp !== undefined) return undefined;
+  if (existing.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === 'false') return undefined;
+  return jsonEqual(existing.spec?.clusterSelector, selector) ? undefined : { kind: 'restore', selector };
 }

@@ -3,7 +3,7 @@ import type { OcmReview, OcmWrite } from '../../ocm/admission/ocm-write.ts';
 import { reviewBinding } from '../../ocm/admission/review-binding.ts';
 import { reviewCluster } from '../../ocm/admission/review-cluster.ts';
 import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '../../model/kinds.ts';
-import type { ReviewQuestion, ReviewVerdict } from './review-message.ts';
+import type { ReviewRequest, ReviewVerdict } from './review-message.ts';
 
 const REVIEWS: ReadonlyMap<string, (write: OcmWrite) => OcmReview> = new Map([
   [resourceOf(MANAGED_CLUSTER), reviewCluster],
@@ -11,7 +11,7 @@ const REVIEWS: ReadonlyMap<string, (write: OcmWrite) => OcmReview> = new Map([
 ]);
 
 /** Whether the review is about a kind that has rules here. */
-export function isReviewed({ resource }: ReviewQuestion): boolean {
+export function isReviewed({ resource }: ReviewRequest): boolean {
   return REVIEWS.has(resource);
 }
 
@@ -19,14 +19,14 @@ export function isReviewed({ resource }: ReviewQuestion): boolean {
  * The response of a mutating webhook.
  * @param now RFC 3339
  */
-export function judgeMutation({ resource, write }: ReviewQuestion, now: string): ReviewVerdict {
+export function judgeMutation({ resource, write }: ReviewRequest, now: string): ReviewVerdict {
   if (write === undefined || resource !== resourceOf(MANAGED_CLUSTER)) return { kind: 'allowed' };
   const completed = completeCluster(write, now);
   return completed.kind === 'refused' ? completed : { kind: 'allowed', completed: completed.object };
 }
 
-/** What a validating webhook must check before it answers. */
-export function judgeValidation({ resource, write }: ReviewQuestion): OcmReview {
+/** What a validating webhook must check before it responds. */
+export function judgeValidation({ resource, write }: ReviewRequest): OcmReview {
   const review = write === undefined ? undefined : REVIEWS.get(resource)?.(write);
   return review ?? { kind: 'demands', demands: [] };
 }

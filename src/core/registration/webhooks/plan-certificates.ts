@@ -32,18 +32,20 @@ export type CertificateStep =
   | 'announce'
   /** The announced authority signs from now on. */
   | 'change-over'
+  /** The previous authority is removed. It is no longer trusted. */
   | 'forget-last'
+  /** A new serving certificate. */
   | 'issue';
 
 /** The next step, one at a time; undefined if there is none. */
-export function planCertificates(stock: StoredCertificates, nowMs: number): CertificateStep | undefined {
-  const { authority, next, last, serving } = stock;
-  const isOver = ({ untilMs }: CertificateFacts): boolean => untilMs <= nowMs;
-  if (authority === undefined || isOver(authority)) return next === undefined ? 'begin' : 'change-over';
+export function planCertificates(stored: StoredCertificates, nowMs: number): CertificateStep | undefined {
+  const { authority, next, last, serving } = stored;
+  const isExpired = ({ untilMs }: CertificateFacts): boolean => untilMs <= nowMs;
+  if (authority === undefined || isExpired(authority)) return next === undefined ? 'begin' : 'change-over';
   if (next === undefined && authority.untilMs - nowMs < AUTHORITY_RENEWAL_MS) return 'announce';
   if (next !== undefined && nowMs - next.fromMs >= CHANGE_OVER_MS) return 'change-over';
   // An authority signs from one day after its creation. One day later its predecessor is not needed.
-  if (last !== undefined && (isOver(last) || nowMs - authority.fromMs >= 2 * CHANGE_OVER_MS))
+  if (last !== undefined && (isExpired(last) || nowMs - authority.fromMs >= 2 * CHANGE_OVER_MS))
     return 'forget-last';
   if (serving === undefined || serving.untilMs - nowMs < SERVING_RENEWAL_MS) return 'issue';
   return undefined;

@@ -20,7 +20,7 @@ export interface ReviewUser {
 }
 
 /** The request of an API server. */
-export interface ReviewQuestion {
+export interface ReviewRequest {
   readonly uid: string;
   /** `GROUP/PLURAL` */
   readonly resource: string;
@@ -41,7 +41,7 @@ export type ReviewVerdict =
  *
  * @returns a text that describes the error if it is not a valid AdmissionReview
  */
-export function readReview(review: unknown): ReviewQuestion | string {
+export function readReview(review: unknown): ReviewRequest | string {
   if (!isObject(review)) return 'expected an object of the kind AdmissionReview';
   const { apiVersion, kind } = REVIEW;
   if (review['apiVersion'] !== apiVersion || review['kind'] !== kind)
@@ -79,8 +79,8 @@ export function readReview(review: unknown): ReviewQuestion | string {
 }
 
 /** The AdmissionReview with the response. */
-export function reviewAnswer(
-  { uid, write }: ReviewQuestion,
+export function reviewResponse(
+  { uid, write }: ReviewRequest,
   verdict: ReviewVerdict,
   toBase64: (text: string) => string,
 ): JsonObject {

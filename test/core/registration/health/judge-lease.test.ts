@@ -47,16 +47,16 @@ describe('an agent', () => {
   });
 
   it.each([
-    ['before its grace is over', 1_000, 0, 50_999, { kind: 'alive', lookAgainAfterMs: 1 }],
+    ['before its grace is over', 1_000, 0, 50_999, { kind: 'alive', recheckAfterMs: 1 }],
     ['when its grace is over', 1_000, 0, 51_000, { kind: 'silent' }],
     [
       'when the hub came back after its last renewal',
       1_000,
       40_000,
       60_000,
-      { kind: 'alive', lookAgainAfterMs: 30_000 },
+      { kind: 'alive', recheckAfterMs: 30_000 },
     ],
-    ['while the hub does not hear', 1_000, undefined, 900_000, { kind: 'alive', lookAgainAfterMs: 50_000 }],
+    ['while the hub does not hear', 1_000, undefined, 900_000, { kind: 'alive', recheckAfterMs: 50_000 }],
   ] as const)('%s', (...[, atMs, sinceMs, nowMs, want]) => {
     expect(judgeLease(cluster(), seen(atMs), there(sinceMs), nowMs)).toEqual(want);
   });

@@ -3,14 +3,14 @@ import type { JsonObject } from '../../../../src/core/model/json-value.ts';
 import { judgeMutation } from '../../../../src/core/registration/webhooks/judge-review.ts';
 import {
   readReview,
-  reviewAnswer,
-  type ReviewQuestion,
+  reviewResponse,
+  type ReviewRequest,
 } from '../../../../src/core/registration/webhooks/review-message.ts';
 
 const NOW = '2026-06-01T00:00:00Z';
 const LABEL = '/metadata/labels/cluster.open-cluster-management.io~1clusterset';
 
-const question = (object: JsonObject): ReviewQuestion => ({
+const question = (object: JsonObject): ReviewRequest => ({
   uid: 'u',
   resource: 'cluster.open-cluster-management.io/managedclusters',
   user: { user: 'ann', uid: '', groups: [], extra: {} },
@@ -45,14 +45,14 @@ it.each<{ name: string; object: JsonObject; want: unknown }>([
   },
 ])('the patch of a mutation: $name', ({ object, want }) => {
   const asked = question(object);
-  const { response } = reviewAnswer(asked, judgeMutation(asked, NOW), (text) => text) as {
+  const { response } = reviewResponse(asked, judgeMutation(asked, NOW), (text) => text) as {
     response: { uid: string; allowed: boolean; patch?: string };
   };
   expect(response).toMatchObject({ uid: 'u', allowed: true });
   expect(response.patch === undefined ? undefined : JSON.parse(response.patch)).toEqual(want);
 });
 
-it.each<{ refusal: NonNullable<Parameters<typeof reviewAnswer>[1]>; want: object }>([
+it.each<{ refusal: NonNullable<Parameters<typeof reviewResponse>[1]>; want: object }>([
   { refusal: { kind: 'unknown', message: 'm' }, want: { code: 500, reason: 'InternalError', message: 'm' } },
   {
     refusal: { kind: 'refused', refusal: { kind: 'forbidden', message: 'm' } },
@@ -63,7 +63,7 @@ it.each<{ refusal: NonNullable<Parameters<typeof reviewAnswer>[1]>; want: object
     want: { code: 422, reason: 'Invalid', message: 'f: Invalid value: "v": p' },
   },
 ])('answers with $want.code', ({ refusal, want }) => {
-  const answer = reviewAnswer(question({}), refusal, String);
+  const answer = reviewResponse(question({}), refusal, String);
   expect(answer['response']).toEqual({ uid: 'u', allowed: false, status: want });
 });
 
