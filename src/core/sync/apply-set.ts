@@ -10,7 +10,7 @@ export const APPLY_SET_PART_OF_LABEL = 'applyset.kubernetes.io/part-of';
 const APPLY_SET_TOOLING_ANNOTATION = 'applyset.kubernetes.io/tooling';
 const APPLY_SET_KINDS_ANNOTATION = 'applyset.kubernetes.io/contains-group-kinds';
 const APPLY_SET_NAMESPACES_ANNOTATION = 'applyset.kubernetes.io/additional-namespaces';
-/** Ours, on the parent: the API version of each kind, so that members of a kind that left Git can be found. */
+/** Berth's annotation of the parent: the API version of each kind. It finds members of a kind that is no longer in Git. */
 export const MEMBER_VERSIONS_ANNOTATION = 'berth.dev/member-versions';
 export const APPLY_SET_TOOLING = 'berth/v1';
 
@@ -111,15 +111,15 @@ const BASE64_URL = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234567
 function base64Url(hex: string): string {
   let text = '';
   let bits = 0;
-  let held = 0;
+  let buffer = 0;
   for (let at = 0; at < hex.length; at += 2) {
-    held = (held << 8) | Number.parseInt(hex.slice(at, at + 2), 16);
+    buffer = (buffer << 8) | Number.parseInt(hex.slice(at, at + 2), 16);
     bits += 8;
     while (bits >= 6) {
       bits -= 6;
-      text += BASE64_URL[(held >> bits) & 63];
-      held &= (1 << bits) - 1;
+      text += BASE64_URL[(buffer >> bits) & 63];
+      buffer &= (1 << bits) - 1;
     }
   }
-  return bits > 0 ? text + BASE64_URL[(held << (6 - bits)) & 63] : text;
+  return bits > 0 ? text + BASE64_URL[(buffer << (6 - bits)) & 63] : text;
 }

@@ -87,7 +87,7 @@ class DeletedObjects {
     this.#names = new Map(objects.map((object) => [objectIdentity(refOf(object)), formatRef(refOf(object))]));
   }
 
-  /** its own deletion, and that of its namespace. */
+  /** The deleted objects that delete this one: the object itself, and its namespace. */
   causesOf(kind: KindInfo, { namespace = '', name }: Pick<ObjectMeta, 'namespace' | 'name'>): string[] {
     return [this.#find(kind, namespace, name), this.#find(NAMESPACE, '', namespace)].filter(
       (cause) => cause !== undefined,
@@ -110,9 +110,9 @@ function placementLosses(deleted: DeletedObjects, hub: Dependents): readonly Del
     const clusters = published.get(namespacedName(placement.metadata)) ?? new Set();
     const own = deleted.causesOf(PLACEMENT, placement.metadata);
     const lost = new Map<string, readonly string[]>();
-    const closed = own.length > 0 ? () => [] : routes.closedFor(placement);
+    const causesOfSets = own.length > 0 ? () => [] : routes.causesFor(placement);
     for (const cluster of clusters) {
-      const causes = [...own, ...(causesOfCluster.get(cluster) ?? []), ...closed(cluster)];
+      const causes = [...own, ...(causesOfCluster.get(cluster) ?? []), ...causesOfSets(cluster)];
       if (causes.length > 0) lost.set(cluster, causes);
     }
     return {
@@ -147,7 +147,7 @@ class ClusterRoutes {
   }
 
   /** @returns for a cluster, the deletions that make it unreachable for the placement; none while one set remains */
-  closedFor({ metadata, spec }: Placement): (cluster: string) => readonly string[] {
+  causesFor({ metadata, spec }: Placement): (cluster: string) => readonly string[] {
     const wanted = spec?.clusterSets ?? [];
     const routes = this.#hub.bindings
       .filter((binding) => (binding.metadata.namespace ?? '') === (metadata.namespace ?? ''))
@@ -164,9 +164,11 @@ class ClusterRoutes {
     if (routes.every(({ causes }) => causes.length === 0)) return () => [];
     return (name) => {
       const cluster = this.#clusters.get(name);
-      const ways =
+      const reaching =
         cluster === undefined ? [] : routes.filter(({ membership }) => isMember(cluster, membership));
-      return ways.some(({ causes }) => causes.length === 0) ? [] : ways.flatMap(({ causes }) => causes);
+      return reaching.some(({ causes }) => causes.length === 0)
+        ? []
+        : reaching.flatMap(({ causes }) => causes);
     };
   }
 }

@@ -40,7 +40,10 @@ export function deletionMark(digest: Digest, identity: string): string {
   return objectMark(digest, identity);
 }
 
-/** As the parent of an ApplySet remembers it: `MILLISECONDS:MARKS` or `MILLISECONDS*NUMBER`, with `;` between them, oldest first. */
+/**
+ * Reads the annotation of the parent of an ApplySet: `MILLISECONDS:MARKS` or `MILLISECONDS*NUMBER`, separated by `;`,
+ * oldest first.
+ */
 export function parseDeletions({
   [RECENT_DELETIONS_ANNOTATION]: text = '',
 }: Annotations): readonly Deletion[] {
@@ -71,8 +74,8 @@ export function countedDeletions<T extends { readonly atMs: number }>(
 }
 
 /**
- * To be written before the first deletion. An object that is not deleted in the end is still there, and does not
- * count.
+ * The annotation, which must be written before the first deletion. An object that is not deleted in the end still
+ * exists, and does not count.
  */
 export function noteDeletions(deletions: readonly Deletion[], nowMs: number): Annotations {
   const named: Deletion[] = [];

@@ -16,7 +16,7 @@ export const APPLIED_HASH_ANNOTATION = 'berth.dev/applied-hash';
 export interface DesiredOptions {
   readonly applySetId: string;
   readonly digest: Digest;
-  /** Berth decides placements: other schedulers leave them alone from the write that creates them. */
+  /** Berth decides placements. The first write already tells other schedulers to ignore them. */
   readonly markPlacements: boolean;
 }
 
@@ -50,7 +50,10 @@ export function desiredObject(object: KubeObject, options: DesiredOptions): Kube
   };
 }
 
-/** Of a ManagedCluster Git may own acceptance and taints (and labels); the cluster's agent and the hub own the rest. */
+/**
+ * The object with the fields that Git may own. Of the spec of a ManagedCluster these are acceptance, taints and lease
+ * duration; the cluster's agent and the hub own the rest.
+ */
 function ownedFields(object: KubeObject): KubeObject {
   if (object.kind !== 'ManagedCluster') return object;
   const { hubAcceptsClient, taints, leaseDurationSeconds } = (object['spec'] ?? {}) as Record<
@@ -63,13 +66,16 @@ function ownedFields(object: KubeObject): KubeObject {
   return { ...object, spec };
 }
 
-/** Whether the live object already has all fields that would be sent, and no other fields of ours. */
+/** Whether the live object already has all fields that would be sent, and no other fields that Berth applied earlier. */
 export function isApplied(desired: KubeObject, live: KubeObject): boolean {
   const hash = desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION];
   return live.metadata.annotations?.[APPLIED_HASH_ANNOTATION] === hash && containsAll(live, desired);
 }
 
-/** Everything in `part` is in `whole`. Servers drop empty values and fill defaults in; lists are compared item by item. */
+/**
+ * Whether everything in `part` is in `whole`. An empty value may be absent from `whole`, because servers drop it. Fields
+ * that are only in `whole` are ignored, because servers add defaults. Lists are compared item by item.
+ */
 export function containsAll(whole: unknown, part: unknown): boolean {
   if (Object.is(whole, part)) return true;
   if (whole === undefined || whole === null) return isEmpty(part);

@@ -2,7 +2,7 @@ import { isNewerResourceVersion } from '../model/resource-version.ts';
 
 /** The last seen position in the history of a hub. Plain JSON. */
 export interface HubPosition {
-  /** Of the namespace kube-system, which is never deleted: it names the hub. */
+  /** The uid of the namespace kube-system. It identifies the hub, because that namespace is never deleted. */
   readonly uid: string;
   /** The newest one that was seen. */
   readonly resourceVersion: string;

@@ -65,15 +65,15 @@ export function standingLeftFields(
   manager: string,
 ): readonly LeftField[] | undefined {
   const names = live === undefined ? [] : leftNames(live);
-  const standing: LeftField[] = [];
+  const stillLeft: LeftField[] = [];
   for (const name of names) {
     const [path, there] = [findField(desired, name), findField(live, name)];
     const holders = fieldHolders(live as KubeObject, name, manager);
     if (path === undefined || holders.length === 0) return undefined;
     if (there !== undefined && containsAll(valueAt(live, there), valueAt(desired, path))) return undefined;
-    standing.push({ name, managers: holders.map((holder) => holder.manager) });
+    stillLeft.push({ name, managers: holders.map((holder) => holder.manager) });
   }
-  return standing;
+  return stillLeft;
 }
 
 /**
@@ -124,9 +124,9 @@ function leftNames(live: KubeObject): readonly string[] {
  * commands), apiserver `managedfields` (before-first-apply); the default manager is the first word
  * of the user agent, which is Mozilla for browsers.
  */
-const TOOLS_OF_PEOPLE = /^(?:(?:kubectl|oc)(?:-.*)?|k9s|Mozilla|before-first-apply)$/;
+const INTERACTIVE_TOOLS = /^(?:(?:kubectl|oc)(?:-.*)?|k9s|Mozilla|before-first-apply)$/;
 
 /** An apply (`kubectl apply --server-side`) claims the field permanently; an edit does not. */
 function isByHand({ manager, operation, subresource }: FieldHolder): boolean {
-  return operation === 'Update' && subresource === '' && TOOLS_OF_PEOPLE.test(manager);
+  return operation === 'Update' && subresource === '' && INTERACTIVE_TOOLS.test(manager);
 }

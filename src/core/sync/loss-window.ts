@@ -24,7 +24,7 @@ type Annotations = Readonly<Record<string, string>>;
 const MAX_ENTRIES = 500;
 const OTHERS = '*';
 
-/** As the parent of an ApplySet remembers it: `MILLISECONDS:MARK:NUMBER`, with `;` between them, oldest first. */
+/** Reads the annotation of the parent of an ApplySet: `MILLISECONDS:MARK:NUMBER`, separated by `;`, oldest first. */
 export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotations): readonly EarlierLoss[] {
   return text.split(';').flatMap((entry) => {
     const [, at, holder, count] = /^(\d{1,15}):([0-9a-f]+|\*):(\d{1,9})$/.exec(entry) ?? [];
@@ -39,7 +39,7 @@ export function lossEntries(losses: readonly DeletionLoss[], atMs: number, diges
 }
 
 /**
- * To be written before the first deletion. If there are too many entries, the largest of the oldest ones is kept for
+ * The annotation, which must be written before the first deletion. If there are too many entries, the largest of the oldest ones is kept for
  * every other holder.
  */
 export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annotations {

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../model/object-meta.ts';
 
-/** As kubectl does: `default` when a namespaced object names no namespace, none for a cluster-scoped one. */
+/** Sets the namespace as kubectl does: a namespaced object without one gets `default`, a cluster-scoped one gets none. */
 export function placeObject(
   object: KubeObject,
   { namespaced }: { readonly namespaced: boolean },
@@ -9,7 +9,7 @@ export function placeObject(
     return object.metadata.namespace === undefined
       ? { ...object, metadata: { ...object.metadata, namespace: 'default' } }
       : object;
-  // Most objects are in place already, and the same object is known again.
+  // Most objects need no change. Returning the same object lets callers recognize it.
   if (object.metadata.namespace === undefined) return object;
   const { namespace: _namespace, ...metadata } = object.metadata;
   return { ...object, metadata };

@@ -93,7 +93,7 @@ export function pruneInputFromMemory(
   };
 }
 
-/** So that `berth release` knows whether its token is the current one; `''`: nothing is held. */
+/** Annotations that let `berth release` check that its token is the current one. Token `''`: nothing is held. */
 export function noteHeld(
   token: string,
   message: string,

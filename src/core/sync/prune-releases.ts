@@ -34,7 +34,7 @@ export function releaseMark(digest: Digest, name: string): string {
   return objectMark(digest, name);
 }
 
-/** A release that approves these deletions. To be written before the first of them. */
+/** The annotations of a release that approves these deletions. They must be written before the first deletion. */
 export function noteReleased({ spent }: PruneReleases, token: string, marks: readonly string[]): Annotations {
   const tokens = addSpentToken(spent, token) ?? [];
   return { [SPENT_TOKENS_ANNOTATION]: tokens.join(','), ...noteRest(marks) };

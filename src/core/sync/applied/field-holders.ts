@@ -2,7 +2,7 @@ import type { KubeObject } from '../../model/object-meta.ts';
 import { itemName, keyName, restAfter } from './field-names.ts';
 import { type Fields, type ManagedFields, managedFieldsOf } from './manager-fields.ts';
 
-/** One that wrote a field last. */
+/** A manager that owns a field: it was the last to write it. */
 export type FieldHolder = Required<Pick<ManagedFields, 'manager' | 'operation' | 'subresource'>>;
 
 /**
