@@ -108,15 +108,15 @@ const RESULTS: Readonly<Record<AdmissionResult, readonly string[]>> = {
 
 /**
  * Compiles one expression; never throws on bad input.
- * @param over types that replace those of the API server's environment, for type checking
+ * @param overrides types that replace those of the API server's environment, for type checking
  */
 export function compileAdmission(
   expression: string,
   names: AdmissionNames,
   wanted: AdmissionResult,
-  over: Readonly<Record<string, CelType>> = {},
+  overrides: Readonly<Record<string, CelType>> = {},
 ): AdmissionCompilation {
-  const compilation = compileCel(expression, environmentOf(names).withVariables(over));
+  const compilation = compileCel(expression, environmentOf(names).withVariables(overrides));
   const problem = compilation.ok ? literalProblem(expression) : compilation.problem;
   if (!compilation.ok || problem !== undefined)
     return { ok: false, detail: problem === undefined ? '' : celProblemText(problem) };
@@ -189,11 +189,11 @@ export interface CompiledVariable extends NamedExpression {
 export function compileVariables(
   variables: readonly NamedExpression[],
   names: Omit<AdmissionNames, 'variables'>,
-  over?: Readonly<Record<string, CelType>>,
+  overrides?: Readonly<Record<string, CelType>>,
 ): { readonly compiled: readonly CompiledVariable[]; readonly type: CelType } {
   let type = variablesAfter(undefined);
   const compiled = variables.map(({ name, expression }) => {
-    const compilation = compileAdmission(expression, { ...names, variables: type }, 'any', over);
+    const compilation = compileAdmission(expression, { ...names, variables: type }, 'any', overrides);
     type = variablesAfter(type, [name, compilation.ok ? compilation.program.type : DYN]);
     return { name, expression, compilation };
   });

@@ -50,7 +50,7 @@ export class AdmissionRun {
       ...values,
       authorizer,
       'authorizer.requestResource': requestResource,
-      variables: this.#lazily(variables),
+      variables: this.#lazyVariables(variables),
     };
   }
 
@@ -71,12 +71,12 @@ export class AdmissionRun {
     this.#cost += outcome.cost + this.#variableCost;
     if (this.#budget.remaining < 0) return { kind: 'budget', message: OUT_OF_BUDGET };
     if (outcome.ok) return { kind: 'value', value: outcome.value };
-    const message = `expression '${expression}' resulted in error: ${inGoWords(outcome.message)}`;
+    const message = `expression '${expression}' resulted in error: ${asGoMessage(outcome.message)}`;
     return { kind: 'error', message };
   }
 
   /** An object whose members are computed once, when they are first read. */
-  #lazily(variables: readonly CompiledVariable[]): object {
+  #lazyVariables(variables: readonly CompiledVariable[]): object {
     const members = Object.create(null) as Record<string, unknown>;
     for (const { name, compilation } of variables) {
       let known: { readonly value: unknown } | undefined;
@@ -92,11 +92,11 @@ export class AdmissionRun {
     if (!compilation.ok) return failed('compile', compilation.detail);
     const outcome = compilation.program.evaluate(this.#bindings);
     this.#variableCost += outcome.cost;
-    return outcome.ok ? outcome.value : failed('evaluate', inGoWords(outcome.message));
+    return outcome.ok ? outcome.value : failed('evaluate', asGoMessage(outcome.message));
   }
 }
 
 /** cel-go does not name the missing overload. */
-function inGoWords(message: string): string {
+function asGoMessage(message: string): string {
   return message.replace(/no such overload: .*$/s, 'no such overload');
 }

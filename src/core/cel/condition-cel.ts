@@ -16,7 +16,7 @@ const RULES = KUBERNETES_CEL.withVariables({ object: DYN }).withFunctions([
 ]);
 const MESSAGES = RULES.withVariables({ result: BOOL });
 
-/** Variable `object`. The value should be a bool; see `celTypeName` for naming what else it is. */
+/** Variable `object`. The value should be a bool. Name any other type with `celTypeName`. */
 export function compileConditionRule(expression: string): CelCompilation {
   return compileCel(expression, RULES);
 }

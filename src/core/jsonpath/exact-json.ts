@@ -34,7 +34,7 @@ export function parseExactIntegers(text: string): unknown {
   try {
     return readValue({ text, at: 0, number: exactInteger });
   } catch (error) {
-    // Nested deeper than the stack, which the platform's parser does not mind: rather rounded than not at all.
+    // Nested too deep for recursion. The platform's parser can read it, with rounded numbers.
     if (error instanceof RangeError) return rounded;
     throw error;
   }

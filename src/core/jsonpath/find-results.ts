@@ -181,8 +181,8 @@ class Evaluation {
     if (right.error !== undefined) return { pass: false, error: right.error };
     if (right.values.length === 0) return { pass: false };
     if (right.values.length > 1) return { pass: false, error: ONE_AT_A_TIME };
-    const answer = compareValues(node.operator, left.values[0], right.values[0]);
-    return answer.ok ? { pass: answer.pass } : { pass: false, error: answer.error };
+    const comparison = compareValues(node.operator, left.values[0], right.values[0]);
+    return comparison.ok ? { pass: comparison.pass } : { pass: false, error: comparison.error };
   }
 
   private walkIdentifier(input: readonly unknown[], name: string): Walked {

@@ -17,8 +17,8 @@ const MAX_TEMPLATE_LENGTH = 16_384;
 const MAX_DEPTH = 64;
 
 /**
- * Reads a JSONPath template the way kubectl does (`{.spec.replicas}`, `{range .items[*]}{.kind}{end}`), its liberties
- * included: `$` and `@` are decoration, a key with a dot is written `\.`, only single quotes make a key in brackets,
+ * Reads a JSONPath template the way kubectl does (`{.spec.replicas}`, `{range .items[*]}{.kind}{end}`), including its
+ * leniency: `$` and `@` are ignored, a key with a dot is written `\.`, only single quotes make a key in brackets,
  * filters know one comparison and no `&&`. The rules are those of Kubernetes' client library; general JSONPath
  * libraries differ in almost every one of these points, which is why this is our own.
  */

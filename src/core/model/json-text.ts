@@ -1,6 +1,6 @@
 import { canonicalJson } from './json-equal.ts';
 
-/** As JSON.stringify, which takes no bigint: with one in it, the keys are sorted. */
+/** JSON of a value that may contain bigints, which `JSON.stringify` refuses. If it contains one, the keys are sorted. */
 export function jsonText(value: unknown): string {
   try {
     return JSON.stringify(value);

@@ -4,7 +4,7 @@ export interface JsonObject {
   [key: string]: JsonValue;
 }
 
-/* Fields of JSON that others send: one may be absent, of another type, or called like something of every object. */
+/* Fields of JSON that others send: one may be absent, of another type, or named like a member of `Object.prototype`. */
 
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);

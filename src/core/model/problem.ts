@@ -1,6 +1,6 @@
 import type { SourceLocation } from './source-location.ts';
 
-/** Something found in the user's input. Errors keep the object out; warnings do not. */
+/** A problem in the user's input. An object with an error is not used; one with a warning is. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
   /** Stable, machine-readable, e.g. `yaml.syntax`, `schema.type`, `placement.unknown-cluster-set`. */

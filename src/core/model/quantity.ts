@@ -15,7 +15,7 @@ export type QuantityFormat = 'DecimalSI' | 'BinarySI' | 'DecimalExponent';
 const PATTERN = /^([+-]?)([0-9]*)(?:(\.)([0-9]*))?([eE][+-]?[0-9]+|[KMGTPE]i|[numkMGTPE]?)$/;
 const NANO = -9;
 const MAX_INT64 = 2n ** 63n - 1n;
-/** Far beyond any cluster; keeps `1e999999999` from eating memory. */
+/** Far beyond any cluster. Without the limit, `1e999999999` would use all memory. */
 const MAX_EXPONENT = 400;
 const MAX_LENGTH = 1000;
 

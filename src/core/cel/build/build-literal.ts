@@ -121,9 +121,9 @@ export function buildMap(
  * The element type of a literal. Unless the environment allows mixed types, all elements have one
  * type; `dyn` accepts any.
  */
-function joinTypes(so: CelType | undefined, next: CelType, node: CelNode, scope: BuildScope): CelType {
-  if (so === undefined || next.name === 'dyn') return next;
-  if (unify(so, next, new Map())) return so;
+function joinTypes(joined: CelType | undefined, next: CelType, node: CelNode, scope: BuildScope): CelType {
+  if (joined === undefined || next.name === 'dyn') return next;
+  if (unify(joined, next, new Map())) return joined;
   if (scope.environment.mixesTypes) return DYN;
-  return scope.fail(node, `expected type '${formatType(so)}' but found '${formatType(next)}'`);
+  return scope.fail(node, `expected type '${formatType(joined)}' but found '${formatType(next)}'`);
 }

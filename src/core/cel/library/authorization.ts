@@ -90,11 +90,11 @@ export class CelResourceCheck extends Receiver {
 
 class Decision extends Receiver {
   readonly typeName = DECISION;
-  readonly answer: AccessDecision;
+  readonly decision: AccessDecision;
 
-  constructor(answer: AccessDecision) {
+  constructor(decision: AccessDecision) {
     super();
-    this.answer = answer;
+    this.decision = decision;
   }
 }
 
@@ -107,7 +107,7 @@ const DECISION = 'kubernetes.authorization.Decision';
 /** Types of the two variables. */
 export const AUTHORIZER_TYPES = { authorizer: AUTHORIZER, resourceCheck: RESOURCE_CHECK } as const;
 
-/** Two checks fit into one expression. */
+/** The cost of one check. The cost limit of an expression allows two. */
 export const CHECK_COST = 350_000;
 const SELECTOR_REQUIREMENT_COST = 0.5 * (LIST_CREATE_COST + 40);
 const SELECTOR_READ_COST = 0.1;
@@ -169,8 +169,8 @@ export const AUTHORIZATION: readonly CelOverload[] = [
       new Decision(authority.resource({ ...asked, verb })),
     checkCost,
   ),
-  overload(`${DECISION}.allowed(): bool`, ({ answer }: Decision) => answer.allowed),
-  overload(`${DECISION}.reason(): string`, ({ answer }: Decision) => answer.reason),
+  overload(`${DECISION}.allowed(): bool`, ({ decision }: Decision) => decision.allowed),
+  overload(`${DECISION}.reason(): string`, ({ decision }: Decision) => decision.reason),
   overload(`${DECISION}.errored(): bool`, () => false),
   overload(`${DECISION}.error(): string`, () => ''),
 ];

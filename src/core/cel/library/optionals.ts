@@ -46,7 +46,7 @@ function at(list: readonly unknown[], index: number): CelOptional {
   return list.length === 0 ? OPTIONAL_NONE : new CelOptional(lift(list[index]));
 }
 
-/** The values that are there. */
+/** The values of the optionals that have one. */
 function unwrap(list: readonly unknown[]): CelResult {
   const values: CelValue[] = [];
   for (const item of list) {

@@ -3,7 +3,7 @@ import type { IntOrString } from '../int-or-percent.ts';
 import type { TaintEffect } from './managed-cluster.ts';
 import type { Condition, ObjectMeta } from '../object-meta.ts';
 
-/** cluster.open-cluster-management.io/v1beta1. Absent fields mean what the API's defaults say (see schedule.ts). */
+/** cluster.open-cluster-management.io/v1beta1. An absent field has the API's default. */
 export interface Placement {
   readonly apiVersion: string;
   readonly kind: 'Placement';
@@ -107,6 +107,6 @@ export interface DecisionGroupStatus {
   readonly clusterCount: number;
 }
 
-/** A placement with this annotation set to exactly "true" is left alone by schedulers. */
+/** A placement with this annotation set to exactly "true" is ignored by schedulers. */
 export const SCHEDULING_DISABLE_ANNOTATION =
   'cluster.open-cluster-management.io/experimental-scheduling-disable';
