@@ -99,9 +99,9 @@ export function earlierRemovals(
   },
 ): readonly Removal[] {
   if (state?.specHash !== now.specHash || now.released !== undefined) return [];
-  const goesOn =
+  const continues =
     now.isRestGivenUp !== true && state.change !== undefined && isUnfinished(state.change, now.published);
-  return recentRemovals(goesOn ? state.removals : countedRemovals(state, now.published), now.atMs);
+  return recentRemovals(continues ? state.removals : countedRemovals(state, now.published), now.atMs);
 }
 
 /** Whether the pages do not show the whole change yet. */

@@ -131,8 +131,7 @@ export function decidePublication(input: PublicationInput): Publication {
     };
   const { added, removed, releasedToken } = verdict;
   // Only the order or the groups would change, and the inputs are incomplete.
-  if (input.inventoryProblem !== undefined)
-    return { ...untouched(state?.move), againAfterMs: STALE_RETRY_MS };
+  if (input.inventoryProblem !== undefined) return { ...noChange(state?.move), againAfterMs: STALE_RETRY_MS };
   const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
   if (approval === 'differs' && removed.length > 0)
     return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
@@ -149,7 +148,7 @@ export function decidePublication(input: PublicationInput): Publication {
   };
   if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
   if (input.worksProblem !== undefined && removed.length > 0)
-    return heldPublication(blindMove(input.worksProblem, verdict, token()), state?.move);
+    return heldPublication(unreadableWorksHold(input.worksProblem, verdict, token()), state?.move);
   return decideMove(input, plain, token());
 }
 
@@ -192,7 +191,7 @@ function differs({ approved, pages, placement }: PublicationInput, change: Chang
   return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
 }
 
-function blindMove(problem: string, { added, removed }: Change, token: string): Hold {
+function unreadableWorksHold(problem: string, { added, removed }: Change, token: string): Hold {
   const message =
     `Berth cannot see when the replacement of ${formatNameList(removed)} is ready: ${problem}. ` +
     'Berth tries again; the last decision stays published.';
@@ -203,10 +202,10 @@ const STALE_RETRY_MS = 5_000;
 
 function heldPublication(hold: Hold, move: Move | undefined): Publication {
   const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
-  return { ...untouched(move), hold, againAfterMs };
+  return { ...noChange(move), hold, againAfterMs };
 }
 
-function untouched(move: Move | undefined): Publication {
+function noChange(move: Move | undefined): Publication {
   return {
     groups: undefined,
     hold: undefined,
@@ -223,7 +222,7 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
   const annotations = input.placement.metadata.annotations ?? {};
   const { state, nowMs } = input;
   const running = state?.move?.token === token ? state.move : undefined;
-  const arriving = [...new Set([...unproven(input), ...plain.added])].sort();
+  const arriving = [...new Set([...clustersWithUnknownReadiness(input), ...plain.added])].sort();
   const move = running ?? { token, startedAtMs: nowMs, arriving };
   const step = planMove({
     pages: input.pages,
@@ -244,7 +243,7 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
  * unfinished earlier move added. If it is unknown whether a move was in progress, they are all
  * published clusters that stay.
  */
-function unproven({ state, pages, result }: PublicationInput): readonly string[] {
+function clustersWithUnknownReadiness({ state, pages, result }: PublicationInput): readonly string[] {
   const published = new Set(publishedClusters(pages));
   const isUnknown = state === undefined || state.recalled === true;
   return (isUnknown ? result.selected : (state.move?.arriving ?? [])).filter((cluster) =>

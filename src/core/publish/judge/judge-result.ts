@@ -63,10 +63,10 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
   const { result, published } = input;
   const before = published ?? [];
   const { added, removed } = clusterChange(before, result.selected);
-  const hold = (reason: HoldReason, problem: string, wayOut: string): Hold => ({
+  const hold = (reason: HoldReason, problem: string, remedy: string): Hold => ({
     kind: 'held',
     reason,
-    message: `${problem} ${wayOut}`,
+    message: `${problem} ${remedy}`,
     added,
     removed,
     token: input.token(),
@@ -83,7 +83,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
   if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
     return hold(
       'Misconfigured',
-      `${misconfiguration(result)}; ${keeps(before.length)}.`,
+      `${misconfiguration(result)}; ${stillPublishedText(before.length)}.`,
       removed.length === 0
         ? 'Correct the placement.'
         : `Correct the placement. To remove its clusters anyway, ${release(result.placement.metadata, input.token())}`,
@@ -158,7 +158,7 @@ function misconfiguration(result: ScheduleResult): string {
   );
 }
 
-function keeps(count: number): string {
+function stillPublishedText(count: number): string {
   return count === 0 ? 'nothing is published' : `the last decision (${count} clusters) stays published`;
 }
 

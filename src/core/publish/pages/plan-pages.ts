@@ -77,14 +77,14 @@ function settlePages(
   const [only, ...others] = kept;
   // Most placements have one page and need no index of the names.
   if (only !== undefined && others.length === 0) {
-    const { home } = only.page;
+    const { members } = only.page;
     const wanted = desired.flatMap(({ decisions }) => decisions);
-    const decisions = wanted.filter(({ clusterName }) => home.has(clusterName));
+    const decisions = wanted.filter(({ clusterName }) => members.has(clusterName));
     return settled.map((page) => ({ ...page, decisions }));
   }
   const pageOf = new Map<string, ClusterDecision[]>();
   settled.forEach(({ decisions }, at) => {
-    for (const cluster of kept[at]?.page.home ?? []) pageOf.set(cluster, decisions);
+    for (const cluster of kept[at]?.page.members ?? []) pageOf.set(cluster, decisions);
   });
   for (const group of desired)
     for (const decision of group.decisions) pageOf.get(decision.clusterName)?.push(decision);
@@ -102,8 +102,8 @@ function pagesToKeep(
     const { group } = page;
     if (group === undefined) continue;
     const firstOfGroup = layout.find((other) => sameGroup(other.group, group)) === page;
-    const groupIsEmpty = layout.every((other) => !sameGroup(other.group, group) || other.home.size === 0);
-    if (page.home.size > 0 || (firstOfGroup && groupIsEmpty)) result.push({ page, group });
+    const groupIsEmpty = layout.every((other) => !sameGroup(other.group, group) || other.members.size === 0);
+    if (page.members.size > 0 || (firstOfGroup && groupIsEmpty)) result.push({ page, group });
   }
   return result;
 }
@@ -122,7 +122,7 @@ function additionWrites(
     .filter(({ page }) => page.arrivals.size > 0)
     .map(({ page }) => {
       const needed = wanted.filter(
-        ({ clusterName }) => page.home.has(clusterName) || page.leaving.has(clusterName),
+        ({ clusterName }) => page.members.has(clusterName) || page.leaving.has(clusterName),
       );
       const gone = (page.before?.decisions ?? []).filter(({ clusterName }) => !names.has(clusterName));
       return {

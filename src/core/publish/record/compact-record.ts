@@ -58,15 +58,15 @@ export function compactRecord(digest: Digest, record: DecisionRecord): CompactRe
     inputs: record.inputs,
     decidedSha256: digest(record.decided),
     clusters: record.clusters,
-    added: inBrief(record.added),
-    removed: inBrief(record.removed),
+    added: summarize(record.added),
+    removed: summarize(record.removed),
     released: record.released,
     ...(record.afterRestart && { afterRestart: true }),
     ...(record.counts && { counts: true }),
   };
 }
 
-function inBrief(names: readonly string[]): NameSummary {
+function summarize(names: readonly string[]): NameSummary {
   return { count: names.length, names: names.slice(0, MAX_NAMES) };
 }
 

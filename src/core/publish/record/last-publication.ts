@@ -23,9 +23,9 @@ export function publishedPages(
   last: LastPublication | undefined,
 ): readonly SettledPage[] {
   if (last !== undefined && last.leaving === undefined) return last.pages;
-  const standing = listClustersOnce(pages).pages;
-  const taken = last === undefined ? [] : takenFrom(standing, last);
-  return taken.length === 0 ? standing : [...standing, ...taken];
+  const onHub = listClustersOnce(pages).pages;
+  const taken = last === undefined ? [] : takenFrom(onHub, last);
+  return taken.length === 0 ? onHub : [...onHub, ...taken];
 }
 
 /**
@@ -64,8 +64,8 @@ export function planToRestore(
   });
 }
 
-function takenFrom(standing: readonly SettledPage[], last: LastPublication): readonly SettledPage[] {
-  const known = new Set([...listedClusters(standing), ...(last.leaving ?? [])]);
+function takenFrom(onHub: readonly SettledPage[], last: LastPublication): readonly SettledPage[] {
+  const known = new Set([...listedClusters(onHub), ...(last.leaving ?? [])]);
   return last.pages
     .map((page) => ({
       ...page,

@@ -30,16 +30,16 @@ export function recordedPublication(input: {
   if (record === undefined || state?.record !== record.hash) return undefined;
   if (isHubRestored && state.change === undefined) return publishedBeforeRestore(record, placement, pages);
   if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
-  const standing = new Set(listedClusters(pages));
+  const onHub = new Set(listedClusters(pages));
   // No cluster is missing, or it is unknown which one is. This is checked before the record is
   // parsed, because a start reads many long records.
-  if (standing.size === record.clusters && state.change === undefined) return undefined;
+  if (onHub.size === record.clusters && state.change === undefined) return undefined;
   const groups = recordedDecisions(record, placement);
   const clusters = new Set(listedClusters(groups));
   const arriving = new Set(state.change?.added);
   const isNew = (cluster: string): boolean => !clusters.has(cluster) && !arriving.has(cluster);
-  if ([...standing].some(isNew)) return undefined;
-  const taken = pagesOf(without(groups, standing), placement, pages);
+  if ([...onHub].some(isNew)) return undefined;
+  const taken = pagesOf(without(groups, onHub), placement, pages);
   return { pages: [...listClustersOnce(pages).pages, ...taken], leaving: state.change?.removed ?? [] };
 }
 

@@ -25,7 +25,7 @@ export function stateFromRecords(
   },
 ): PublishState | undefined {
   const sinceMs = now.createdAt == null ? -Infinity : Date.parse(now.createdAt);
-  const usable = records.filter((record) => isWhole(record) && !(Date.parse(record.publishedAt) < sinceMs));
+  const usable = records.filter((record) => isValid(record) && !(Date.parse(record.publishedAt) < sinceMs));
   const newest = usable.at(-1);
   if (newest === undefined) return undefined;
   let removals: readonly Removal[] = [];
@@ -52,7 +52,7 @@ export function stateFromRecords(
 }
 
 /** Whether the fields of a record are valid. Other programs may change the ConfigMap. */
-function isWhole({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
+function isValid({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
   const isReleaseWhole = released == null || typeof released.token === 'string';
   return (
     !Number.isNaN(Date.parse(publishedAt ?? '')) && Number.isSafeInteger(removed?.count) && isReleaseWhole
