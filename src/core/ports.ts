@@ -119,7 +119,7 @@ export interface KubeApi {
     object: KubeObject,
     options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
   ): Promise<KubeObject>;
-  /** Resolves when the server accepted; the object may linger on finalizers. A missing object is `false`. */
+  /** Resolves when the server has accepted the deletion. Finalizers may delay it further. `false`: there is no such object. */
   delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
   /** Finds the resource of a kind through discovery; undefined when the server does not have it. */
   resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined>;
@@ -132,7 +132,7 @@ export interface CommitStatus {
   readonly description: string;
   /** Identifies our statuses: `berth/fleet`. */
   readonly context: string;
-  /** Where to read more; Bitbucket insists on one. */
+  /** The link of the status. Bitbucket requires one. */
   readonly targetUrl?: string | undefined;
   /** The open pull request whose head the commit is; Azure DevOps keeps statuses there. */
   readonly pullRequest?: number | undefined;

@@ -14,7 +14,7 @@ export function listPlacements(
   placements: readonly Placement[],
   decisions: readonly PlacementDecision[],
 ): Listed {
-  const areOfSeveral = new Set(placements.map(({ metadata }) => metadata.namespace)).size > 1;
+  const areInSeveralNamespaces = new Set(placements.map(({ metadata }) => metadata.namespace)).size > 1;
   const clusters = clustersByPlacement(decisions);
   return {
     header: ['NAME', 'STATUS', 'REASON', 'SELETEDCLUSTERS'],
@@ -22,7 +22,7 @@ export function listPlacements(
       const [first] = status?.conditions ?? [];
       const selected = clusters.get(namespacedName(metadata)) ?? [];
       return [
-        areOfSeveral ? namespacedName(metadata) : metadata.name,
+        areInSeveralNamespaces ? namespacedName(metadata) : metadata.name,
         first?.status ?? '',
         first?.reason ?? '',
         `[${[...selected].sort().join(',')}]`,

@@ -18,12 +18,12 @@ function withoutDefaults(schema: JsonObject, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutDefaults(objectOf(schema['items']), item));
   if (typeof value !== 'object' || value === null) return value;
   const properties = objectOf(schema['properties']);
-  const stated = Object.entries(value).flatMap(([name, one]) => {
+  const kept = Object.entries(value).flatMap(([name, one]) => {
     const field = objectOf(Object.hasOwn(properties, name) ? properties[name] : undefined);
-    const isSilent = one === undefined || ('default' in field && jsonEqual(field['default'], one));
-    return isSilent ? [] : [[name, withoutDefaults(field, one)] as const];
+    const isDefault = one === undefined || ('default' in field && jsonEqual(field['default'], one));
+    return isDefault ? [] : [[name, withoutDefaults(field, one)] as const];
   });
-  return Object.fromEntries(stated);
+  return Object.fromEntries(kept);
 }
 
 function objectOf(value: JsonValue | undefined): JsonObject {

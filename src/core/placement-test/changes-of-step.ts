@@ -11,9 +11,9 @@ export type StepChanges =
 
 /** The changes of a step in this snapshot. A step about clusters that do not exist is an error of the test. */
 export function changesOfStep(step: GivenStep, snapshot: Snapshot, placement: PlacementRef): StepChanges {
-  const said = Object.entries(step).filter(([, value]) => value !== undefined);
-  if (said.length > 1) {
-    const fields = said.map(([field]) => field).join(', ');
+  const given = Object.entries(step).filter(([, value]) => value !== undefined);
+  if (given.length > 1) {
+    const fields = given.map(([field]) => field).join(', ');
     return { ok: false, error: `a step has exactly one field, got ${fields}` };
   }
   if (step.numberOfClusters !== undefined)
@@ -22,7 +22,7 @@ export function changesOfStep(step: GivenStep, snapshot: Snapshot, placement: Pl
   if (step.passTime !== undefined) return passTime(step.passTime);
   if (step.addClusters !== undefined) return copies(step.addClusters, snapshot);
   const edits = clusterEdits(step);
-  if (edits === undefined) return { ok: false, error: 'the step says nothing' };
+  if (edits === undefined) return { ok: false, error: 'the step is empty, expected exactly one field' };
   const chosen = chooseClusters(edits.choice, snapshot.clusters);
   if (!chosen.ok) return chosen;
   return {

@@ -1,7 +1,7 @@
 import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { Expectation } from './placement-test.ts';
 
-/** What a case decided, as far as expectations look at it. */
+/** The decision of a case, with the parts that expectations can check. */
 export interface DecidedCase {
   readonly selected: readonly string[];
   /** Before the steps of `given`. */

@@ -18,7 +18,7 @@ export interface TestReport {
 export function renderJunit(reports: readonly TestReport[], command = 'berth test'): string {
   const suites = reports.map((report) => suite(report, command));
   const sum = (field: 'tests' | 'failures' | 'errors'): number =>
-    suites.reduce((so, one) => so + one[field], 0);
+    suites.reduce((sum, one) => sum + one[field], 0);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="${escapeXml(command)}" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">`,

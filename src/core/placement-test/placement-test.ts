@@ -18,7 +18,7 @@ export interface PlacementTestSpec {
   readonly fleet?: string | undefined;
   /** Objects on top of the fleet; one of the same kind and name replaces the fleet's. */
   readonly objects?: readonly KubeObject[] | undefined;
-  /** RFC 3339 instant the test plays at. Absent: the start of the run. */
+  /** The current time in the test, RFC 3339. Absent: the start of the run. */
   readonly now?: string | undefined;
   readonly cases: readonly PlacementTestCase[];
 }

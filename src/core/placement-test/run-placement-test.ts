@@ -27,8 +27,8 @@ export interface TestEngine {
 }
 
 /**
- * Decides the snapshot, takes that as published, applies the steps one after the other, decides again and compares. The
- * other placements of the snapshot are decided along, because they count for balance.
+ * Decides the snapshot and uses the result as the published decision. Then it applies the steps one after the other,
+ * decides again and compares. All placements of the snapshot are decided, because Balance counts their clusters.
  */
 export function runPlacementTestCase(
   snapshot: Snapshot,

@@ -150,7 +150,7 @@ export function renderAgentRbac(duties: AgentDuties): string {
 }
 
 type Document = readonly string[];
-/** Of the agent's account, and of what its roles begin with. */
+/** The name of the agent's service account. The names of its roles begin with it. */
 export const AGENT_ACCOUNT = 'berth-agent';
 const NAME = AGENT_ACCOUNT;
 

@@ -2,7 +2,7 @@ import { parseGoDuration } from '../model/go-duration.ts';
 import type { IntOrString } from '../model/int-or-percent.ts';
 import type { MandatoryGroups, RolloutStrategy } from '../model/kind/manifest-work-replica-set.ts';
 
-/** A rollout strategy with its texts read. Durations in milliseconds; Infinity: no deadline. */
+/** A rollout strategy with its durations and sizes parsed. Durations in milliseconds; Infinity: no deadline. */
 export type ParsedStrategy =
   | { readonly type: 'All'; readonly deadlineMs: number }
   | {
@@ -10,7 +10,7 @@ export type ParsedStrategy =
       readonly deadlineMs: number;
       readonly soakMs: number;
       readonly maxFailures: RolloutSize;
-      /** Unset (0) for ProgressivePerGroup. A text that cannot be read troubles upstream only when it is needed. */
+      /** Unset (0) for ProgressivePerGroup. As upstream, an invalid text is an error only if the value is needed. */
       readonly maxConcurrency: Parsed<RolloutSize>;
       readonly mandatory: NonNullable<MandatoryGroups['mandatoryDecisionGroups']>;
     };
@@ -30,7 +30,7 @@ export function parseRolloutStrategy(strategy: RolloutStrategy): Parsed<ParsedSt
   switch (strategy.type) {
     case 'All': {
       const deadline = parseDeadline(strategy.all?.progressDeadline);
-      return deadline.ok ? done({ type: 'All', deadlineMs: deadline.value }) : deadline;
+      return deadline.ok ? ok({ type: 'All', deadlineMs: deadline.value }) : deadline;
     }
     case 'Progressive':
       return parseStaged('Progressive', strategy.progressive ?? {});
@@ -53,7 +53,7 @@ function parseStaged(
   const maxFailures = parseSize(config.maxFailures, 'maxFailures');
   if (!maxFailures.ok) return maxFailures;
   const perCluster = type === 'Progressive' ? config.maxConcurrency : undefined;
-  return done({
+  return ok({
     type,
     deadlineMs: deadline.value,
     soakMs,
@@ -67,19 +67,19 @@ function parseStaged(
 const DEADLINE = /^[0-9]+[h|m|s]|None$/;
 
 function parseDeadline(text: string | undefined): Parsed<number> {
-  if (text === undefined || text === '' || text === 'None') return done(Number.POSITIVE_INFINITY);
+  if (text === undefined || text === '' || text === 'None') return ok(Number.POSITIVE_INFINITY);
   if (!DEADLINE.test(text)) return fail('invalid timeout format');
   const duration = parseGoDuration(text);
-  return duration === undefined ? fail(`invalid duration "${text}" of progressDeadline`) : done(duration);
+  return duration === undefined ? fail(`invalid duration "${text}" of progressDeadline`) : ok(duration);
 }
 
 const PERCENT = /^([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)%$/;
 
 function parseSize(size: IntOrString | undefined, field: string): Parsed<RolloutSize> {
-  if (size === undefined) return done(UNSET);
-  if (typeof size === 'number') return done({ value: Math.trunc(size), percent: false });
+  if (size === undefined) return ok(UNSET);
+  if (typeof size === 'number') return ok({ value: Math.trunc(size), percent: false });
   const percent = PERCENT.exec(size)?.[1];
-  if (percent !== undefined) return done({ value: Number(percent), percent: true });
+  if (percent !== undefined) return ok({ value: Number(percent), percent: true });
   return fail(
     `failed to parse the provided ${field}: got "${size}", expected an integer or a percentage like "25%"`,
   );
@@ -91,7 +91,7 @@ export function resolveSize(size: RolloutSize, total: number, unset: number): nu
   return value <= 0 || value > total ? unset : value;
 }
 
-function done<T>(value: T): Parsed<T> {
+function ok<T>(value: T): Parsed<T> {
   return { ok: true, value };
 }
 

@@ -84,7 +84,7 @@ function passed(value: PassResult): Parsed<PassResult> {
   return { ok: true, value };
 }
 
-/** The mandatory groups, which tolerate no failure; undefined once they are through. */
+/** The mandatory groups, which tolerate no failure; undefined once they are finished. */
 function runMandatory(input: PassInput, rules: RolloutRules): PassResult | undefined {
   const noFailure = { value: 0, percent: false };
   if (rules === 'upstream') {

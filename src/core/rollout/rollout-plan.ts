@@ -3,7 +3,7 @@
  */
 export type RolloutStatus = 'ToApply' | 'Progressing' | 'Succeeded' | 'Failed' | 'TimeOut' | 'Skip';
 
-/** A cluster that already got something. Clusters that never did are not listed. */
+/** The progress of a cluster that already received a template. Other clusters are not listed. */
 export interface ClusterRolloutStatus {
   readonly clusterName: string;
   readonly status: RolloutStatus;

@@ -5,32 +5,32 @@ export type QueriedScores =
   | { readonly kind: 'scores'; readonly byCluster: ReadonlyMap<string, number> }
   | { readonly kind: 'problem'; readonly message: string };
 
-/** Which series is of which cluster: by a label of it, or all of it is about one cluster. */
+/** How a series names its cluster: by a label, or all series of the response are about one cluster. */
 export type SeriesOwner =
   | { readonly kind: 'label'; readonly label: string }
   | { readonly kind: 'cluster'; readonly name: string };
 
 /**
  * Parses the response to an instant query. NaN and infinite values are dropped.
- * @param scoreOf makes a score of a value; default: a whole number from −100 to 100, rounded
- * towards zero Source: https://prometheus.io/docs/prometheus/latest/querying/api/ (instant queries,
- * instant vectors, scalars).
+ * Source: https://prometheus.io/docs/prometheus/latest/querying/api/ (instant queries, instant vectors, scalars).
+ *
+ * @param scoreOf converts a value to a score; default: a whole number from −100 to 100, rounded towards zero
  */
 export function readPrometheusResponse(
-  answer: unknown,
+  response: unknown,
   owner: SeriesOwner,
   scoreOf: (value: number) => number = wholeScore,
 ): QueriedScores {
-  if (!isObject(answer)) return problem('the answer is no JSON object');
-  if (answer['status'] !== 'success')
-    return problem(`the query failed: ${textAt(answer, 'errorType')}: ${textAt(answer, 'error')}`);
-  const data = objectAt(answer, 'data');
+  if (!isObject(response)) return problem('the response is not a JSON object');
+  if (response['status'] !== 'success')
+    return problem(`the query failed: ${textAt(response, 'errorType')}: ${textAt(response, 'error')}`);
+  const data = objectAt(response, 'data');
   const type = textAt(data, 'resultType');
   if (type !== 'vector')
     return problem(`the query is a ${type || 'result without a type'}, expected an instant vector`);
   const byCluster = new Map<string, number>();
   for (const series of listAt(data, 'result')) {
-    if (!isObject(series)) return problem('a series of the answer is no object');
+    if (!isObject(series)) return problem('a series of the response is not an object');
     const name =
       owner.kind === 'cluster' ? owner.name : labelOf(objectAt(series, 'metric') ?? {}, owner.label);
     if (name === undefined) continue;

@@ -1,9 +1,9 @@
 import type { AvailableResources } from './available-resources.ts';
 
-/** Of a cluster with so much available, and of every larger one, the score is 100: CPUs, bytes. */
+/** Available CPUs and bytes of memory from which on the score is 100. */
 const FULL_SCORE: AvailableResources = { cpu: 100, memory: 1024 ** 4 };
 
-/** What OCM's add-on calls its scores. */
+/** The names of the scores, as in OCM's add-on. */
 export const USAGE_SCORES = { cpu: 'cpuAvailable', memory: 'memAvailable' } as const;
 
 /**

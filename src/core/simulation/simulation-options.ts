@@ -11,7 +11,7 @@ export interface SimulatedBehaviour {
 export const SIMULATE_ANNOTATION = 'berth.dev/simulate';
 export const READY_AFTER_ANNOTATION = 'berth.dev/ready-after';
 
-/** A value that means nothing is as if absent: a simulation must never be stricter than a cluster. */
+/** An invalid value counts as absent, because a simulation must never be stricter than a cluster. */
 export function behaviourOf(workload: KubeObject, defaultReadyAfterMs: number): SimulatedBehaviour {
   const template = (workload['spec'] as { template?: { metadata?: KubeObject['metadata'] } } | undefined)
     ?.template;

@@ -1,4 +1,4 @@
-/** A set of small integers (cluster numbers) as bits. All sets that meet in one operation have the same length. */
+/** A set of small integers (cluster numbers) as bits. The sets of one operation have the same length. */
 export type Bitset = Uint32Array;
 
 export function makeBitset(size: number): Bitset {

@@ -64,7 +64,7 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** What protects a workload would protect nothing, silently, when it is misspelt. */
+/** Checks annotations that protect workloads. A misspelt one would have no effect, without an error elsewhere. */
 export function checkAnnotations(object: KubeObject): readonly FieldFinding[] {
   const { annotations = {} } = object.metadata;
   return RULES.flatMap(({ annotation, expected, isRight }) => {

@@ -3,8 +3,9 @@ import { appliedKinds, listedKind } from '../sync/applied/applied-kinds.ts';
 import { findingsAbout, type SourceFinding } from './source-finding.ts';
 
 /**
- * Objects that stay in Git because the source does not list their kind: one finding per kind, at the first of them.
- * @param listed undefined: the settings of the source are not known, so that it is a warning
+ * Finds objects that are not applied because the source does not list their kind. One finding per kind, at its first
+ * object.
+ * @param listed the kinds of the source; undefined: its settings are unknown, so the finding is a warning
  */
 export function checkAppliedKinds(
   objects: readonly SourceObject[],

@@ -3,7 +3,7 @@ import { planEntries } from '../publish/approval/approved-plans.ts';
 import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';
 
-/** An approval that cannot be read would approve everything, silently. */
+/** Checks approvals. An invalid one would approve every change, without an error elsewhere. */
 export function checkApprovedPlans(object: KubeObject): readonly FieldFinding[] {
   const bare = object.kind === 'Placement';
   return planEntries(object)

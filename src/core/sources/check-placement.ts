@@ -1,11 +1,10 @@
 import type { FieldPath } from '../model/field-path.ts';
 import type { Placement, PrioritizerConfig, Toleration } from '../model/kind/placement.ts';
+import { BUILT_IN_PRIORITIZERS } from '../placement/prioritize/registry.ts';
 import { checkClaimSelector, checkClusterSelector, checkLabelSelector } from './check-selectors.ts';
 import { closestName } from './closest-name.ts';
 import { fieldError } from './source-finding.ts';
 import type { FieldFinding } from './source-finding.ts';
-
-const BUILT_IN_PRIORITIZERS = ['Balance', 'Steady', 'ResourceAllocatableCPU', 'ResourceAllocatableMemory'];
 
 /** Of a label's value; Kubernetes. */
 const MAX_LABEL_LENGTH = 63;

@@ -6,7 +6,7 @@ import type { ClusterClaimSelector, ClusterSelector } from '../model/kind/placem
 import { fieldError } from './source-finding.ts';
 import type { FieldFinding } from './source-finding.ts';
 
-/** Each requirement on its own, so that every wrong one is named and not only the first. */
+/** Checks each requirement on its own, so that every wrong one is reported. */
 export function checkLabelSelector(selector: LabelSelector | undefined, path: FieldPath): FieldFinding[] {
   const findings: FieldFinding[] = [];
   for (const [key, value] of Object.entries(selector?.matchLabels ?? {}))
@@ -22,7 +22,7 @@ export function checkClaimSelector(
   return checkExpressions(selector, path);
 }
 
-/** All three parts of a predicate's selector. */
+/** Checks all three parts of a predicate's selector. */
 export function checkClusterSelector(selector: ClusterSelector | undefined, path: FieldPath): FieldFinding[] {
   const expressions = selector?.celSelector?.celExpressions ?? [];
   return [

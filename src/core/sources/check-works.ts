@@ -79,7 +79,7 @@ function checkReplicaSet(
   return findings;
 }
 
-/** Annotations of ours that mean nothing, expressions that cannot be read, a strategy that no controller understands. */
+/** Checks for unknown values of Berth's annotations, invalid expressions and unknown rollout strategies. */
 function checkControl(replicaSet: ManifestWorkReplicaSet): FieldFinding[] {
   const { metadata, spec } = replicaSet;
   const annotations = ['metadata', 'annotations'];

@@ -3,7 +3,7 @@ import type { Placement, PrioritizerConfig } from '../model/kind/placement.ts';
 
 /**
  * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from
- * Git must too. Defaults that mean the same as an absent field are left alone.
+ * Git must too. Defaults that mean the same as an absent field are not added.
  */
 export function defaultPlacement(placement: Placement): Placement {
   const policy = placement.spec?.prioritizerPolicy;

@@ -10,7 +10,9 @@ interface Checked {
   readonly findings: readonly SourceFinding[];
 }
 
-/** Checks one state of a fleet after the other; where only the contents of a few objects changed, only these are looked at. */
+/**
+ * Checks successive states of a fleet. If only the contents of a few objects changed, it checks only these.
+ */
 export class SourceChecker {
   #last: Checked | undefined;
 

@@ -28,7 +28,7 @@ function unchanged(clusters: number): string {
 }
 
 /**
- * Which tolerations ended before the clusters were left.
+ * Which tolerations ended before the placement lost the clusters.
  * @param snapshot the inputs of the record
  */
 export function tolerationSteps(

@@ -72,7 +72,7 @@ describe('changesOfStep', () => {
     [{ addClusters: { like: 'z', names: ['d'] } }, 'addClusters: there is no cluster z to copy'],
     [{ addClusters: { like: 'a', names: ['b'] } }, 'addClusters: there is a cluster b already'],
     [{ bindClusterSet: 'nope' }, 'bindClusterSet: there is no ManagedClusterSet nope'],
-    [{}, 'the step says nothing'],
+    [{}, 'the step is empty, expected exactly one field'],
   ])('%j is refused', (step, error) => {
     expect(changesOfStep(step, SNAPSHOT, PLACEMENT)).toEqual({ ok: false, error });
   });

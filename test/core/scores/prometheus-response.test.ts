@@ -45,7 +45,7 @@ it.each([
 });
 
 it.each([
-  { answer: '', want: 'no JSON object' },
+  { answer: '', want: 'not a JSON object' },
   { answer: { status: 'error', errorType: 'bad_data', error: 'parse error' }, want: 'bad_data: parse error' },
   { answer: { status: 'success', data: { resultType: 'matrix', result: [] } }, want: 'is a matrix' },
   { answer: { status: 'success' }, want: 'without a type' },

@@ -13,7 +13,7 @@ import type { OcmRefusal, OcmWrite } from './ocm-write.ts';
 export const DEFAULT_SET = 'default';
 
 export type CompletedCluster =
-  /** The very object of the write when nothing had to be added. */
+  /** The same object as in the write if nothing had to be added. */
   | { readonly kind: 'completed'; readonly object: JsonObject }
   | { readonly kind: 'refused'; readonly refusal: OcmRefusal };
 

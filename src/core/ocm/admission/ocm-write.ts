@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json-value.ts';
 
-/** A creation or an update of an object of OCM, as admission sees it. Status and deletions are none of its business. */
+/** A creation or an update of an object of OCM, as admission sees it. Admission reviews no status and no deletion. */
 export interface OcmWrite {
   readonly operation: 'CREATE' | 'UPDATE';
   readonly object: JsonObject;
