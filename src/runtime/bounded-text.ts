@@ -8,7 +8,7 @@ export async function boundedText(response: Response, mostBytes: number): Promis
   let bytes = 0;
   for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
     bytes += chunk.length;
-    if (bytes > mostBytes) throw new Error(`the answer is longer than ${mostBytes} bytes`);
+    if (bytes > mostBytes) throw new Error(`the response is longer than ${mostBytes} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');

@@ -31,10 +31,10 @@ export class ReconcileLoop {
 
   /**
    * Adds a key without delay.
-   * @param news true: resets the back-off of the key, because the cause of its failures may be gone
+   * @param resetBackoff whether to reset the back-off of the key, because the cause of its failures may be gone
    */
-  add(key: string, news = false): void {
-    if (news) this.#retries.delete(key);
+  add(key: string, resetBackoff = false): void {
+    if (resetBackoff) this.#retries.delete(key);
     this.#queue.add(key);
   }
 

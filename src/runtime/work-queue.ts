@@ -40,7 +40,7 @@ export class WorkQueue {
     }
     if (this.#waiting.has(key)) return;
     this.#waiting.add(key);
-    this.#hand();
+    this.#dispatch();
   }
 
   /** Of two delays for a key, the earlier is used. */
@@ -63,7 +63,7 @@ export class WorkQueue {
     if (this.#closed) return Promise.resolve(undefined);
     return new Promise((resolve) => {
       this.#takers.push(resolve);
-      this.#hand();
+      this.#dispatch();
     });
   }
 
@@ -95,7 +95,7 @@ export class WorkQueue {
     this.#delayed.delete(key);
   }
 
-  #hand(): void {
+  #dispatch(): void {
     while (this.#takers.length > 0) {
       const [key] = this.#waiting;
       if (key === undefined) return;

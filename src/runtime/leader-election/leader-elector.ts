@@ -130,7 +130,7 @@ export class LeaderElector implements Leadership {
     // that another process took the lease.
     let view = this.isHeld ? this.#view : undefined;
     for (let tries = 1; ; tries++) {
-      view ??= await this.#look();
+      view ??= await this.#readView();
       const begun = this.fence.now();
       const move = planElection({
         identity: this.#options.identity,
@@ -145,7 +145,7 @@ export class LeaderElector implements Leadership {
       if (move.kind === 'lost') return this.#lose(move.holder);
       try {
         const stored = await this.#write(view.lease, move.lease);
-        this.#see(stored);
+        this.#observe(stored);
         this.#hold(begun, stored, view.lease);
         return Infinity;
       } catch (error) {
@@ -160,11 +160,11 @@ export class LeaderElector implements Leadership {
     return before === undefined ? store.create(lease) : store.replace(before, lease);
   }
 
-  async #look(): Promise<LeaseView> {
-    return this.#see(await this.#options.store.read());
+  async #readView(): Promise<LeaseView> {
+    return this.#observe(await this.#options.store.read());
   }
 
-  #see(lease: StoredLease | undefined): LeaseView {
+  #observe(lease: StoredLease | undefined): LeaseView {
     const { timing, clock } = this.#options;
     const nowMs = clock.monotonicMs();
     this.#view = viewLease(this.#view, lease, {

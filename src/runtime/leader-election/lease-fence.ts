@@ -24,7 +24,7 @@ export class LeaseFence {
   readonly #deadlineMs: number;
   readonly #clock: MonotonicClock;
   #renewed: Moment | undefined;
-  #underWay = underWay();
+  #pendingWrites = newPendingWrites();
   #cancelEnd: () => void = () => undefined;
 
   /** @param lease the name of the lease, for errors */
@@ -43,7 +43,7 @@ export class LeaseFence {
   renewed(begun: Moment): void {
     this.#cancelEnd();
     this.#renewed = begun;
-    if (this.#underWay.signal.aborted) this.#underWay = underWay();
+    if (this.#pendingWrites.signal.aborted) this.#pendingWrites = newPendingWrites();
     const leftMs = begun.monotonicMs + this.#deadlineMs - this.#clock.monotonicMs();
     this.#cancelEnd = this.#clock.schedule(Math.max(0, leftMs), () => this.close());
   }
@@ -52,7 +52,7 @@ export class LeaseFence {
   close(): void {
     this.#cancelEnd();
     this.#renewed = undefined;
-    this.#underWay.abort(new LeaseNotHeldError(this.#lease, true));
+    this.#pendingWrites.abort(new LeaseNotHeldError(this.#lease, true));
   }
 
   get isOpen(): boolean {
@@ -71,11 +71,11 @@ export class LeaseFence {
    */
   enter(): AbortSignal {
     if (!this.isOpen) throw new LeaseNotHeldError(this.#lease);
-    return this.#underWay.signal;
+    return this.#pendingWrites.signal;
   }
 }
 
-function underWay(): AbortController {
+function newPendingWrites(): AbortController {
   const controller = new AbortController();
   // Each pending write adds a listener.
   setMaxListeners(0, controller.signal);
