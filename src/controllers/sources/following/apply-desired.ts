@@ -54,15 +54,15 @@ const MAX_TRIES = 10;
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
   const { api, kind, desired, mayBeThere, force } = task;
-  const isBlind =
+  const mustRead =
     task.live === undefined && (hasTaints(desired) || (mayBeThere && desired.kind === 'ManagedCluster'));
-  const live = isBlind ? await readOne(api, kind, desired) : task.live;
+  const live = mustRead ? await readOne(api, kind, desired) : task.live;
   if (force) return { live: await applyForced(task, live), left: [] };
   try {
     return { live: await send(task, withHubTaints(desired, live, FIELD_MANAGER)), left: [] };
   } catch (error) {
     if (!(error instanceof ConflictError) || fieldConflicts(error).length === 0) throw error;
-    return applyAround(task, error);
+    return applyAfterConflict(task, error);
   }
 }
 
@@ -84,7 +84,7 @@ async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Pr
 }
 
 /** After a conflict: decides field by field, on the current object. */
-async function applyAround(task: ApplyDesired, first: ConflictError): Promise<AppliedObject> {
+async function applyAfterConflict(task: ApplyDesired, first: ConflictError): Promise<AppliedObject> {
   const names = new Set<string>();
   let conflict = first;
   for (let tries = 0; tries < MAX_TRIES; tries++) {

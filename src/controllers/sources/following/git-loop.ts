@@ -75,8 +75,8 @@ export class GitLoop {
   #lastReported = '';
   #wake: AbortController | undefined;
   #triggered = false;
-  #comparesAsked = 0;
-  #comparesAnswered = 0;
+  #comparesRequested = 0;
+  #comparesDone = 0;
   #onlyReads = false;
   #hubChanges = 0;
   /** An object must be applied again. */
@@ -114,7 +114,7 @@ export class GitLoop {
 
   /** Requested by a user: fetches now, and makes a full comparison of the hub with Git. */
   reconcile(): void {
-    this.#comparesAsked += 1;
+    this.#comparesRequested += 1;
     this.fetch();
   }
 
@@ -126,7 +126,7 @@ export class GitLoop {
     const { sync, leadership } = this.#options;
     if (leadership?.isHeld === false || sync?.declares(object, this.#content?.objects ?? []) !== true)
       return false;
-    this.#comparesAsked += 1;
+    this.#comparesRequested += 1;
     this.#isLost = true;
     this.#wake?.abort();
     return true;
@@ -148,18 +148,18 @@ export class GitLoop {
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
       try {
         await this.#pass(signal)
-          .finally(() => this.#happened('followed'))
+          .finally(() => this.#emitSource('followed'))
           .finally(() => source.settle());
         this.#lastError = undefined;
         this.#lastSuccessAtMs = clock.now();
         // A new kind of failure resets the back-off.
-        if (!this.#passesSoon || this.#lastReported !== reported) backoff.reset();
-        if (this.#passesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
+        if (!this.#retriesSoon || this.#lastReported !== reported) backoff.reset();
+        if (this.#retriesSoon) waitMs = Math.min(waitMs, backoff.nextMs());
         reported = this.#lastReported;
       } catch (error) {
         if (signal.aborted) return;
         this.#lastError = error;
-        this.#happened('failed');
+        this.#emitSource('failed');
         waitMs = Math.min(waitMs, backoff.nextMs());
         log.warn('source failed', { source: name, error });
         emit({ kind: 'error', where: `source ${name}`, error });
@@ -182,7 +182,7 @@ export class GitLoop {
   }
 
   async #pass(signal: AbortSignal): Promise<void> {
-    const failure = await this.#look(signal);
+    const failure = await this.#fetchAndRead(signal);
     if (this.#content !== undefined && !signal.aborted) await this.#followFleet(this.#content, signal);
     if (failure !== undefined) throw failure.error;
   }
@@ -191,11 +191,11 @@ export class GitLoop {
    * Reads the commit to follow. If that fails, reports why. The last followed commit then stays in force, or is read
    * again.
    */
-  async #look(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
+  async #fetchAndRead(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {
     const { source } = this.#options;
     try {
-      this.#happened('fetching');
-      const { commit } = await source.fetch({ signal, onAnswered: () => this.#happened('fetched') });
+      this.#emitSource('fetching');
+      const { commit } = await source.fetch({ signal, onAnswered: () => this.#emitSource('fetched') });
       await this.#read(commit, signal);
       return undefined;
     } catch (error) {
@@ -209,7 +209,7 @@ export class GitLoop {
 
   async #read(commit: string, signal: AbortSignal): Promise<void> {
     if (this.#content?.commit?.id === commit) return;
-    const content = await this.#take(await this.#options.source.read(commit), signal);
+    const content = await this.#check(await this.#options.source.read(commit), signal);
     if (content !== undefined) this.#content = content;
   }
 
@@ -222,9 +222,9 @@ export class GitLoop {
     }
     const commit = content.commit?.id;
     const due = clock.now() - this.#comparedAtMs >= resyncIntervalMs || clock.now() < this.#comparedAtMs;
-    const asked = this.#comparesAsked;
+    const requested = this.#comparesRequested;
     const retry =
-      asked !== this.#comparesAnswered ||
+      requested !== this.#comparesDone ||
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
       this.#outcome?.pruneHeld !== undefined ||
       this.#outcome?.pruneWaits === true;
@@ -242,11 +242,11 @@ export class GitLoop {
     // Reset only after a comparison: with many commits the hub would otherwise never be compared.
     if (!compare) return;
     this.#comparedAtMs = clock.now();
-    this.#comparesAnswered = asked;
+    this.#comparesDone = requested;
   }
 
   /** The commit with all its problems; undefined if the loop was stopped meanwhile. */
-  async #take(read: SourceContent, signal: AbortSignal): Promise<SourceContent | undefined> {
+  async #check(read: SourceContent, signal: AbortSignal): Promise<SourceContent | undefined> {
     const { name: source, emit, emitSource, check } = this.#options;
     this.#unchecked = read;
     const kept = emitSource({ kind: 'read', source, content: read });
@@ -270,14 +270,14 @@ export class GitLoop {
     this.#report(this.#outcome);
     // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
-    if (!this.#isHalf) this.#happened('whole');
+    if (!this.#isPartial) this.#emitSource('whole');
   }
 
-  #happened(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
+  #emitSource(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
     void this.#options.emitSource({ kind, source: this.#options.name });
   }
 
-  get #isHalf(): boolean {
+  get #isPartial(): boolean {
     const { problems = [], pruneWaits = false } = this.#outcome ?? {};
     return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
   }
@@ -286,8 +286,8 @@ export class GitLoop {
    * Whether to retry before the next interval: the hub did not respond, or a namespace does not
    * exist yet.
    */
-  get #passesSoon(): boolean {
-    return this.#isHalf || this.#missingNamespaces.length > 0;
+  get #retriesSoon(): boolean {
+    return this.#isPartial || this.#missingNamespaces.length > 0;
   }
 
   get #missingNamespaces(): readonly string[] {

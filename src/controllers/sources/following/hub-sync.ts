@@ -117,7 +117,7 @@ export class HubSync {
     this.#settled = undefined;
     const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
     const outcome =
-      changed === undefined || changed.length > MAX_LOOKED_AT
+      changed === undefined || changed.length > MAX_READ_ONE_BY_ONE
         ? await this.#syncAll(input, wanted, signal)
         : await this.#syncChanged(changed, wanted);
     const isOpen = outcome.pruneHeld !== undefined || outcome.pruneWaits === true;
@@ -169,23 +169,23 @@ export class HubSync {
     // Written before the first member, so that a crash leaves no member without a parent.
     const objects = wanted.map(({ object }) => object);
     await this.#registry.writeParent([...members.values(), ...objects], unlisted);
-    const blind = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
-    for (const { kind, is } of blind)
+    const unlistedKinds = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
+    for (const { kind, is } of unlistedKinds)
       tally.problems.push(
         unlistedProblem(
           kind,
           wanted.filter(({ object }) => is(object)),
         ),
       );
-    const known = wanted.filter(({ object }) => !blind.some(({ is }) => is(object)));
+    const known = wanted.filter(({ object }) => !unlistedKinds.some(({ is }) => is(object)));
     const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
-    const back = new Set(
+    const restored = new Set(
       await this.#deletedBefore.among(
         members.values(),
         () => new Set(wanted.flatMap(({ object }) => possibleIdentities(object))),
       ),
     );
-    const judged = new Map([...members].filter(([, object]) => !back.has(object)));
+    const judged = new Map([...members].filter(([, object]) => !restored.has(object)));
     const found = { members: judged, areAll: unlisted.length === 0, others, parent };
     const membersBefore = await recordMemberCount(parts, input.objects, found);
     await this.#applyAll(known, members, tally);
@@ -195,7 +195,7 @@ export class HubSync {
       ...found,
       arrives,
       membersBefore,
-      back: [...back],
+      back: [...restored],
       notServed: [...notServedAmong(tally.problems), ...(await unservedAmong(this.#options.api, left))],
     });
     tally.problems.push(...problems);
@@ -306,5 +306,5 @@ export class HubSync {
  * Up to this many changed objects are read one by one before they are written; for more, the hub is
  * listed.
  */
-const MAX_LOOKED_AT = 200;
+const MAX_READ_ONE_BY_ONE = 200;
 const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);

@@ -87,8 +87,8 @@ export class KustomizationGraphs {
  * reports it.
  */
 function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
-  const builtOn = new Set([...edges.values()].flat());
-  const roots = wanted.filter((folder) => !builtOn.has(folder));
+  const bases = new Set([...edges.values()].flat());
+  const roots = wanted.filter((folder) => !bases.has(folder));
   const covered = reachableFolders(roots, (folder) => edges.get(folder) ?? []);
   for (const folder of wanted) {
     if (covered.has(folder)) continue;

@@ -39,11 +39,11 @@ export class KustomizeRenderer {
       }
       const identity = job.inputs.map((input) => `${input} ${tree.versions.get(input) ?? ''}`).join('\n');
       const known = this.#rendered.get(file);
-      const { parsed, lasts } =
+      const { parsed, isCacheable } =
         known?.inputs === identity
-          ? { parsed: known.parsed, lasts: true }
+          ? { parsed: known.parsed, isCacheable: true }
           : await renderOne(job, { tree, index });
-      if (lasts) kept.set(file, { inputs: identity, parsed });
+      if (isCacheable) kept.set(file, { inputs: identity, parsed });
       results.set(file, parsed);
     }
     this.#rendered = kept;
@@ -99,32 +99,32 @@ function jobOf(
   return { folder, file, folders, named: folders.flatMap(namedIn), inputs: [...inputs] };
 }
 
-/** `lasts`: the result stays valid as long as the inputs do not change. */
+/** `isCacheable`: the result stays valid as long as the inputs do not change. */
 async function renderOne(
   job: Job,
   { tree, index }: Place,
-): Promise<{ readonly parsed: ParsedFile; readonly lasts: boolean }> {
+): Promise<{ readonly parsed: ParsedFile; readonly isCacheable: boolean }> {
   const { folder, file, inputs, named } = job;
-  const lasting = (parsed: ParsedFile) => ({ parsed, lasts: true });
+  const cacheable = (parsed: ParsedFile) => ({ parsed, isCacheable: true });
   // kustomize treats a missing path as a remote URL, so such entries must not reach it.
   for (const { text, target } of named)
     if (!tree.versions.has(target) && !index.hasFolder(target))
-      return lasting(missingReference(file, text, tree.refused.get(target)));
+      return cacheable(missingReference(file, text, tree.refused.get(target)));
   const files = await contentsOf(inputs, tree);
   if (files === undefined)
-    return lasting(
+    return cacheable(
       refusedFile(file, {
         code: 'source.kustomize',
         message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, which is the limit`,
       }),
     );
   const refusal = findRemoteReferences(file, inputs, files);
-  if (refusal !== undefined) return lasting(refusal);
+  if (refusal !== undefined) return cacheable(refusal);
   const result = await kubectlKustomize({ folder, files, ambient: tree.ambient });
-  if (result.ok) return lasting(atKustomization(file, parseManifests({ file, text: result.text })));
+  if (result.ok) return cacheable(atKustomization(file, parseManifests({ file, text: result.text })));
   if (result.reason === 'no-kubectl')
     return {
-      lasts: false,
+      isCacheable: false,
       parsed: refusedFile(file, {
         code: 'source.kustomize-missing',
         message: 'got a kustomization, but kubectl, which renders kustomizations, is not installed',
@@ -133,7 +133,7 @@ async function renderOne(
     };
   const message = `kustomize failed: ${result.message}`;
   return {
-    lasts: result.reason === 'failed',
+    isCacheable: result.reason === 'failed',
     parsed: refusedFile(file, { code: 'source.kustomize', message, hint: withheld(job, files, tree) }),
   };
 }

@@ -109,7 +109,8 @@ export class ApplySetRegistry {
   /**
    * Lists each kind separately, so that a failure of one does not affect the others. It reads from
    * the hub, not from the cache of the process: deletions are derived from this list, which
-   * contains all fields and all kinds of a source. Throws when no kind can be listed.
+   * contains all fields and all kinds of a source.
+   * @throws the error of the first kind if no kind can be listed
    */
   async listMembers(kinds: readonly MemberKind[]): Promise<SetMembers> {
     const own = new Map<string, KubeObject>();

@@ -11,21 +11,21 @@ export interface ParsePoolOptions {
   readonly workerFile?: URL | undefined;
 }
 
-/** The outcome of one file: the record of parsed-record.ts, or why the thread that parsed it ended. */
-export type ParseAnswer =
+/** The result of one file: the record of parsed-record.ts, or why the thread that parsed it ended. */
+export type ParseResult =
   | { readonly ok: true; readonly record: Buffer }
   | { readonly ok: false; readonly reason: string };
 
 interface Batch {
   readonly blobs: readonly Buffer[];
-  readonly resolve: (answers: readonly ParseAnswer[]) => void;
+  readonly resolve: (results: readonly ParseResult[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 const DEFAULT_BATCH_TIMEOUT_MS = 60_000;
 const IDLE_MS = 10_000;
 /** More crashes in a row than this are not caused by files. */
-const MAX_DEATHS = 8;
+const MAX_CRASHES = 8;
 
 /**
  * Parses batches of files in worker threads. If a thread crashes (out of memory, timeout, a bug),
@@ -40,7 +40,7 @@ export class ParsePool {
   #idleTimer: NodeJS.Timeout | undefined;
   #closed = false;
   /** Number of crashed threads since the last response. */
-  #deaths = 0;
+  #crashes = 0;
 
   constructor(options: ParsePoolOptions = {}) {
     this.#options = options;
@@ -61,7 +61,7 @@ export class ParsePool {
    * Returns the results of the files in order. Rejects when the pool is closed or threads cannot
    * start, never because of the content of a file.
    */
-  parse(blobs: readonly Buffer[]): Promise<readonly ParseAnswer[]> {
+  parse(blobs: readonly Buffer[]): Promise<readonly ParseResult[]> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(closed());
       this.#queue.push({ blobs, resolve, reject });
@@ -115,12 +115,12 @@ export class ParsePool {
     const { blobs, resolve, reject } = batch;
     const outcome = await worker.parse(blobs);
     if ('records' in outcome) {
-      this.#deaths = 0;
+      this.#crashes = 0;
       resolve(outcome.records.map((record) => ({ ok: true, record })));
     } else {
-      this.#deaths += 1;
+      this.#crashes += 1;
       if (this.#closed) reject(closed());
-      else if (this.#deaths > MAX_DEATHS) reject(dying(outcome.reason));
+      else if (this.#crashes > MAX_CRASHES) reject(keepsCrashing(outcome.reason));
       else if (!outcome.started) this.#queue.unshift(batch);
       else if (blobs.length === 1) resolve([{ ok: false, reason: outcome.reason }]);
       else this.#oneByOne(blobs).then(resolve, reject);
@@ -128,14 +128,14 @@ export class ParsePool {
     this.#pump();
   }
 
-  async #oneByOne(blobs: readonly Buffer[]): Promise<readonly ParseAnswer[]> {
-    const answers: ParseAnswer[] = [];
-    for (const blob of blobs) answers.push(...(await this.parse([blob])));
-    return answers;
+  async #oneByOne(blobs: readonly Buffer[]): Promise<readonly ParseResult[]> {
+    const results: ParseResult[] = [];
+    for (const blob of blobs) results.push(...(await this.parse([blob])));
+    return results;
   }
 }
 
-function dying(reason: string): TransientError {
+function keepsCrashing(reason: string): TransientError {
   return new TransientError(`its threads keep ending: ${reason}`, {
     code: 'fleet.parser',
     subject: 'Parser',

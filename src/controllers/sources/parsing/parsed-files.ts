@@ -1,19 +1,22 @@
 import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 
-/** Files that were parsed before, by the id of their blob. Only ever a shortcut. */
+/** A cache of parsed files, by the id of their blob. */
 export interface ParsedFiles {
   /**
-   * Calls back for each file that is held, in no order.
-   * @returns the files that are not
+   * Calls `onFile` for each file in the cache, in no particular order.
+   * @returns the files that are not in the cache
    */
   read(
     files: readonly TreeFile[],
     onFile: (file: TreeFile, parsed: ParsedFile) => void,
   ): Promise<readonly TreeFile[]>;
   add(file: TreeFile, parsed: ParsedFile): void;
-  /** The same, encoded already. */
+  /** Adds a file that is already encoded. */
   addRecord(file: TreeFile, bytes: Buffer): void;
-  /** What was added so far may be stored. `live`: the blobs of the present commit, which stay when there is no room for all. */
+  /**
+   * Called when the added files may be stored.
+   * @param live the blobs of the current commit, which are kept if there is not enough space for all
+   */
   settle(live: () => ReadonlySet<string>): void;
 }

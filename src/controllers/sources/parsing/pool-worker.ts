@@ -43,7 +43,7 @@ export class PoolWorker {
         this.busy = false;
         resolve(outcome);
       };
-      const die = (reason: string): void => settle({ reason, started: this.#started });
+      const fail = (reason: string): void => settle({ reason, started: this.#started });
       const send = (): void => {
         const packed = packFiles(blobs);
         worker.postMessage(packed, [packed.bytes.buffer]);
@@ -52,7 +52,7 @@ export class PoolWorker {
         limitCpuTime(this.#limitMs, () => {
           this.alive = false;
           void worker.terminate();
-          die(`the parser took longer than ${this.#limitMs} ms`);
+          fail(`the parser took longer than ${this.#limitMs} ms`);
         });
       const onMessage = (message: PackedFiles | 'started'): void => {
         if (message !== 'started') return settle({ records: unpackFiles(message) });
@@ -63,7 +63,7 @@ export class PoolWorker {
       };
       let reason: string | undefined;
       const onError = (error: Error): void => void (reason = error.message);
-      const onExit = (code: number): void => die(reason ?? `the parser's thread ended with ${code}`);
+      const onExit = (code: number): void => fail(reason ?? `the parser's thread ended with ${code}`);
       let endLimit = limit();
       worker.on('message', onMessage).on('error', onError).on('exit', onExit);
       // A caller waits for the response, so the process must not exit.

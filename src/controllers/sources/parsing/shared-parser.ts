@@ -5,8 +5,8 @@ import type { ParsePool } from './parse-pool.ts';
 import { readContent } from '../manifests/read-content.ts';
 
 /**
- * `record`: parsed by a thread, still encoded; `parsed`: parsed in the main thread; `reason`: why the file made a
- * thread die.
+ * `record`: parsed by a thread, still encoded; `parsed`: parsed in the main thread; `reason`: why the thread that parsed
+ * the file crashed.
  */
 export type ParseOutcome =
   | { readonly record: Buffer }
@@ -37,7 +37,7 @@ export class SharedParser {
   readonly #threadsFromBytes: number;
   readonly #onFile: (file: TreeFile, outcome: ParseOutcome) => void;
   readonly #waiting: Batch[] = [];
-  readonly #asked = new Set<Promise<void>>();
+  readonly #pending = new Set<Promise<void>>();
   #batch: Batch = [];
   #batchBytes = 0;
   #bytes = 0;
@@ -72,7 +72,7 @@ export class SharedParser {
       // Yields, so that results of the threads arrive, and the threads get new batches.
       await setImmediate();
     }
-    while (this.#asked.size > 0) await Promise.all(this.#asked);
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
@@ -85,23 +85,26 @@ export class SharedParser {
 
   #feed(): void {
     const pool = this.#pool;
-    while (pool !== undefined && this.#asked.size < pool.capacity) {
+    while (pool !== undefined && this.#pending.size < pool.capacity) {
       const batch = this.#waiting.shift();
       if (batch === undefined) return;
-      const asked: Promise<void> = this.#ask(pool, batch).finally(() => {
-        this.#asked.delete(asked);
+      const submitted: Promise<void> = this.#submit(pool, batch).finally(() => {
+        this.#pending.delete(submitted);
         this.#feed();
       });
-      this.#asked.add(asked);
+      this.#pending.add(submitted);
     }
   }
 
-  async #ask(pool: ParsePool, batch: Batch): Promise<void> {
+  async #submit(pool: ParsePool, batch: Batch): Promise<void> {
     try {
-      const answers = await pool.parse(batch.map(({ bytes }) => bytes));
+      const results = await pool.parse(batch.map(({ bytes }) => bytes));
       batch.forEach(({ file }, index) => {
-        const answer = answers[index];
-        this.#onFile(file, answer?.ok === true ? answer : { reason: answer?.reason ?? 'no answer' });
+        const result = results[index];
+        this.#onFile(
+          file,
+          result?.ok === true ? result : { reason: result?.reason ?? 'the parser returned no result' },
+        );
       });
     } catch (error) {
       this.#failure ??= { error };

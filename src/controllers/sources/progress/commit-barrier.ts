@@ -8,18 +8,18 @@ import type { SourceEvent } from './source-events.ts';
 
 /** How long to wait until a commit is applied to the hub. */
 const MAX_FOLLOW_MS = 300_000;
-/** How long to wait for the first read of a source, because the previous controller may have applied half of a commit. */
+/** How long to wait for the first read of a source, because the previous controller may have applied a commit only partly. */
 const MAX_FIRST_READ_MS = 60_000;
 /** How long to wait until the watch shows a write. A later write may have replaced it. */
 const MAX_LAG_MS = 60_000;
 const WHOLE_POLL_MS = 50;
 
-interface Since {
+interface Wait {
   readonly sinceMs: number;
   readonly forMs: number;
 }
 
-interface Unseen extends Since {
+interface Unseen extends Wait {
   readonly kind: string;
   readonly key: string;
   readonly isSeen: (now: KubeObject | undefined) => boolean;
@@ -34,17 +34,17 @@ export class CommitBarrier {
   readonly #clock: Clock;
   readonly #stores: ReadonlyMap<string, ObjectStore>;
   /** Sources whose last commit is not completely on the hub. */
-  readonly #half = new Map<string, Since>();
+  readonly #partial = new Map<string, Wait>();
   readonly #sources: readonly string[];
   readonly #unread: Set<string>;
-  /** Half-applied sources that only wait for a commit which another source has read. */
+  /** Sources in `#partial` that only wait for a commit which another source has read. */
   readonly #expected = new Set<string>();
   /** Sources that have not been compared with the hub since it was restored or replaced. */
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
   readonly #unseen = new Map<string, Unseen>();
   /** Kinds whose stores still show the hub from before it was restored or replaced. */
-  readonly #stale = new Map<string, Since>();
+  readonly #stale = new Map<string, Wait>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
   #begun = 0;
@@ -87,7 +87,7 @@ export class CommitBarrier {
       // After a restore or replacement, the hub is compared with every source before it counts as
       // complete.
       const mayBeWhole = this.#unread.has(source) && !this.#uncompared.has(source);
-      this.#half.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
+      this.#partial.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
     }
   }
 
@@ -100,15 +100,15 @@ export class CommitBarrier {
 
   /** Another source of the same repository read a commit that this source will read, too. */
   expect(source: string): void {
-    if (!this.#sources.includes(source) || this.#half.has(source)) return;
+    if (!this.#sources.includes(source) || this.#partial.has(source)) return;
     this.#begun += 1;
-    this.#half.set(source, this.#since(MAX_FOLLOW_MS));
+    this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
     this.#expected.add(source);
   }
 
   /** The source will not read that commit for now. */
   stopExpecting(source: string): void {
-    if (this.#expected.delete(source)) this.#done(() => this.#half.delete(source));
+    if (this.#expected.delete(source)) this.#done(() => this.#partial.delete(source));
   }
 
   /** A new commit was read, and nothing of it is on the hub yet. */
@@ -116,7 +116,8 @@ export class CommitBarrier {
     this.#begun += 1;
     const [isFirst, wasExpected] = [this.#unread.delete(source), this.#expected.delete(source)];
     // The time is not extended while commits follow each other without becoming whole, so that the wait ends.
-    if (isFirst || wasExpected || !this.#half.has(source)) this.#half.set(source, this.#since(MAX_FOLLOW_MS));
+    if (isFirst || wasExpected || !this.#partial.has(source))
+      this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
   /**
@@ -163,7 +164,7 @@ export class CommitBarrier {
   /** The hub follows the commit completely, except for objects that it refuses permanently. */
   #followed(source: string): void {
     this.#uncompared.delete(source);
-    this.#done(() => this.#half.delete(source));
+    this.#done(() => this.#partial.delete(source));
   }
 
   /** @param object as the hub returned it */
@@ -185,8 +186,8 @@ export class CommitBarrier {
   get isHalf(): boolean {
     if (this.#standsBy) return true;
     const nowMs = this.#clock.now();
-    const isOver = ({ sinceMs, forMs }: Since): boolean => Math.abs(nowMs - sinceMs) >= forMs;
-    const waited: readonly Map<string, Since>[] = [this.#half, this.#unseen, this.#stale];
+    const isOver = ({ sinceMs, forMs }: Wait): boolean => Math.abs(nowMs - sinceMs) >= forMs;
+    const waited: readonly Map<string, Wait>[] = [this.#partial, this.#unseen, this.#stale];
     for (const since of waited) for (const [name, one] of since) if (isOver(one)) since.delete(name);
     return waited.some(({ size }) => size > 0);
   }
@@ -208,7 +209,7 @@ export class CommitBarrier {
     if (forget() && !this.isHalf) for (const listener of this.#listeners) listener();
   }
 
-  #since(forMs: number): Since {
+  #since(forMs: number): Wait {
     return { sinceMs: this.#clock.now(), forMs };
   }
 }

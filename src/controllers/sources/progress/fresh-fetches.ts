@@ -3,13 +3,13 @@ import type { Clock } from '../../../core/ports.ts';
 /** How long to wait for other sources to fetch again. */
 const MAX_WAIT_MS = 30_000;
 
-interface Look {
+interface FetchTimes {
   began: number;
   /** Start time of the last completed fetch. */
   ended: number;
 }
 
-interface Asked {
+interface FreshRequest {
   readonly about: string;
   readonly at: number;
   readonly atMs: number;
@@ -18,14 +18,14 @@ interface Asked {
 }
 
 /**
- * Before objects that left one source are deleted, every other source fetches once more: they may
- * have moved there, in the same commit or in an earlier one, and sources are polled one by one.
+ * Before objects that left one source are deleted, every other source fetches once more. The objects
+ * may have moved to one of them, in the same commit or in an earlier one, and sources are polled one by one.
  * Nothing blocks: the source retries later, because two sources may wait for each other.
  */
 export class FreshFetches {
   readonly #clock: Clock;
-  readonly #fetches: ReadonlyMap<string, Look>;
-  readonly #asked = new Map<string, Asked>();
+  readonly #fetches: ReadonlyMap<string, FetchTimes>;
+  readonly #requests = new Map<string, FreshRequest>();
   #now = 0;
   #wanted: (source: string) => void = () => undefined;
 
@@ -43,18 +43,18 @@ export class FreshFetches {
   }
 
   begins(source: string): void {
-    const look = this.#fetches.get(source);
-    if (look !== undefined) look.began = ++this.#now;
+    const times = this.#fetches.get(source);
+    if (times !== undefined) times.began = ++this.#now;
   }
 
   /** The current content of the source is known, or could not be read. */
   ends(source: string): void {
-    const look = this.#fetches.get(source);
-    if (look === undefined) return;
-    look.ended = look.began;
-    for (const [asking, asked] of this.#asked)
-      if (asked.isWaiting && this.#isAnswered(asking, asked)) {
-        asked.isWaiting = false;
+    const times = this.#fetches.get(source);
+    if (times === undefined) return;
+    times.ended = times.began;
+    for (const [asking, request] of this.#requests)
+      if (request.isWaiting && this.#isFulfilled(asking, request)) {
+        request.isWaiting = false;
         this.#wanted(asking);
       }
   }
@@ -66,19 +66,19 @@ export class FreshFetches {
    */
   areFresh(source: string, about: string): boolean {
     if (about === '') {
-      this.#asked.delete(source);
+      this.#requests.delete(source);
       return true;
     }
-    let asked = this.#asked.get(source);
-    if (asked?.about !== about) {
-      asked = { about, at: ++this.#now, atMs: this.#clock.now(), isWaiting: true };
-      this.#asked.set(source, asked);
+    let request = this.#requests.get(source);
+    if (request?.about !== about) {
+      request = { about, at: ++this.#now, atMs: this.#clock.now(), isWaiting: true };
+      this.#requests.set(source, request);
       for (const other of this.#fetches.keys()) if (other !== source) this.#wanted(other);
     }
-    return Math.abs(this.#clock.now() - asked.atMs) >= MAX_WAIT_MS || this.#isAnswered(source, asked);
+    return Math.abs(this.#clock.now() - request.atMs) >= MAX_WAIT_MS || this.#isFulfilled(source, request);
   }
 
-  #isAnswered(source: string, { at }: Asked): boolean {
+  #isFulfilled(source: string, { at }: FreshRequest): boolean {
     return [...this.#fetches].every(([other, { ended }]) => other === source || ended > at);
   }
 }

@@ -33,7 +33,7 @@ export class SharedCommits {
 
   handle(event: SourceEvent): void {
     const { kind, source } = event;
-    if (kind === 'read') this.#take(source, event.content.commit?.id);
+    if (kind === 'read') this.#commitRead(source, event.content.commit?.id);
     const expected = this.#expected.get(source);
     if (expected === undefined) return;
     if (kind === 'fetching') expected.hasBegun = true;
@@ -43,7 +43,7 @@ export class SharedCommits {
     }
   }
 
-  #take(source: string, commit: string | undefined): void {
+  #commitRead(source: string, commit: string | undefined): void {
     if (commit === undefined) return;
     this.#read.set(source, commit);
     this.#expected.delete(source);

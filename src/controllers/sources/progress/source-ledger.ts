@@ -35,23 +35,23 @@ export class SourceLedger {
   readonly #sources = new Map<string, { readonly name: string; readonly budget: RemovalBudget }>();
   readonly #commits = new Map<string, CommitInfo | undefined>();
   readonly #budget: RemovalBudget;
-  readonly #kept: CommitsStore;
+  readonly #store: CommitsStore;
   readonly #clock: Clock;
   readonly firstReads: FirstReads;
   #newest: CommitInfo | undefined;
   #newestAtMs = -Infinity;
 
-  constructor(digest: Digest, kept: CommitsStore, options: SourceLedgerOptions) {
+  constructor(digest: Digest, store: CommitsStore, options: SourceLedgerOptions) {
     const { sources, namespace, budget = DEFAULT_REMOVAL_BUDGET } = options;
     this.#budget = budget;
-    this.#kept = kept;
+    this.#store = store;
     this.#clock = options.clock;
     this.firstReads = new FirstReads(options.clock, sources.map(sourceNameOf));
     for (const source of sources) {
       const name = sourceNameOf(source);
       const id = applySetId(digest, parentOfSource(name, namespace));
       this.#sources.set(id, { name, budget: source.budget ?? budget });
-      this.#remember(name);
+      this.#loadCommit(name);
     }
   }
 
@@ -67,7 +67,7 @@ export class SourceLedger {
     this.firstReads.attempted(source);
     if (commit === undefined) return;
     // A full disk stops nothing. The commit is written when that is possible again.
-    await this.#kept.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
+    await this.#store.persist(source, { ...commit, readAtMs: this.#clock.now() }).catch(() => undefined);
   }
 
   /**
@@ -90,8 +90,8 @@ export class SourceLedger {
   }
 
   /** Loads the commit that the previous process had read. The hub may be ahead of it until the source is read again. */
-  #remember(source: string): void {
-    const known = this.#kept.get(source);
+  #loadCommit(source: string): void {
+    const known = this.#store.get(source);
     if (known === undefined) return;
     this.#commits.set(source, known);
     if (known.readAtMs > this.#newestAtMs) [this.#newest, this.#newestAtMs] = [known, known.readAtMs];

@@ -67,15 +67,15 @@ export async function pruneHub(
   const back = isKnown ? objectsToPrune({ ...known, members: state.back }) : [];
   const leaving = [...plan.objects, ...back].map((object) => objectIdentity(refOf(object)));
   if (!parts.claims.fetches.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
-  const gone = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
+  const prunedRestored = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
       ? await prune(parts, input, { ...plan, ...losses }, memory)
       : await hold(parts, plan, state, { ...memory, counted: countedMembers(known).length });
   return {
     ...outcome,
-    deleted: [...gone.deleted, ...outcome.deleted],
-    problems: [...gone.problems, ...outcome.problems],
+    deleted: [...prunedRestored.deleted, ...outcome.deleted],
+    problems: [...prunedRestored.problems, ...outcome.problems],
   };
 }
 
@@ -127,9 +127,12 @@ async function prune(
   const by = isNoted ? lastRelease?.by : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
-  const going = (gone: readonly KubeObject[]): Notes => ({
-    ...noteDeletions([...earlier, deletionOf(parts, gone, nowMs)], nowMs),
-    ...noteLosses([...earlierLosses, ...lossEntries(takenBy(gone, losses), nowMs, parts.digest)], nowMs),
+  const windowNotes = (objectsDeleted: readonly KubeObject[]): Notes => ({
+    ...noteDeletions([...earlier, deletionOf(parts, objectsDeleted, nowMs)], nowMs),
+    ...noteLosses(
+      [...earlierLosses, ...lossEntries(causedBy(objectsDeleted, losses), nowMs, parts.digest)],
+      nowMs,
+    ),
   });
   await parts.registry.annotate({
     ...noteHeld('', '', false),
@@ -142,7 +145,7 @@ async function prune(
           ...noteDeletions([], nowMs),
           ...noteLosses([], nowMs),
         }),
-    ...(isCounted && going(objects)),
+    ...(isCounted && windowNotes(objects)),
     // The annotations that `berth release` would have written.
     ...(released !== undefined && !isNoted
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
@@ -153,7 +156,7 @@ async function prune(
     const done = new Set(deleted.map((object) => markOf(parts, object)));
     await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
   }
-  if (isCounted && deleted.length < objects.length) await parts.registry.annotate(going(deleted));
+  if (isCounted && deleted.length < objects.length) await parts.registry.annotate(windowNotes(deleted));
   return {
     deleted,
     problems,
@@ -186,7 +189,7 @@ function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: Pru
  * A loss with several causes counts when the first one is deleted. Counting it twice can only hold
  * a deletion earlier.
  */
-function takenBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
+function causedBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
   const names = new Set(objects.map((object) => formatRef(refOf(object))));
   return losses.filter(({ by }) => by.some((name) => names.has(name)));
 }

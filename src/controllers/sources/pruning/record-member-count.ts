@@ -19,12 +19,12 @@ export async function recordMemberCount(
   const memory = pruneMemoryOf(parts, found);
   if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
   const known = pruneInputOf(parts, objects, memory, found);
-  const leaves = ([identity, object]: readonly [string, KubeObject]): boolean =>
+  const isRemoved = ([identity, object]: readonly [string, KubeObject]): boolean =>
     claims.hasReleased(source, identity) && !known.movesOn(identity) && isPruned(object);
-  if (![...members].some(leaves)) return undefined;
-  const comes = ({ object }: SyncInput['objects'][number]): boolean =>
+  if (![...members].some(isRemoved)) return undefined;
+  const isAdded = ({ object }: SyncInput['objects'][number]): boolean =>
     !possibleIdentities(object).some((identity) => members.has(identity));
-  if (!objects.some(comes)) return undefined;
+  if (!objects.some(isAdded)) return undefined;
   const count = countedMembers(known).length;
   await registry.annotate(noteMembersBefore(count));
   return count;

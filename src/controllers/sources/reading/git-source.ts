@@ -73,14 +73,14 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
   const followed = new LastFollowedCommit(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
   let [accepted, lastRead]: (string | undefined)[] = [];
   const damage = new MirrorDamage(mirrorDir);
-  const tidying = new MirrorMaintenance(() => repository.tidy());
+  const maintenance = new MirrorMaintenance(() => repository.tidy());
   return {
     repository,
     inProcess,
     async fetch(fetchOptions) {
-      const madeAgain = repository.timesRecreated;
+      const recreations = repository.timesRecreated;
       const commit = await repository.fetch(ref, { ...fetchOptions, refetchAll: damage.isFound });
-      const isNew = repository.timesRecreated !== madeAgain;
+      const isNew = repository.timesRecreated !== recreations;
       // The state stored in the previous mirror no longer exists.
       if (isNew || damage.isFound) accepted = undefined;
       if (isNew) for (const memory of [followed, reader]) memory.fileRemoved();
@@ -107,12 +107,12 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
     async settle() {
       if (lastRead !== undefined) await followed.store(lastRead);
       await reader.settle();
-      tidying.begin();
+      maintenance.begin();
     },
     async close() {
       await reader
         .settle()
-        .finally(() => tidying.end())
+        .finally(() => maintenance.end())
         .finally(() => repository.close());
       await options.cache?.close();
       await verifier?.close();

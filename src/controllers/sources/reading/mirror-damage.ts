@@ -13,7 +13,7 @@ export class MirrorDamage {
    * The commit that was last fetched again; objects that are still missing are not on the remote
    * either.
    */
-  #renewed: string | undefined;
+  #refetched: string | undefined;
 
   constructor(mirrorDir: string) {
     this.#mirrorDir = mirrorDir;
@@ -25,7 +25,7 @@ export class MirrorDamage {
 
   /** Called when a fetch that repairs known damage brought this commit. */
   fetched(commit: string): void {
-    if (this.#isFound) this.#renewed = commit;
+    if (this.#isFound) this.#refetched = commit;
     this.#isFound = false;
   }
 
@@ -41,11 +41,11 @@ export class MirrorDamage {
   ): Promise<SourceContent> {
     try {
       const content = await read();
-      if (isFetched && commit !== this.#renewed) this.#requireBlobs(content);
+      if (isFetched && commit !== this.#refetched) this.#requireBlobs(content);
       return content;
     } catch (error) {
       this.#isFound =
-        commit !== this.#renewed && error instanceof TransientError && error.code === 'git.corrupt';
+        commit !== this.#refetched && error instanceof TransientError && error.code === 'git.corrupt';
       throw error;
     }
   }

@@ -71,8 +71,9 @@ export class SourceReader {
   }
 
   /**
-   * Reads a commit by its full id. Throws when the repository cannot be read, never because of the
-   * content of files.
+   * Reads a commit.
+   * @param commit full id
+   * @throws BerthError if the repository cannot be read, never because of the content of files
    */
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
@@ -316,5 +317,3 @@ export class SourceReader {
 function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }
-
-/** An object from an earlier commit than the rest of the fleet. */
