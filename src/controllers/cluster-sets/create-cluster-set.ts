@@ -5,7 +5,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
 /** OCM's registration controller creates these sets again. */
-const STANDING_SETS = ['default', 'global'];
+const PERMANENT_SETS = ['default', 'global'];
 
 /** A set of the clusters that carry its label. */
 export async function planCreation(hub: KubeApi, name: string): Promise<SetChange> {
@@ -29,7 +29,7 @@ export async function planCreation(hub: KubeApi, name: string): Promise<SetChang
  * @throws InputError for a set that is bound, and for a set that every hub has
  */
 export async function planDeletion(hub: KubeApi, name: string): Promise<SetChange> {
-  if (STANDING_SETS.includes(name))
+  if (PERMANENT_SETS.includes(name))
     throw new InputError('cannot be deleted: every hub creates this set again', {
       code: 'clusterset.standing',
       subject: `ManagedClusterSet ${name}`,

@@ -16,7 +16,7 @@ export class ClusterScores {
   #last: { readonly snapshot: Snapshot; readonly engine: PlacementEngine } | undefined;
 
   /** Of the selected clusters, best first, then of those that lost to them. What nobody reads is not computed. */
-  *of(result: ScheduleResult, snapshot: Snapshot | undefined): Generator<Score> {
+  *scoresOf(result: ScheduleResult, snapshot: Snapshot | undefined): Generator<Score> {
     const { selected, selectedScores } = result;
     for (let at = 0; at < selected.length; at++) yield [selected[at] ?? '', selectedScores[at] ?? 0];
     if (snapshot === undefined) return;

@@ -44,7 +44,7 @@ const MAX_WAITING = 500;
 interface Waiting {
   readonly placement: Placement;
   /** Rendered when the event is written, so that dropped events cost nothing. */
-  readonly news: () => EventContent & { readonly related?: EventSubject };
+  readonly content: () => EventContent & { readonly related?: EventSubject };
 }
 
 /**
@@ -59,7 +59,7 @@ export class PlacementEvents {
   /** By placement: when all of its events so far would be due at the rate of one placement. */
   readonly #dueUntilMs = new Map<string, number>();
   readonly #scores = new ClusterScores();
-  #leftOut = 0;
+  #dropped = 0;
 
   constructor(options: PlacementEventsOptions) {
     this.#options = options;
@@ -81,7 +81,7 @@ export class PlacementEvents {
    */
   published(result: ScheduleResult, snapshot: Snapshot | undefined): void {
     if (result.outcome === 'skipped') return;
-    this.#report(result.placement, () => scoreEvent(this.#scores.of(result, snapshot)));
+    this.#report(result.placement, () => scoreEvent(this.#scores.scoresOf(result, snapshot)));
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -89,7 +89,7 @@ export class PlacementEvents {
       const next = this.#waiting.shift();
       if (next === undefined) {
         this.#scores.forget();
-        this.#logLeftOut();
+        this.#logDropped();
         await this.#wakeUp.wait(signal);
         continue;
       }
@@ -98,16 +98,16 @@ export class PlacementEvents {
     }
   }
 
-  #report(placement: Placement, news: Waiting['news']): void {
-    if (this.#waiting.length >= MAX_WAITING || !this.#mayTellOf(namespacedName(placement.metadata))) {
-      this.#leftOut += 1;
+  #report(placement: Placement, content: Waiting['content']): void {
+    if (this.#waiting.length >= MAX_WAITING || !this.#isAllowed(namespacedName(placement.metadata))) {
+      this.#dropped += 1;
       return;
     }
-    this.#waiting.push({ placement, news });
+    this.#waiting.push({ placement, content });
     this.#wakeUp.call();
   }
 
-  #mayTellOf(key: string): boolean {
+  #isAllowed(key: string): boolean {
     const { everyMs, burst } = PLACEMENT_PACE;
     const nowMs = this.#options.clock.now();
     const untilMs = this.#dueUntilMs.get(key) ?? nowMs;
@@ -121,14 +121,14 @@ export class PlacementEvents {
     return true;
   }
 
-  async #write({ placement, news }: Waiting): Promise<void> {
+  async #write({ placement, content }: Waiting): Promise<void> {
     const { api, clock, random, log } = this.#options;
     const { namespace = '', name, uid = '' } = placement.metadata;
     try {
       const nowMs = clock.now();
       const suffix = `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
       const writer = { controller: CONTROLLER, instance: 'berth', nowMs, suffix };
-      const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, news(), writer);
+      const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, content(), writer);
       await api.create(EVENT, event, { metadataOnly: true });
     } catch (error) {
       log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
@@ -138,9 +138,9 @@ export class PlacementEvents {
     }
   }
 
-  #logLeftOut(): void {
-    if (this.#leftOut > 0)
-      this.#options.log.debug('Events about placements were dropped', { events: this.#leftOut });
-    this.#leftOut = 0;
+  #logDropped(): void {
+    if (this.#dropped > 0)
+      this.#options.log.debug('Events about placements were dropped', { events: this.#dropped });
+    this.#dropped = 0;
   }
 }

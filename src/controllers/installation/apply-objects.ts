@@ -11,8 +11,8 @@ import { sleep } from '../../runtime/sleep.ts';
 
 const FIELD_MANAGER = 'berth-install';
 /** The API server needs some moments before it serves a new CustomResourceDefinition. */
-const LOOK_AGAIN_MS = 200;
-const LOOKS = 50;
+const RECHECK_MS = 200;
+const MAX_CHECKS = 50;
 
 export interface Installation {
   readonly api: KubeApi;
@@ -67,15 +67,15 @@ async function applyObject(
 }
 
 async function servedKind({ api, clock, signal }: Installation, object: KubeObject): Promise<KindInfo> {
-  for (let look = 1; ; look += 1) {
+  for (let check = 1; ; check += 1) {
     const kind = await api.resolve(object.apiVersion, object.kind);
     if (kind !== undefined) return kind;
-    if (look === LOOKS || signal.aborted)
+    if (check === MAX_CHECKS || signal.aborted)
       throw new InputError(`the server has no kind ${object.kind} of ${object.apiVersion}`, {
         code: 'install.kind',
         subject: titleOf(object),
       });
-    await sleep(clock, LOOK_AGAIN_MS, signal);
+    await sleep(clock, RECHECK_MS, signal);
   }
 }
 

@@ -20,7 +20,7 @@ export interface HubLookup {
   /** Calls `use` with a client that sends the token of the cluster, and closes its connections afterwards. */
   readonly ask: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
   /** Requests a path from the hub without verifying its certificate. No token is sent. */
-  readonly fetchUnverified: (path: string) => Promise<ToStrangers>;
+  readonly fetchUnverified: (path: string) => Promise<UnverifiedResponse>;
   /**
    * Called once if Berth accepts the authorities that the hub itself named, without a hash to
    * verify them.
@@ -30,7 +30,7 @@ export interface HubLookup {
 }
 
 /** What a server shows to an unauthenticated client. */
-interface ToStrangers {
+interface UnverifiedResponse {
   /** The certificates of its TLS handshake, DER. */
   readonly certificates: readonly Uint8Array[];
   /** The body of the response; undefined if there was none. */
@@ -57,10 +57,10 @@ export async function findHubEntry(lookup: HubLookup): Promise<ServerEntry> {
   const caPem = lookup.caPem === undefined ? await authorityOf(lookup) : pinned(lookup, lookup.caPem);
   const entry = withAuthorities({ server, proxyUrl }, caPem, lookup.proxyCaPem);
   if (!lookup.internal) {
-    await asked(lookup, entry, ROOT_CA);
+    await readConfigMap(lookup, entry, ROOT_CA);
     return entry;
   }
-  const text = (await asked(lookup, entry, CLUSTER_INFO))?.['kubeconfig'];
+  const text = (await readConfigMap(lookup, entry, CLUSTER_INFO))?.['kubeconfig'];
   const internal = text === undefined ? undefined : clusterIn(text);
   if (internal?.server !== undefined) return { ...entry, server: internal.server };
   throw new InputError(`names no server, expected a kubeconfig with the address that clusters use`, {
@@ -81,7 +81,7 @@ async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
   const { server, proxyUrl, proxyCaPem, caHashes, tellTrusted } = lookup;
   if (caHashes.length === 0)
     try {
-      await asked(lookup, withAuthorities({ server, proxyUrl }, proxyCaPem), ROOT_CA);
+      await readConfigMap(lookup, withAuthorities({ server, proxyUrl }, proxyCaPem), ROOT_CA);
       return undefined;
     } catch (error) {
       if (!(error instanceof TransientError)) throw error;
@@ -132,7 +132,11 @@ function authoritiesIn(text: string): readonly X509Certificate[] {
 type Texts = Readonly<Record<string, string | undefined>>;
 
 /** The data of a ConfigMap; undefined if it does not exist, or if the token has no right to read it. */
-async function asked(lookup: HubLookup, entry: ServerEntry, name: string): Promise<Texts | undefined> {
+async function readConfigMap(
+  lookup: HubLookup,
+  entry: ServerEntry,
+  name: string,
+): Promise<Texts | undefined> {
   try {
     const key = { namespace: NAMESPACE, name };
     const found = await lookup.ask(entry, (hub) => hub.get(CONFIG_MAP, key));

@@ -23,7 +23,7 @@ export async function requestToken(
     readonly status?: { readonly token?: string };
   };
   if (status?.token !== undefined) return status.token;
-  throw new InputError('the server answered without a token', {
+  throw new InputError('the response of the server has no token', {
     code: 'install.token',
     subject: `ServiceAccount ${account.namespace}/${account.name}`,
   });

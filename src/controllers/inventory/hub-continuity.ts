@@ -36,7 +36,7 @@ const SYSTEM_NAMESPACE = 'kube-system';
 const GLOBAL_SET = 'global';
 
 /** Costs one small list. A restore under open watches is found after at most this time. */
-const PRESENCE_CHECK_INTERVAL_MS = 10_000;
+const CHECK_INTERVAL_MS = 10_000;
 /** Interval of attempts while the hub does not respond. */
 const TRY_EVERY_MS = 2_000;
 
@@ -76,18 +76,18 @@ export class HubContinuity {
 
   /** Checks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    let isAway = false;
+    let isUnavailable = false;
     while (!signal.aborted) {
-      await sleep(this.#options.clock, isAway ? TRY_EVERY_MS : PRESENCE_CHECK_INTERVAL_MS, signal);
+      await sleep(this.#options.clock, isUnavailable ? TRY_EVERY_MS : CHECK_INTERVAL_MS, signal);
       if (signal.aborted) return;
-      const wasAway = isAway;
+      const wasUnavailable = isUnavailable;
       // If the hub does not respond, the watches end, too, and the hub is checked before they are
       // opened again.
-      isAway = await this.check().then(
+      isUnavailable = await this.check().then(
         () => false,
         () => true,
       );
-      if (wasAway && !isAway) this.#options.onAvailable();
+      if (wasUnavailable && !isUnavailable) this.#options.onAvailable();
     }
   }
 

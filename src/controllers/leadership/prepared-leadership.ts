@@ -8,7 +8,7 @@ export interface PreparedLeadershipOptions {
   readonly inner: Leadership;
   /** Checks whether the hub was restored or replaced. Rejects while the hub does not respond. */
   readonly checkHub: () => Promise<unknown>;
-  /** Then reads the last writes of the previous leader. */
+  /** Reads the last writes of the previous leader. Called after `checkHub`. */
   readonly readPublished: (signal: AbortSignal) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -63,12 +63,12 @@ export class PreparedLeadership implements Leadership {
 
   async #prepare(signal: AbortSignal): Promise<void> {
     const { inner, checkHub, readPublished, clock, log } = this.#options;
-    for (let isLooked = false; !isLooked; ) {
+    for (let isChecked = false; !isChecked; ) {
       await inner.whenHeld(signal);
       if (signal.aborted) return;
       try {
         await checkHub();
-        isLooked = true;
+        isChecked = true;
       } catch (error) {
         log.warn('hub does not answer, so this process does not write yet', { error });
         await sleep(clock, RETRY_MS, signal);

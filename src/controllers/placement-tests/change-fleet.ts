@@ -33,8 +33,8 @@ export async function changeFleet(
     const patched = patchOf(old, patch, { ...place, shown: `${place.shown} patches[${at}]` });
     changed = changed.map((one) => (one === old ? patched : one));
   }
-  const laid = overlay === undefined ? [] : await readOverlay(overlay, place);
-  return overlayObjects(overlayObjects(changed, laid), checked(objects, `${place.shown} objects`));
+  const overlaid = overlay === undefined ? [] : await readOverlay(overlay, place);
+  return overlayObjects(overlayObjects(changed, overlaid), checked(objects, `${place.shown} objects`));
 }
 
 function find(fleet: readonly SourceObject[], target: ChangeTarget, field: string): SourceObject {

@@ -4,6 +4,6 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 
 /** Berth's own engine. Between passes it computes again only what changed, and each result only on demand. */
 export function startEngine(): (snapshot: Snapshot) => ResultGenerator {
-  const follower = new IncrementalScheduler();
-  return (snapshot) => follower.decide(snapshot);
+  const scheduler = new IncrementalScheduler();
+  return (snapshot) => scheduler.decide(snapshot);
 }

@@ -158,7 +158,7 @@ export class SchedulingLoop {
       this.#touched.clear();
       await this.#pass(touched, signal).catch((error: unknown) => {
         // The pass failed. The next run of this loop starts with it.
-        this.#askAgain(touched);
+        this.#requestAgain(touched);
         throw error;
       });
     }
@@ -201,7 +201,7 @@ export class SchedulingLoop {
     });
   }
 
-  async #letOthersIn(signal: AbortSignal): Promise<void> {
+  async #yieldToOthers(signal: AbortSignal): Promise<void> {
     const { clock, isFollowing = () => false } = this.#options;
     const { signal: over } = this.#newer;
     await sleep(clock, 0, signal);
@@ -226,9 +226,9 @@ export class SchedulingLoop {
         if (step.done === true)
           return await this.#finish(step.value, { start, startedAtMs, touched, slices, signal });
         if (!slices.isOver()) continue;
-        await this.#letOthersIn(signal);
+        await this.#yieldToOthers(signal);
         if (signal.aborted) return;
-        if (this.#newer.signal.aborted && this.#mayInterrupt(startedAtMs)) return this.#askAgain(touched);
+        if (this.#newer.signal.aborted && this.#mayInterrupt(startedAtMs)) return this.#requestAgain(touched);
         slices.begin();
       }
     } finally {
@@ -277,7 +277,7 @@ export class SchedulingLoop {
     return true;
   }
 
-  #askAgain(touched: ReadonlySet<string>): void {
+  #requestAgain(touched: ReadonlySet<string>): void {
     for (const key of touched) this.#touched.add(key);
     this.#dirty = 'yes';
   }

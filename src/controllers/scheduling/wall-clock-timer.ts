@@ -4,7 +4,7 @@ import type { Clock } from '../../core/ports.ts';
  * Maximum interval of checking the time, because timers do not notice that the clock was set or
  * that the machine slept.
  */
-const LOOK_MS = 15_000;
+const CHECK_MS = 15_000;
 /**
  * Minimum delay of a report, so that a caller which sets the same time again does not loop without
  * a pause.
@@ -37,7 +37,7 @@ export class WallClockTimer {
   }
 
   #wait(atMs: number, waitMs: number): void {
-    this.#cancel = this.#clock.schedule(Math.min(LOOK_MS, waitMs), () => {
+    this.#cancel = this.#clock.schedule(Math.min(CHECK_MS, waitMs), () => {
       const leftMs = atMs - this.#clock.now();
       if (leftMs > 0) this.#wait(atMs, leftMs);
       else this.#onMoment();

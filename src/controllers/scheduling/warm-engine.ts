@@ -5,7 +5,7 @@ import { sleep } from '../../runtime/sleep.ts';
 import { TimeSlices } from '../../runtime/time-slices.ts';
 import { startEngine } from './placement-engine.ts';
 
-/** Clusters times placements. In a smaller fleet the first change is fast anyway, and a rehearsal would take longer. */
+/** Clusters times placements. In a smaller fleet, warming up takes longer than the first change. */
 const WORTH_WARMING = 100_000;
 const SLICE_MS = 5;
 

@@ -35,8 +35,8 @@ export interface NamedWorkRequest {
 const FIELD_MANAGER = { fieldManager: 'berth-cli' } as const;
 
 /**
- * Reads the existing works and plans the changes. Throws InputError when other works have the same
- * names.
+ * Reads the existing works and plans the changes.
+ * @throws InputError if other works have the same names
  */
 export async function planNamedWork(hub: KubeApi, request: NamedWorkRequest): Promise<NamedWorksPlan> {
   const { target, name, specs, overwrite } = request;

@@ -108,7 +108,7 @@ export class ReplicaSetReconciler {
     const lastGood = goesBack ? await readLastGood(hub, replicaSet) : undefined;
     const template = effectiveTemplate(replicaSet, control, lastGood);
     const plan = this.#plan(lastGood === undefined ? replicaSet : atOnce(replicaSet), template, control);
-    if (await this.#giveUp(replicaSet, control, plan)) return DONE;
+    if (await this.#rollBack(replicaSet, control, plan)) return DONE;
     const now = formatRfc3339(instantFromEpochMs(clock.now()));
     const failure = await writeWorks(plan.actions, {
       hub,
@@ -130,7 +130,7 @@ export class ReplicaSetReconciler {
     });
     await this.#patchStatus(replicaSet, status);
     if (failure !== undefined) throw failure.error;
-    await this.#keepIfGood(replicaSet, control, status);
+    await this.#recordIfGood(replicaSet, control, status);
     return plan.recheckAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: plan.recheckAfterMs };
   }
 
@@ -162,7 +162,7 @@ export class ReplicaSetReconciler {
   }
 
   /** If more clusters failed than allowed, and the rollback is automatic: marks the template as failed. */
-  async #giveUp(
+  async #rollBack(
     replicaSet: ManifestWorkReplicaSet,
     control: RolloutControl,
     plan: ReplicaSetPlan,
@@ -178,7 +178,7 @@ export class ReplicaSetReconciler {
     return true;
   }
 
-  async #keepIfGood(
+  async #recordIfGood(
     replicaSet: ManifestWorkReplicaSet,
     control: RolloutControl,
     status: ManifestWorkReplicaSetStatus,

@@ -61,7 +61,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     inventory,
     rules: options.rules ?? 'berth',
     writeConcurrency: 8,
-    ...tellingOfRivals(failing, options.onError),
+    ...rivalHandlers(failing, options.onError),
   });
   const shared = { clock, random, log, mayBegin };
   // Nothing is decided until every kind has been listed: an incomplete inventory would look as if clusters had been removed.
@@ -115,7 +115,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
   };
 }
 
-function tellingOfRivals(failing: FailingReplicaSets, onError: WorkControllersOptions['onError']) {
+function rivalHandlers(failing: FailingReplicaSets, onError: WorkControllersOptions['onError']) {
   return {
     onYield: (key: string): void => {
       failing.yielded(key);
