@@ -11,13 +11,13 @@ import type { PairExplanation, PlacementExplanation } from './verdict/explanatio
 export function explainPlacementOfOthers(snapshot: Snapshot, placement: Placement): PlacementExplanation {
   const { namespace = '', name } = placement.metadata;
   const published = recordedClusters(snapshot, { namespace, name });
-  const of = `${published.length} of ${snapshot.clusters.length} clusters published by another controller`;
+  const count = `${published.length} of ${snapshot.clusters.length} clusters published by another controller`;
   return {
     placement: { namespace, name },
     outcome: 'skipped',
     message: DECIDED_BY_OTHERS_TEXT,
     hints: [],
-    summary: published.length === 0 ? of : `${of}: ${published.join(', ')}`,
+    summary: published.length === 0 ? count : `${count}: ${published.join(', ')}`,
     counts: {
       clusters: snapshot.clusters.length,
       available: 0,

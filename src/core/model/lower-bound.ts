@@ -12,7 +12,7 @@ export function lowerBound(count: number, isBefore: (place: number) => boolean):
   return low;
 }
 
-/** Where a number is in an ascending list; undefined: nowhere. */
+/** The index of a number in an ascending list; undefined if it is not in the list. */
 export function findSorted(list: Uint32Array, wanted: number): number | undefined {
   const place = lowerBound(list.length, (at) => (list[at] as number) < wanted);
   return list[place] === wanted ? place : undefined;

@@ -152,7 +152,7 @@ export class PlacementEngine {
 
   /**
    * Applies a change and schedules the placements that it can affect, in the listed order and with the current
-   * decisions. Placements that were never scheduled are scheduled. Every other result published. It equals a full
+   * decisions. Placements that were never scheduled are scheduled. Every other result stays. It equals a full
    * computation from the current objects and the decisions of its time.
    * @returns the results that were computed again
    */

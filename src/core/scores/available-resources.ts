@@ -43,9 +43,9 @@ export function availableByRequests(
   pods: readonly PodRequests[],
 ): AvailableResources {
   const allocatable = allocatableOf(nodes);
-  const left = (resource: 'cpu' | 'memory'): number =>
+  const available = (resource: 'cpu' | 'memory'): number =>
     allocatable[resource] - pods.reduce((sum, pod) => sum + requestOf(pod, resource), 0);
-  return { cpu: left('cpu'), memory: left('memory') };
+  return { cpu: available('cpu'), memory: available('memory') };
 }
 
 /** Allocatable resources of schedulable nodes minus their usage. */
@@ -54,10 +54,10 @@ export function availableByUsage(
   metrics: readonly NodeUsage[],
   fresh: { readonly nowMs: number; readonly maxAgeMs: number },
 ): AvailableResources | string {
-  const open = nodes.filter(({ spec }) => spec?.unschedulable !== true);
+  const schedulable = nodes.filter(({ spec }) => spec?.unschedulable !== true);
   const byName = new Map(metrics.map((one) => [one.metadata.name, one]));
   let [cpu, memory] = [0, 0];
-  for (const { metadata } of open) {
+  for (const { metadata } of schedulable) {
     const found = byName.get(metadata.name);
     if (found === undefined) return `there are no metrics of node ${metadata.name}`;
     const measured = parseRfc3339(found.timestamp ?? '');
@@ -65,11 +65,11 @@ export function availableByUsage(
       return `the metrics of node ${metadata.name} are of ${found.timestamp ?? 'no time'}`;
     const [usedCpu, usedMemory] = [usageOf(found, 'cpu'), usageOf(found, 'memory')];
     if (usedCpu === undefined || usedMemory === undefined)
-      return `the metrics of node ${metadata.name} hold no usage that can be read`;
+      return `the metrics of node ${metadata.name} have no valid usage`;
     cpu += usedCpu;
     memory += usedMemory;
   }
-  const allocatable = allocatableOf(open);
+  const allocatable = allocatableOf(schedulable);
   return { cpu: allocatable.cpu - cpu, memory: allocatable.memory - memory };
 }
 
@@ -83,11 +83,11 @@ function allocatableOf(nodes: readonly NodeResources[]): AvailableResources {
   const total = sums(
     nodes.filter(({ spec }) => spec?.unschedulable !== true).map(({ status }) => status?.allocatable),
   );
-  const of = (resource: 'cpu' | 'memory'): number => {
+  const amountOf = (resource: 'cpu' | 'memory'): number => {
     const quantity = total.get(resource);
     return quantity === undefined ? 0 : quantityToNumber(quantity);
   };
-  return { cpu: of('cpu'), memory: of('memory') };
+  return { cpu: amountOf('cpu'), memory: amountOf('memory') };
 }
 
 /**

@@ -39,8 +39,8 @@ export function lossEntries(losses: readonly DeletionLoss[], atMs: number, diges
 }
 
 /**
- * The annotation, which must be written before the first deletion. If there are too many entries, the largest of the oldest ones is kept for
- * every other holder.
+ * The annotation, which must be written before the first deletion. If there are too many entries, the largest of the
+ * oldest ones is kept for every other holder.
  */
 export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annotations {
   const sorted = losses

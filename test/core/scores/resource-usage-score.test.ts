@@ -129,12 +129,12 @@ describe('availableByUsage', () => {
     [
       'one is negative',
       [usage('n1', '-1', '1'), usage('n2', '1', '1')],
-      'the metrics of node n1 hold no usage that can be read',
+      'the metrics of node n1 have no valid usage',
     ],
     [
       'one cannot be read',
       [usage('n1', 'all', '1'), usage('n2', '1', '1')],
-      'the metrics of node n1 hold no usage that can be read',
+      'the metrics of node n1 have no valid usage',
     ],
   ])('says nothing where %s', (_what, metrics, want) => {
     expect(availableByUsage(nodes, metrics, given)).toBe(want);

@@ -110,10 +110,10 @@ export function secretPatch(
   const { metadata } = known;
   const now = metadata.labels ?? {};
   const before = (metadata.annotations?.[COPIED_LABELS_ANNOTATION] ?? '').split(',');
-  const gone = before.filter((label) => label in now && !(label in labels));
+  const removedLabels = before.filter((label) => label in now && !(label in labels));
   const { server, config } = credentials;
   const isEqual =
-    gone.length === 0 &&
+    removedLabels.length === 0 &&
     includesAll(now, labels) &&
     includesAll(metadata.annotations ?? {}, annotations) &&
     known.name === cluster &&
@@ -124,7 +124,7 @@ export function secretPatch(
     metadata: {
       uid: metadata.uid,
       resourceVersion: metadata.resourceVersion,
-      labels: { ...Object.fromEntries(gone.map((label) => [label, null])), ...labels },
+      labels: { ...Object.fromEntries(removedLabels.map((label) => [label, null])), ...labels },
       annotations,
     },
     stringData: { name: cluster, server, ...(config !== undefined && { config }) },

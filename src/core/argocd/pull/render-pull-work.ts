@@ -21,7 +21,7 @@ import { hostingSet, pullWorkName } from './pull-target.ts';
 const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
 const DEFAULT_NAMESPACE = 'argocd';
 
-/** They are for the hub, so the managed cluster does not get them. */
+/** Annotations for the hub, which are not copied to the managed cluster. */
 const HUB_ANNOTATIONS = new Set([
   PULL_CLUSTER_ANNOTATION,
   PULL_NAMESPACE_ANNOTATION,

@@ -22,8 +22,8 @@ export type ClusterHealth =
  */
 export function clusterHealth(applications: readonly Application[]): ClusterHealth {
   const all = applications.map(applicationHealth);
-  const bad = all.find(({ kind }) => kind === 'failing') ?? all.find(({ kind }) => kind === 'progressing');
-  if (bad !== undefined) return bad;
+  const worst = all.find(({ kind }) => kind === 'failing') ?? all.find(({ kind }) => kind === 'progressing');
+  if (worst !== undefined) return worst;
   const times = all.map((health) => (health.kind === 'healthy' ? health.sinceMs : undefined));
   return { kind: 'healthy', sinceMs: latest(times) };
 }

@@ -57,23 +57,23 @@ const MAX_DURATION = 9_223_372_036_854_775_807n;
 
 /** `1h30m`, `-1.5s`, `0`. */
 export function parseDuration(text: string): CelDuration | CelFailure {
-  const bad = new CelFailure(`invalid duration: ${JSON.stringify(text)}`);
+  const invalid = new CelFailure(`invalid duration: ${JSON.stringify(text)}`);
   const sign = text.startsWith('-') ? -1n : 1n;
   const body = text.replace(/^[+-]/, '');
   if (body === '0') return new CelDuration(0n);
   const part = /(\d*)(?:\.(\d*))?(ns|us|µs|μs|ms|s|m|h)/y;
   let total = 0n;
-  if (body === '') return bad;
+  if (body === '') return invalid;
   while (part.lastIndex < body.length) {
     const match = part.exec(body);
-    if (match === null) return bad;
+    if (match === null) return invalid;
     const [, whole = '', fraction = '', unit = 's'] = match;
-    if (whole === '' && fraction === '') return bad;
+    if (whole === '' && fraction === '') return invalid;
     const nanos = UNIT_NANOS[unit] ?? NANOS;
     const digits = fraction.slice(0, 18);
     total += BigInt(whole === '' ? '0' : whole) * nanos;
     if (digits !== '') total += (BigInt(digits) * nanos) / 10n ** BigInt(digits.length);
-    if (total > MAX_DURATION) return bad;
+    if (total > MAX_DURATION) return invalid;
   }
   return new CelDuration(sign * total);
 }

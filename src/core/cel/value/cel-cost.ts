@@ -55,7 +55,7 @@ export function regexCost(args: readonly CelValue[]): number {
   return patternCost(args[0], costSize(args[1]));
 }
 
-/** The same for a pattern of which only the length is known. */
+/** The cost of such an expression if only the length of the pattern is known. */
 export function patternCost(text: CelValue | undefined, patternLength: number): number {
   return Math.ceil((1 + costSize(text)) * STRING_TRAVERSAL) * Math.ceil(patternLength * REGEX_LENGTH);
 }

@@ -46,8 +46,8 @@ export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome)
   const groups = known?.groups ?? groupsOf(index, compiled, { selected, scores });
   const isMisgrouped = typeof groups === 'string';
   const status = isMisgrouped ? misconfiguredStatus('', groups) : outcome.status;
-  const asked = Number.isFinite(compiled.limit) ? compiled.limit : selected.length;
-  const unscheduled = stage === 'done' ? Math.max(0, asked - selected.length) : 0;
+  const wantedCount = Number.isFinite(compiled.limit) ? compiled.limit : selected.length;
+  const unscheduled = stage === 'done' ? Math.max(0, wantedCount - selected.length) : 0;
   const conditions = conditionsOf({
     status,
     eligibility: compiled.eligibility,

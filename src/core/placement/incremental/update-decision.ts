@@ -73,7 +73,7 @@ export function updateDecision(
     if (!sameCount) return selectFromRanking(index, { ...state, prior }, ranking);
     return recomputeRequeueTime(index, { ...state, prior, journalLength });
   }
-  const { came, went, leaving } = filterAgain(state, feasible, { changed, prior });
+  const { added, removed, leaving } = filterAgain(state, feasible, { changed, prior });
   // Decisions of other placements change neither amounts nor feasible clusters.
   const { ranges } =
     noticed.own.length === 0
@@ -96,7 +96,7 @@ export function updateDecision(
     state: { ...state, prior },
     ranking,
     splice,
-    filtered: { gained: came, lost: went },
+    filtered: { gained: added, lost: removed },
   });
 }
 
@@ -168,17 +168,17 @@ function filterAgain(
   feasible: Bitset,
   { changed, prior }: { readonly changed: Uint32Array; readonly prior: OwnDecisions },
 ) {
-  const came: number[] = [];
-  const went: number[] = [];
+  const added: number[] = [];
+  const removed: number[] = [];
   let leaving = 0;
   for (const cluster of changed) {
     const was = hasBit(feasible, cluster);
     const is = isFeasible(compiled, cluster, hasBit(prior.bits, cluster));
     if (was) leaving++;
-    if (was !== is) (is ? came : went).push(cluster);
+    if (was !== is) (is ? added : removed).push(cluster);
     putBit(feasible, cluster, is);
   }
-  return { came, went, leaving };
+  return { added, removed, leaving };
 }
 
 function rangesOf(

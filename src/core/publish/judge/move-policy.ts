@@ -74,9 +74,9 @@ function withoutArrivals(
   groups: readonly DesiredGroup[],
   arriving: readonly string[],
 ): readonly DesiredGroup[] {
-  const gone = new Set(arriving);
+  const excluded = new Set(arriving);
   return groups.map((group) => ({
     ...group,
-    decisions: group.decisions.filter((decision) => !gone.has(decision.clusterName)),
+    decisions: group.decisions.filter((decision) => !excluded.has(decision.clusterName)),
   }));
 }

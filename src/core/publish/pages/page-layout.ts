@@ -112,11 +112,11 @@ function followTheirGroup(
 ): void {
   for (const draft of drafts) {
     if (draft.group !== undefined) continue;
-    const open = listed(draft).filter((cluster) => groupOf.has(cluster) && !placed.has(cluster));
-    const target = mostFrequentGroup(open, groupOf);
+    const unplaced = listed(draft).filter((cluster) => groupOf.has(cluster) && !placed.has(cluster));
+    const target = mostFrequentGroup(unplaced, groupOf);
     if (target === undefined) continue;
     draft.group = { name: target.name, index: target.index };
-    for (const cluster of open) {
+    for (const cluster of unplaced) {
       if (groupOf.get(cluster) !== target) continue;
       draft.members.add(cluster);
       placed.add(cluster);
@@ -144,7 +144,7 @@ function putBack(
   if (page === undefined) drafts.push((page = newPage(name, group)));
   page.group ??= group;
   if (!sameGroup(page.group, group)) return;
-  for (const cluster of missing.slice(0, Math.max(0, roomOf(page, groupOf)))) {
+  for (const cluster of missing.slice(0, Math.max(0, freePlacesOf(page, groupOf)))) {
     page.members.add(cluster);
     page.arrivals.add(cluster);
     placed.add(cluster);
@@ -170,23 +170,23 @@ function placeArrivals(input: {
 }): void {
   const { drafts, group, placed } = input;
   const pages = drafts.filter((draft) => sameGroup(draft.group, group));
-  const rooms = pages.map((page) => roomOf(page, input.groupOf));
+  const freePlaces = pages.map((page) => freePlacesOf(page, input.groupOf));
   let at = 0;
-  const open = (): Draft => {
+  const addPage = (): Draft => {
     const page = newPage(freeName(input), group);
     drafts.push(page);
     pages.push(page);
-    rooms.push(MAX_CLUSTERS_PER_DECISION);
+    freePlaces.push(MAX_CLUSTERS_PER_DECISION);
     return page;
   };
-  if (pages.length === 0) open();
+  if (pages.length === 0) addPage();
   for (const { clusterName } of group.decisions) {
     if (placed.has(clusterName)) continue;
-    while (at < pages.length && (rooms[at] ?? 0) <= 0) at += 1;
-    const page = pages[at] ?? open();
+    while (at < pages.length && (freePlaces[at] ?? 0) <= 0) at += 1;
+    const page = pages[at] ?? addPage();
     page.members.add(clusterName);
     page.arrivals.add(clusterName);
-    rooms[at] = (rooms[at] ?? 0) - 1;
+    freePlaces[at] = (freePlaces[at] ?? 0) - 1;
   }
 }
 
@@ -194,7 +194,7 @@ function placeArrivals(input: {
  * Free places of a page. A cluster that moves to another page keeps its place here until the other
  * page lists it.
  */
-function roomOf(page: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): number {
+function freePlacesOf(page: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): number {
   return MAX_CLUSTERS_PER_DECISION - page.members.size - leavingOf(page, groupOf).size;
 }
 

@@ -30,14 +30,14 @@ export function clusterResources(
   nodes: readonly NodeResources[],
   reported: { readonly [Field in keyof ClusterResources]?: ResourceList | undefined },
 ): ClusterResources {
-  const open = nodes.filter(({ spec }) => spec?.unschedulable !== true);
+  const schedulable = nodes.filter(({ spec }) => spec?.unschedulable !== true);
   return {
     capacity: merged(
       nodes.map(({ status }) => status?.capacity),
       reported.capacity,
     ),
     allocatable: merged(
-      open.map(({ status }) => status?.allocatable),
+      schedulable.map(({ status }) => status?.allocatable),
       reported.allocatable,
     ),
   };

@@ -48,13 +48,13 @@ export function readReview(review: unknown): ReviewRequest | string {
     return `expected apiVersion ${apiVersion} and kind ${kind}`;
   const request = objectAt(review, 'request');
   const uid = textAt(request, 'uid');
-  const asked = objectAt(request, 'resource');
+  const resource = objectAt(request, 'resource');
   const userInfo = objectAt(request, 'userInfo');
   const [userName, operation] = [textAt(userInfo, 'username'), textAt(request, 'operation')];
   const absent = Object.entries({
     uid,
     operation,
-    'resource.resource': textAt(asked, 'resource'),
+    'resource.resource': textAt(resource, 'resource'),
     'userInfo.username': userName,
   }).find(([, text]) => text === '');
   if (absent !== undefined) return `request.${absent[0]}: expected a text`;
@@ -64,7 +64,7 @@ export function readReview(review: unknown): ReviewRequest | string {
   if (isWrite && operation === 'UPDATE' && old === undefined) return 'request.oldObject: expected an object';
   return {
     uid,
-    resource: `${textAt(asked, 'group')}/${textAt(asked, 'resource')}`,
+    resource: `${textAt(resource, 'group')}/${textAt(resource, 'resource')}`,
     user: {
       user: userName,
       uid: textAt(userInfo, 'uid'),

@@ -9,9 +9,10 @@ import { RESERVED_CONDITIONS } from '../manifests/validate-work.ts';
 import { wellKnownCondition } from './well-known-conditions.ts';
 
 /**
- * Evaluates the condition rules of one manifest on the object that is on the cluster. Returns a condition for
- * each rule, without generation and time. A rule for a condition that the agent itself maintains is ignored;
- * `validateWorkSpec` warns of it. Upstream evaluates such a rule, and rule and agent overwrite each other. All rules of one pass share a cost budget.
+ * Evaluates the condition rules of one manifest on the object that is on the cluster. Returns a condition for each
+ * rule, without generation and time. All rules of one pass share a cost budget. A rule for a condition that the agent
+ * itself maintains is ignored; `validateWorkSpec` warns of it. Upstream evaluates such a rule, and rule and agent
+ * overwrite each other.
  */
 export function evaluateConditionRules(
   object: KubeObject,

@@ -73,7 +73,7 @@ interface Held {
   readonly objects: ReadonlyMap<string, boolean>;
 }
 
-/** The objects that a work holds, by key: has its cluster applied the current version of each? */
+/** The objects of a work, by key, and whether its cluster has applied the current version of each. */
 function appliedObjects({ metadata, spec, status }: ManifestWork): ReadonlyMap<string, boolean> {
   const reported = new Map(
     status?.resourceStatus?.manifests?.map((one) => [one.resourceMeta.ordinal, one.conditions] as const),
