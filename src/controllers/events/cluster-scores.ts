@@ -5,17 +5,20 @@ import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 
 type Score = readonly [cluster: string, total: number];
 
-/** In a larger snapshot only selected clusters have a score: to compute the others would hold up the process. */
+/** In a larger snapshot only selected clusters have a score. Computing the others would block the process. */
 const LIMITS = { clusters: 1_000, pages: 1_000 };
 
 /**
- * What clusters scored in a decision. The results of one transition come from few snapshots, so the engine of the last one is kept
- * until `forget`: to make one for each result takes longer than to publish it.
+ * The scores of clusters in a decision. The results of one transition come from few snapshots, so the engine of the last
+ * snapshot is kept until `forget`. Making an engine for each result would take longer than publishing the result.
  */
 export class ClusterScores {
   #last: { readonly snapshot: Snapshot; readonly engine: PlacementEngine } | undefined;
 
-  /** Of the selected clusters, best first, then of those that lost to them. What nobody reads is not computed. */
+  /**
+   * Yields the scores of the selected clusters, best first, then those of the other feasible clusters. Scores that the
+   * caller does not read are not computed.
+   */
   *scoresOf(result: ScheduleResult, snapshot: Snapshot | undefined): Generator<Score> {
     const { selected, selectedScores } = result;
     for (let at = 0; at < selected.length; at++) yield [selected[at] ?? '', selectedScores[at] ?? 0];

@@ -4,8 +4,9 @@ import type { ParsedCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 
 /**
- * A snapshot from JSON Lines of cases, bare or under `"case"` as in recorded results: the case with
- * the name, or the first one. InputError names the line.
+ * Reads a snapshot from JSON Lines of cases. A case is the line itself, or its field `case` as in recorded results.
+ * @param from `name`: the name of the case; undefined: the first one
+ * @throws InputError with the line of an invalid case, or if there is no such case
  */
 export function readCaseSnapshot(
   text: string,

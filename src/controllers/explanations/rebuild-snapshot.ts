@@ -19,8 +19,8 @@ export interface RebuildInput {
 /**
  * Rebuilds the inputs of a decision: the objects of the record's commit on the current hub, without
  * those of later commits, and the decisions that were published before. Status and scores are the
- * current ones; the digest shows whether the decision is the same. InputError if the history of Git
- * or the records is too short.
+ * current ones; the digest shows whether the decision is the same.
+ * @throws InputError if the history of Git or the records is too short
  */
 export async function rebuildSnapshot(input: RebuildInput, context: CommandContext): Promise<Snapshot> {
   const { record, records, hub } = input;

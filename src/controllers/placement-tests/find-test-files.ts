@@ -5,8 +5,8 @@ import { InputError } from '../../core/errors.ts';
 const TEST_FILE = /\.(?:placement|rule)-test\.ya?ml$/;
 
 /**
- * The test files below the given folders, and the given files themselves, sorted. InputError when a
- * path does not exist.
+ * The test files below the given folders, and the given files themselves, sorted.
+ * @throws InputError if a path does not exist
  */
 export async function findTestFiles(roots: readonly string[], cwd: string): Promise<readonly string[]> {
   const found = new Set<string>();

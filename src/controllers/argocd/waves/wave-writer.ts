@@ -67,7 +67,10 @@ export class WaveWriter {
     this.#memory.delete(key);
   }
 
-  /** Remembers what is written, also by another process that leads. It stays in force if a user removes the annotation. */
+  /**
+   * Stores the record of an ApplicationSet, which another process may have written. It is used even if a user removes
+   * the annotation later.
+   */
   note(key: string, { metadata }: KubeObject): void {
     const text = metadata.annotations?.[WAVES_ANNOTATION];
     const record = text === undefined ? undefined : parseWaveRecord(text);

@@ -188,7 +188,7 @@ export class GitLoop {
   }
 
   /**
-   * Reads the commit to follow. If that fails, reports why. The last followed commit then stays in force, or is read
+   * Reads the commit to follow. If that fails, returns the error. The last followed commit is then kept, or read
    * again.
    */
   async #fetchAndRead(signal: AbortSignal): Promise<{ readonly error: unknown } | undefined> {

@@ -153,7 +153,7 @@ export class ApplySetRegistry {
     return items[0]?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
   }
 
-  /** The source that a set belongs to, if its parent is in the namespace of ours. */
+  /** The source that a set belongs to, if its parent is in the same namespace as this one's. */
   async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;
     const labelSelector = `${APPLY_SET_ID_LABEL}=${id}`;

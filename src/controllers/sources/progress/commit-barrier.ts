@@ -8,7 +8,7 @@ import type { SourceEvent } from './source-events.ts';
 
 /** How long to wait until a commit is applied to the hub. */
 const MAX_FOLLOW_MS = 300_000;
-/** How long to wait for the first read of a source, because the previous controller may have applied a commit only partly. */
+/** How long to wait for the first read of a source. The previous controller may have applied a commit only partly. */
 const MAX_FIRST_READ_MS = 60_000;
 /** How long to wait until the watch shows a write. A later write may have replaced it. */
 const MAX_LAG_MS = 60_000;

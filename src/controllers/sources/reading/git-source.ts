@@ -53,8 +53,8 @@ export interface GitSource {
 }
 
 /**
- * Opens a source without touching the network. InputError for an invalid URL, ref or glob, and for
- * features that need a missing git program.
+ * Opens a source without using the network.
+ * @throws InputError for an invalid URL, ref or glob, and for features that need a missing git program
  */
 export async function openGitSource(options: GitSourceOptions): Promise<GitSource> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
