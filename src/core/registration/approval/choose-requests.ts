@@ -37,8 +37,9 @@ const BOOTSTRAP_GROUPS = [
  * Chooses the certificate requests of a cluster that a person approves by accepting the cluster. If several agents made
  * requests, none is approved unless the person names the agents, because one of them may be an impostor. A request counts
  * only if it is that of an agent of the cluster and a bootstrap user made it: every user who may create requests can put the
- * label of a cluster on one, and could otherwise keep the cluster from joining. The request of an unknown agent is ignored while another agent is alive, because two clusters with one name would overwrite each
- * other. A service account is compared by its full name; clusteradm compares only the beginning.
+ * label of a cluster on one, and could otherwise keep the cluster from joining. The request of an unknown agent is
+ * ignored while another agent is alive, because two clusters with one name would overwrite each other. A service account
+ * is compared by its full name; clusteradm compares only the beginning.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/accept`.
  */
 export function chooseRequests(requests: readonly ReadRequest[], rules: ChoiceRules): RequestChoice {
