@@ -62,7 +62,7 @@ export function computeDeletionLosses(
   return losses.filter(({ count }) => count > 0);
 }
 
-/** What depends on other objects once these are deleted, by another source for example. */
+/** The dependents that remain after these objects are deleted, for example by another source. */
 export function withoutDeleted(hub: Dependents, objects: readonly KubeObject[]): Dependents {
   if (objects.length === 0) return hub;
   const deleted = new DeletedObjects(objects);
@@ -79,7 +79,7 @@ export function withoutDeleted(hub: Dependents, objects: readonly KubeObject[]):
   };
 }
 
-/** Which deletions remove a given object: */
+/** Objects that are deleted, and which other objects their deletion deletes. */
 class DeletedObjects {
   readonly #names: ReadonlyMap<string, string>;
 

@@ -195,7 +195,7 @@ export class HubSync {
       ...found,
       arrives,
       membersBefore,
-      back: [...restored],
+      restored: [...restored],
       notServed: [...notServedAmong(tally.problems), ...(await unservedAmong(this.#options.api, left))],
     });
     tally.problems.push(...problems);

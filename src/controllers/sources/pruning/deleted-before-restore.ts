@@ -22,7 +22,7 @@ export class DeletedBeforeRestore {
   }
 
   /**
-   * The members that a restore brought back and that the source does not declare.
+   * The members that a restore of the hub recreated and that the source does not declare.
    * @param wanted identities of the objects of the source in Git; computed only if needed
    */
   async among(
@@ -36,10 +36,10 @@ export class DeletedBeforeRestore {
     if (this.#uids.size === 0) return [];
     const identities = wanted();
     const known = [...members].filter(({ metadata: { uid = '' } }) => this.#uids.has(uid));
-    const back = known.filter((object) => !identities.has(objectIdentity(refOf(object))));
-    const isBack = new Set(back);
-    for (const object of known) if (!isBack.has(object)) this.forget(object);
-    return back;
+    const restored = known.filter((object) => !identities.has(objectIdentity(refOf(object))));
+    const restoredSet = new Set(restored);
+    for (const object of known) if (!restoredSet.has(object)) this.forget(object);
+    return restored;
   }
 
   /** Called when Git declares the object. */

@@ -64,10 +64,10 @@ export async function pruneHub(
     };
   }
   const isKnown = input.complete && notServed.length === 0;
-  const back = isKnown ? objectsToPrune({ ...known, members: state.back }) : [];
-  const leaving = [...plan.objects, ...back].map((object) => objectIdentity(refOf(object)));
+  const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
+  const leaving = [...plan.objects, ...restored].map((object) => objectIdentity(refOf(object)));
   if (!parts.claims.fetches.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
-  const prunedRestored = await deleteMembers(parts, back, recordedWith(parts, input, undefined));
+  const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
       ? await prune(parts, input, { ...plan, ...losses }, memory)

@@ -35,7 +35,7 @@ export interface PruneParts {
 export interface PruneState {
   readonly members: ReadonlyMap<string, KubeObject>;
   /** Further objects: the source deleted them earlier, and a backup restored them. */
-  readonly back: readonly KubeObject[];
+  readonly restored: readonly KubeObject[];
   /** Whether every kind of these objects could be listed. */
   readonly areAll: boolean;
   /** By identity: objects of the same kinds that belong to other sources. */
