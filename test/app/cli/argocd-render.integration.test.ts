@@ -203,6 +203,13 @@ describe('berth argocd render', () => {
     expect(stderr).toContain('1 cases are not rendered');
   });
 
+  it('says that a gzipped file is damaged', async () => {
+    const whole = gzipSync('{"id":"a","engine":"go","template":"","params":{}}\n'.repeat(1_000));
+    const { code, stderr } = await berth('--cases', await write('cases.jsonl.gz', whole.subarray(0, 60)));
+    expect(code).toBe(1);
+    expect(stderr).toContain('cases.jsonl.gz: the file cannot be read');
+  });
+
   it.each([
     ['not json', 'Unexpected token'],
     ['null', 'expected an object'],

@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
+import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../../../../core/errors.ts';
 import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
@@ -19,7 +19,7 @@ export async function runCases(io: CliIo, file: string): Promise<ExitCode> {
   const full = path.resolve(io.cwd, file);
   let lineNumber = 0;
   let refused = 0;
-  for await (const line of await openLines(full, file)) {
+  for await (const line of readLines(full, file)) {
     lineNumber += 1;
     if (line.trim() === '') continue;
     const output = renderLine(line, `${file}:${String(lineNumber)}`);
@@ -47,18 +47,34 @@ function renderLine(line: string, where: string): ReturnType<typeof renderRecord
   }
 }
 
-async function openLines(full: string, file: string): Promise<AsyncIterable<string>> {
-  const unreadable = (error: unknown): InputError =>
-    new InputError('the file cannot be read', { code: 'argocd.cases', subject: file, cause: error });
-  const handle = await open(full).catch((error: unknown) => {
-    throw unreadable(error);
-  });
+/** The lines of a file, which may be gzipped. */
+async function* readLines(full: string, file: string): AsyncGenerator<string> {
+  try {
+    let rest = '';
+    for await (const chunk of (await openText(full)) as AsyncIterable<string>) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      yield* lines;
+    }
+    yield rest;
+  } catch (error) {
+    throw new InputError('the file cannot be read', { code: 'argocd.cases', subject: file, cause: error });
+  }
+}
+
+async function openText(full: string): Promise<Readable> {
+  const isGzip = await isGzipped(full);
+  const file = createReadStream(full);
+  // Who reads the text gets the errors of both.
+  const text = isGzip ? pipeline(file, createGunzip(), () => undefined) : file;
+  return text.setEncoding('utf8');
+}
+
+async function isGzipped(full: string): Promise<boolean> {
+  const handle = await open(full);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(2), 0, 2, 0);
-    const isGzip = bytesRead === 2 && buffer.readUInt16BE(0) === GZIP_MAGIC;
-    const stream = createReadStream(full);
-    const input = isGzip ? stream.pipe(createGunzip()) : stream;
-    return createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY });
+    return bytesRead === 2 && buffer.readUInt16BE(0) === GZIP_MAGIC;
   } finally {
     await handle.close();
   }
