@@ -30,6 +30,11 @@ const hostile = fc.oneof(fc.constantFrom(...TRICKS), fc.string({ unit: 'binary',
 const UNSEEN =
   /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200c-\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\u{e0000}-\u{e0fff}]/u;
 
+/** Markdown without its code spans. A backslash escapes a backtick outside of them, and not inside. */
+function withoutCode(text: string): string {
+  return text.replace(/\\[^\n]|`[^`\n]*`/g, (part) => (part.startsWith('`') ? '' : part));
+}
+
 describe('text of others', () => {
   it.each([
     ['prose', prose],
@@ -187,8 +192,7 @@ describe('a plan whose every text is hostile', () => {
         expect([...tags]).toEqual([]);
         expect(text).not.toMatch(UNSEEN);
         expect(text).not.toMatch(/^\//m);
-        const prose = text.replace(/```[^]*?```/g, '').replace(/`[^`\n]*`/g, '');
-        expect(prose).not.toMatch(/@\w/);
+        expect(withoutCode(text.replace(/```[^]*?```/g, ''))).not.toMatch(/@\w/);
         expect(text.split('```').length % 2).toBe(1);
       }),
     );
