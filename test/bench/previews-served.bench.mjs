@@ -3,7 +3,8 @@
  * fake of its API). One pull request after the other, then 50 at once.
  * Usage: npm run build && node test/bench/previews-served.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
  * BENCH_DIR keeps hub and repository between runs; BENCH_SINGLE and BENCH_MANY say how many pull requests (20 and 50).
- * BENCH_BERTH is another built checkout to measure. BENCH_PROFILE is a folder for profiles of hub and controller.
+ * BENCH_BERTH is another built checkout to measure. BENCH_PROFILE is a folder for profiles of hub and controller. BENCH_COMMITS=5 also times so many
+ * commits on main, from the push to the decision: first alone, then while the pull requests that were opened at once are planned.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -35,8 +36,11 @@ const quantile = (list, q) => list.toSorted((a, b) => a - b)[Math.min(list.lengt
 mkdirSync(root, { recursive: true });
 const fleet = new PreviewsRepository({ clusters, placements, files, sets });
 if (!existsSync(origin)) fleet.write(origin);
-const base = execFileSync('git', ['--git-dir', origin, 'rev-parse', 'refs/heads/main'], { encoding: 'utf8' }).trim();
+let base = execFileSync('git', ['--git-dir', origin, 'rev-parse', 'refs/heads/main'], { encoding: 'utf8' }).trim();
 
+const COMMITS = Number(process.env.BENCH_COMMITS ?? 0);
+/** When a decision of a placement was published last, by its name. */
+const publishedAt = new Map();
 /** KiB. */
 let largestPlanner = 0;
 /** Clock ticks of processor time of each process that plans, by its id. */
@@ -75,13 +79,16 @@ if (SINGLE > 0) {
 if (SINGLE > 0) report(`one after the other, ${SINGLE}`, single);
 if (MANY > 0) {
   planned.length = 0;
+  const alone = await timeCommits(1);
   const before = processorSeconds();
   const branches = Array.from({ length: MANY }, () => branch());
   await forge.push(branches);
   const startedAt = performance.now();
   const numbers = await Promise.all(branches.map((name) => forge.open(name)));
   // Questions every 20 ms from all of them would be most of the work of the forge.
+  const beside = timeCommits(2);
   const times = await Promise.all(numbers.map((number) => commentedAfter(number, 500)));
+  if (COMMITS > 0) console.log(`commit to decision: alone ${alone.join(', ')} ms; beside these plans ${(await beside).join(', ')} ms`);
   report(`${MANY} at once`, times);
   const [plans, controller, atHub] = processorSeconds().map((all, at) => (all - before[at]).toFixed(1));
   console.log(`  from the first request to the last comment ${seconds(performance.now() - startedAt)} (aim 60 s); processor seconds: plans ${plans}, controller ${controller}, hub ${atHub}`);
@@ -109,6 +116,21 @@ function branch() {
   return name;
 }
 
+/** Commits that ask for more clusters for one placement each, a second apart. @returns milliseconds of each from the push to the published decision */
+async function timeCommits(more) {
+  const times = [];
+  for (let at = 0; at < COMMITS; at++) {
+    const number = 501 + at;
+    base = commitFiles(origin, [fleet.placementFile(number, more)], base);
+    const startedAt = performance.now();
+    await forge.pushMain();
+    while (!(publishedAt.get(`app-${number}`) >= startedAt)) await pause(5);
+    times.push(Math.round(publishedAt.get(`app-${number}`) - startedAt));
+    await pause(1_000);
+  }
+  return times;
+}
+
 async function openOne() {
   const name = branch();
   await forge.push([name]);
@@ -132,6 +154,7 @@ async function fakeForge() {
     token: 'a-token',
     source: { preview: { provider: 'gitea', apiUrl, repository: 'team/fleet', credentials: { tokenFile: 'token' } } },
     push: async () => undefined,
+    pushMain: () => fetch(`http://127.0.0.1:${port}/webhooks/gitea`, fake.delivery('push', { ref: 'refs/heads/main' }, SECRET)),
     async open(name) {
       const number = fake.pulls.size + 1;
       const head = execFileSync('git', ['--git-dir', origin, 'rev-parse', name], { encoding: 'utf8' }).trim();
@@ -179,6 +202,7 @@ async function realForge() {
     token,
     source: { credentials: { tokenFile: 'token' }, preview: { provider: 'gitea' } },
     push: async (names) => push(names),
+    pushMain: async () => push(['main']),
     open: async (name) => (await gitea.call('POST', '/repos/root/fleet/pulls', { head: name, base: 'main', title: name })).number,
     isCommented: async (number) => (await gitea.call('GET', `/repos/root/fleet/issues/${number}/comments`)).length > 0,
     async stop() {
@@ -212,6 +236,8 @@ async function following({ child }) {
         if (line.includes('hub follows the source')) resolve();
         const found = /pull request was planned.*plannedMs"?[:=](\d+)/.exec(line);
         if (found !== null) planned.push({ plannedMs: Number(found[1]) });
+        const placement = /"placement":"[^"]*\/([^"]*)".*"msg":"decision published"/.exec(line)?.[1];
+        if (placement !== undefined) publishedAt.set(placement, performance.now());
       }
     });
     child.once('exit', (code) => reject(new Error(`serve ended with ${code}: ${text}`)));
