@@ -284,6 +284,15 @@ describe('races', () => {
   });
 });
 
+describe('a restored hub without a page that the watch still shows', () => {
+  it('gets the page under its old name', () => {
+    const { state } = run([{ kind: 'hub-changed', atRestore: undefined }], published);
+    const reading = run([next({ clusters: ['c1', 'c2'] })], state);
+    const { actions } = run([{ kind: 'pages-read', pages: [], seen: [PAGE] }], reading.state);
+    expect(lines(actions)).toContain('create web-decision-1');
+  });
+});
+
 describe('a process that knows no past', () => {
   const held = { clusters: ['c1'], budget: { percent: 0, atLeast: 0 } };
 

@@ -5,7 +5,12 @@ import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { Digest } from '../../approval/plan-token.ts';
-import { type DecisionPage, decisionPageOf, publishedClusters } from '../../pages/decision-page.ts';
+import {
+  type DecisionPage,
+  decisionPageOf,
+  placementOfPage,
+  publishedClusters,
+} from '../../pages/decision-page.ts';
 import {
   type LastPublication,
   planToRestore,
@@ -28,15 +33,9 @@ import type { PassPurpose, PassPages, WritingStage } from '../state/placement-st
 import { prependActions, withStage, type PassingState, type StepResult } from '../state/step-result.ts';
 import { writePages } from './write-pages.ts';
 
-/**
- * Time until the next pass while a commit is partly applied. When the commit becomes complete, a
- * pass starts sooner.
- */
+/** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
 const HALF_COMMIT_RETRY_MS = 2_000;
-/**
- * Time until the next pass while a new decision is requested. The decision starts a pass sooner,
- * unless it fails.
- */
+/** Time until the next pass while a new decision is requested, if that decision fails. */
 const REMAINS_RETRY_MS = 1_000;
 /** Time until the next pass while a commit may still make its approved change. */
 const PLAN_RETRY_MS = 500;
@@ -220,10 +219,12 @@ function writingOf(
   return { passPages, purpose, actions, at: 0, objects };
 }
 
-/** Whether a page with this name exists that does not belong to the placement. */
+/** Whether a page of others has this name. Of its own pages, those that were read from the hub count. */
 function isTaken(state: PassingState, { pages }: PassPages, name: string): boolean {
-  const object = latestVersion(state.pages.get(name), state.pass.facts.seenPage(name));
-  return object !== undefined && !pages.some((own) => own.name === name);
+  const { facts, isRead } = state.pass;
+  const object = latestVersion(state.pages.get(name), facts.seenPage(name));
+  if (object === undefined || pages.some((own) => own.name === name)) return false;
+  return !(isRead && placementOfPage(object) === facts.key);
 }
 
 /** The last publication of the placement; undefined if it is unknown. */
