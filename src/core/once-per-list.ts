@@ -1,4 +1,4 @@
-/** The same computation of the same list is made once. A list that was computed on must not change. */
+/** Computes a result once for each list. The lists must not change. */
 export function oncePerList<T, R>(compute: (list: readonly T[]) => R): (list: readonly T[]) => R {
   const known = new WeakMap<readonly T[], { readonly result: R }>();
   return (list) => {
@@ -8,7 +8,10 @@ export function oncePerList<T, R>(compute: (list: readonly T[]) => R): (list: re
   };
 }
 
-/** Lists that equal the ones before them mostly. Equal lists are the same list, so that what was computed of it is found again. */
+/**
+ * The last list of each name. It replaces a new list with the same elements, so that the results of `oncePerList` are
+ * found again.
+ */
 export class LastLists<T> {
   readonly #last = new Map<string, readonly T[]>();
 

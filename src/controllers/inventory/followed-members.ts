@@ -1,6 +1,6 @@
 import type { ObjectCache, PartDefinition } from '../../adapters/kube/cache/object-cache.ts';
 import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { apiVersionOf, type KindInfo } from '../../core/model/kinds.ts';
+import { type KindInfo, typeKeyOf } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock } from '../../core/ports.ts';
 import { APPLY_SET_PART_OF_LABEL } from '../../core/sync/apply-set.ts';
@@ -59,7 +59,7 @@ export class FollowedMembers {
 
   #followed(kind: KindInfo): Heads | undefined {
     const { cache, clock } = this.#options;
-    const id = idOf(kind);
+    const id = typeKeyOf(kind);
     const known = this.#kinds.get(id);
     const whole = cache.whole(kind);
     // Another reader may have asked for the kind since.
@@ -80,8 +80,8 @@ export class FollowedMembers {
     const { cache, clock } = this.#options;
     if (cache.whole(kind) === reflector) return;
     cache.forget(kind, MEMBERS);
-    this.#kinds.delete(idOf(kind));
-    this.#refusedAt.set(idOf(kind), clock.now());
+    this.#kinds.delete(typeKeyOf(kind));
+    this.#refusedAt.set(typeKeyOf(kind), clock.now());
   }
 }
 
@@ -115,8 +115,4 @@ class Heads {
     if (head === undefined) this.#heads.set(object, (head = this.#reduce(object)));
     return head;
   }
-}
-
-function idOf(kind: KindInfo): string {
-  return `${apiVersionOf(kind)} ${kind.kind}`;
 }

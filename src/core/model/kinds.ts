@@ -90,3 +90,8 @@ export const OCM_KINDS: readonly KindInfo[] = [
 export function apiVersionOf(info: Pick<KindInfo, 'group' | 'version'>): string {
   return info.group === '' ? info.version : `${info.group}/${info.version}`;
 }
+
+/** A key for a kind in one version: `cluster.open-cluster-management.io/v1 ManagedCluster`. */
+export function typeKeyOf(info: KindInfo): string {
+  return `${apiVersionOf(info)} ${info.kind}`;
+}

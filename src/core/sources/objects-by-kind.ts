@@ -1,5 +1,4 @@
-import { apiVersionOf } from '../model/kinds.ts';
-import type { KindInfo } from '../model/kinds.ts';
+import { type KindInfo, typeKeyOf } from '../model/kinds.ts';
 import type { SourceObject } from '../model/source-object.ts';
 
 /** The objects of a fleet by kind. Their shapes were checked when they were read. */
@@ -19,7 +18,7 @@ export class ObjectsByKind {
 
   /** Objects of one kind and version, typed as that kind; the caller names the type that belongs to the kind. */
   ofKind<T extends { readonly metadata: unknown }>(kind: KindInfo): readonly SourceObject<T>[] {
-    const found: readonly SourceObject[] = this.#byType.get(`${apiVersionOf(kind)} ${kind.kind}`) ?? [];
+    const found: readonly SourceObject[] = this.#byType.get(typeKeyOf(kind)) ?? [];
     return found as unknown as readonly SourceObject<T>[];
   }
 }

@@ -1,5 +1,4 @@
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import { apiVersionOf } from '../../../core/model/kinds.ts';
+import { type KindInfo, typeKeyOf } from '../../../core/model/kinds.ts';
 import type { ListOptions } from '../../../core/ports.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Supervisor } from '../../../runtime/supervisor.ts';
@@ -66,29 +65,31 @@ export class ObjectCache {
 
   /** The only reflector of the kind. The first call makes the cache follow the kind. */
   of(kind: KindInfo): Reflector {
-    const known = this.#reflectors.get(idOf(kind));
+    const known = this.#reflectors.get(typeKeyOf(kind));
     if (known !== undefined) return known;
     const transform = this.#options.transforms?.[kind.plural];
     const reflector = this.#reflect(kind, this.#options.scopes?.[kind.plural] ?? {}, transform);
-    this.#reflectors.set(idOf(kind), reflector);
+    this.#reflectors.set(typeKeyOf(kind), reflector);
     if (this.#supervisor !== undefined) runReflector(reflector, this.#supervisor);
     return reflector;
   }
 
   /** The reflector of the kind, if a reader asked for it and all of its objects are followed. */
   whole(kind: KindInfo): Reflector | undefined {
-    return this.#options.scopes?.[kind.plural] === undefined ? this.#reflectors.get(idOf(kind)) : undefined;
+    return this.#options.scopes?.[kind.plural] === undefined
+      ? this.#reflectors.get(typeKeyOf(kind))
+      : undefined;
   }
 
   /** The only reflector of a part of the kind. The first call makes the cache follow it. Ask `whole` first. */
   part(kind: KindInfo, definition: PartDefinition): Reflector {
     const kinds = this.#parts.get(definition) ?? new Map<string, FollowedPart>();
     this.#parts.set(definition, kinds);
-    const known = kinds.get(idOf(kind));
+    const known = kinds.get(typeKeyOf(kind));
     if (known !== undefined) return known.reflector;
     const reflector = this.#reflect(kind, definition.selection, definition.reduce);
     const stop = new AbortController();
-    kinds.set(idOf(kind), { reflector, stop });
+    kinds.set(typeKeyOf(kind), { reflector, stop });
     if (this.#supervisor !== undefined) runReflector(reflector, this.#supervisor, stop.signal);
     return reflector;
   }
@@ -96,8 +97,8 @@ export class ObjectCache {
   /** Stops to follow a part of the kind, and forgets its objects. */
   forget(kind: KindInfo, definition: PartDefinition): void {
     const kinds = this.#parts.get(definition);
-    kinds?.get(idOf(kind))?.stop.abort();
-    kinds?.delete(idOf(kind));
+    kinds?.get(typeKeyOf(kind))?.stop.abort();
+    kinds?.delete(typeKeyOf(kind));
   }
 
   index(definition: IndexDefinition): KeyIndex {
@@ -142,10 +143,6 @@ export class ObjectCache {
       ...(transform && { transform }),
     });
   }
-}
-
-function idOf(kind: KindInfo): string {
-  return `${apiVersionOf(kind)} ${kind.kind}`;
 }
 
 /** @param stop ends it before the supervisor does */

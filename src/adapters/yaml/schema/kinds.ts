@@ -1,4 +1,4 @@
-import { apiVersionOf } from '../../../core/model/kinds.ts';
+import { apiVersionOf, typeKeyOf } from '../../../core/model/kinds.ts';
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
 import { RULE_TEST } from '../../../core/preview/rules/rule-test.ts';
 import { type KnownKind, OCM_MANIFESTS } from './ocm-schemas.ts';
@@ -11,7 +11,7 @@ const KNOWN: readonly KnownKind[] = [
   { info: RULE_TEST, schema: ruleTest },
 ];
 
-const BY_TYPE = new Map(KNOWN.map((known) => [`${apiVersionOf(known.info)} ${known.info.kind}`, known]));
+const BY_TYPE = new Map(KNOWN.map((known) => [typeKeyOf(known.info), known]));
 const BY_GROUP_KIND = new Map(KNOWN.map((known) => [`${known.info.group} ${known.info.kind}`, known]));
 
 /** The kind of an object: `known`, `other-version` of a known kind, or `unknown`. */

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
+import { oncePerList } from '../../once-per-list.ts';
 
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
 
@@ -40,17 +41,19 @@ export function appliedObjects<T extends { readonly object: Kinded }>(
   objects: readonly T[],
   kinds: readonly string[] | undefined,
 ): readonly T[] {
-  const known = APPLIED.get(objects);
-  const wanted = JSON.stringify(kinds ?? null);
-  if (known?.kinds === wanted) return known.applied as readonly T[];
-  const isApplied = appliedKinds(kinds);
-  const applied = objects.filter(({ object }) => isApplied(object));
-  APPLIED.set(objects, { kinds: wanted, applied });
+  const known = appliedByKinds(objects);
+  const key = JSON.stringify(kinds ?? null);
+  let applied = known.get(key) as readonly T[] | undefined;
+  if (applied === undefined) {
+    const isApplied = appliedKinds(kinds);
+    applied = objects.filter(({ object }) => isApplied(object));
+    known.set(key, applied);
+  }
   return applied;
 }
 
-/** The last answer for each list. A plan asks for the same ones several times. */
-const APPLIED = new WeakMap<object, { readonly kinds: string; readonly applied: readonly unknown[] }>();
+/** The results for each list, by the listed kinds. A plan needs the same ones several times. */
+const appliedByKinds = oncePerList(() => new Map<string, readonly unknown[]>());
 
 /** As a source lists it: `apps/Deployment`. */
 export function listedKind({ apiVersion, kind }: Kinded): string {
