@@ -156,6 +156,21 @@ const FOUND: readonly Step[][] = [
     { do: 'restart' },
     { do: 'cutHub' },
   ],
+  // A work deleted an object that another one had just taken, and the response to the write of the other one hid it.
+  [
+    { do: 'apply', work: 'three', objects: ['d'], content: 0, strategy: 'Update', orphan: false },
+    { do: 'apply', work: 'two', objects: ['c'], content: 0, strategy: 'Update', orphan: true },
+    { do: 'expire' },
+    { do: 'apply', work: 'three', objects: ['a'], content: 0, strategy: 'Update', orphan: true },
+    {
+      do: 'apply',
+      work: 'one',
+      objects: ['d', 'a', 'c'],
+      content: 0,
+      strategy: 'ServerSideApply',
+      orphan: false,
+    },
+  ],
 ];
 
 /** Two API servers that live on, and agents that come and go. */

@@ -3,7 +3,6 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import type { Clock, KubeApi, Logger, ObjectKey } from '../../core/ports.ts';
 import { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { withoutManagedFields } from '../../adapters/kube/cache/without-managed-fields.ts';
 
 export interface LiveObjectsOptions {
   readonly cluster: KubeApi;
@@ -71,7 +70,7 @@ export class LiveObjects {
     const watch = this.#watches.get(watchId(kind, object.metadata.namespace ?? ''));
     if (watch?.reflector.synced !== true) return;
     this.#writingWork = by;
-    watch.reflector.store.put(withoutManagedFields(object));
+    watch.reflector.putWritten(object);
     this.#writingWork = undefined;
   }
 

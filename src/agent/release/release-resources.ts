@@ -1,4 +1,4 @@
-import { ConflictError, errorText, TransientError } from '../../core/errors.ts';
+import { ConflictError, errorText } from '../../core/errors.ts';
 import type { AppliedResource } from '../../core/model/kind/applied-manifest-work.ts';
 import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
@@ -43,11 +43,34 @@ export async function releaseResources(
   return { pending, problems };
 }
 
+interface Release {
+  readonly owner: OwnerReference;
+  readonly stays: boolean;
+}
+
+/** An object that changes even more often stays for the next pass. */
+const CONFLICT_TRIES = 5;
+
 /** @returns whether the object is released */
-async function releaseOne(
+async function releaseOne(cluster: KubeApi, resource: AppliedResource, release: Release): Promise<boolean> {
+  for (let attempt = 0; attempt < CONFLICT_TRIES; attempt++) {
+    try {
+      return await releaseOnce(cluster, resource, release);
+    } catch (error) {
+      if (!(error instanceof ConflictError)) throw error;
+    }
+  }
+  return false;
+}
+
+/**
+ * @returns whether the object is released
+ * @throws ConflictError when the object changed after it was read: another work may own it now
+ */
+async function releaseOnce(
   cluster: KubeApi,
   resource: AppliedResource,
-  { owner, stays }: { readonly owner: OwnerReference; readonly stays: boolean },
+  { owner, stays }: Release,
 ): Promise<boolean> {
   const kind = kindOfResource(resource);
   const key = { namespace: resource.namespace ?? '', name: resource.name };
@@ -62,15 +85,10 @@ async function releaseOne(
     return true;
   }
   if (live.metadata.deletionTimestamp !== undefined) return false;
-  try {
-    await cluster.delete(kind, key, { uid: live.metadata.uid, propagationPolicy: 'Background' });
-    // Most objects are deleted by now, so that no further pass is needed.
-    return (await cluster.get(kind, key))?.metadata.uid !== live.metadata.uid;
-  } catch (error) {
-    // Another object has this name now, so ours is deleted.
-    if (error instanceof ConflictError) return true;
-    throw error;
-  }
+  const { uid, resourceVersion } = live.metadata;
+  await cluster.delete(kind, key, { uid, resourceVersion, propagationPolicy: 'Background' });
+  // Most objects are deleted by now, so that no further pass is needed.
+  return (await cluster.get(kind, key))?.metadata.uid !== uid;
 }
 
 /**
@@ -104,12 +122,6 @@ async function leaveToOthers(
   try {
     await cluster.mergePatch(kind, { namespace, name }, patch, { fieldManager: AGENT_MANAGER });
   } catch (error) {
-    if (isRefusal(error, 'notfound')) return;
-    if (!(error instanceof ConflictError)) throw error;
-    throw new TransientError('changed while our owner reference was removed', {
-      code: 'agent.release',
-      subject: `${kind.kind} ${name}`,
-      cause: error,
-    });
+    if (!isRefusal(error, 'notfound')) throw error;
   }
 }

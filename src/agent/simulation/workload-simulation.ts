@@ -122,7 +122,7 @@ class KindSimulation {
       const options = { subresource: 'status', fieldManager: 'berth-simulation' } as const;
       const written = await cluster.mergePatch(this.#kind, { namespace, name }, patch, options);
       this.#writing.delete(key);
-      this.#reflector.store.put(written);
+      this.#reflector.putWritten(written);
       this.#reconcile(namespacedName(written.metadata));
     } catch (error) {
       this.#writing.delete(key);

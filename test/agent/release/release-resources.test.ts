@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { kindOfResource } from '../../../src/core/work/applied/applied-resources.ts';
 import { releaseResources } from '../../../src/agent/release/release-resources.ts';
 import type { AppliedResource } from '../../../src/core/model/kind/applied-manifest-work.ts';
-import type { OwnerReference } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject, OwnerReference } from '../../../src/core/model/object-meta.ts';
 import { CLAIM_LABEL } from '../../../src/core/work/applied/claim.ts';
 import { appliedWorkOwner } from '../../../src/core/work/applied/ownership.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
@@ -77,4 +77,43 @@ describe('letting go of what a work no longer wants', () => {
     expect(live === undefined ? undefined : (live.metadata.ownerReferences ?? [])).toEqual(left);
     if (live !== undefined && claim === 'ours') expect(live.metadata.labels).toEqual({ app: 'x' });
   });
+
+  it('keeps an object that another work took after it was read', async () => {
+    const cluster = new FakeKubeApi();
+    const kind = kindOfResource(RESOURCE);
+    await cluster.create(kind, configMapOf([OURS]));
+    changeAfterReads(cluster, 1, [OURS, OTHER_WORK]);
+    expect(await releaseResources(cluster, [RESOURCE], OURS)).toEqual({ pending: [], problems: [] });
+    const live = await cluster.get(kind, { namespace: 'app', name: 'settings' });
+    expect(live?.metadata.ownerReferences).toEqual([OTHER_WORK]);
+  });
+
+  it('tries again later when the object changes after each read', async () => {
+    const cluster = new FakeKubeApi();
+    const kind = kindOfResource(RESOURCE);
+    await cluster.create(kind, configMapOf([OURS]));
+    changeAfterReads(cluster, Infinity, [OURS]);
+    expect(await releaseResources(cluster, [RESOURCE], OURS)).toEqual({ pending: [RESOURCE], problems: [] });
+  });
 });
+
+function configMapOf(ownerReferences: readonly OwnerReference[]): KubeObject {
+  const metadata = { namespace: 'app', name: 'settings', ownerReferences };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata };
+}
+
+/** After each of the next reads, somebody sets these owners and a label that is new each time. */
+function changeAfterReads(
+  cluster: FakeKubeApi,
+  reads: number,
+  ownerReferences: readonly OwnerReference[],
+): void {
+  const read = cluster.get.bind(cluster);
+  let done = 0;
+  cluster.get = async (kind, key) => {
+    const live = await read(kind, key);
+    if (done++ < reads)
+      await cluster.mergePatch(kind, key, { metadata: { ownerReferences, labels: { change: `${done}` } } });
+    return live;
+  };
+}

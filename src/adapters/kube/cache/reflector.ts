@@ -2,7 +2,7 @@ import { InputError, TransientError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
-import { isNewerResourceVersion } from '../../../core/model/resource-version.ts';
+import { hasReachedVersion, isNewerResourceVersion } from '../../../core/model/resource-version.ts';
 import type { WatchEvent } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
 import { sleep } from '../../../runtime/sleep.ts';
@@ -120,6 +120,16 @@ export class Reflector {
     this.#lists.wanted = this.#lists.begun + 1;
     this.#interrupt();
     return this.#lists.wanted;
+  }
+
+  /**
+   * Stores the response to an own write, so that it can be read at once. A response that arrives after the list or the
+   * watch has shown this version is ignored: the object may have been changed or deleted since.
+   */
+  putWritten(object: KubeObject): void {
+    const { resourceVersion = '' } = object.metadata;
+    if (!hasReachedVersion(this.position.resourceVersion ?? '', resourceVersion))
+      this.store.put(this.#reduce(object));
   }
 
   /** Ends the pause after a failure, because the server answers again. */

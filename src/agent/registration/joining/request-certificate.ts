@@ -156,7 +156,7 @@ class CertificateWait {
       },
     };
     const created = await api.create(CERTIFICATE_REQUEST, object);
-    this.#reflector.store.put(created);
+    this.#reflector.putWritten(created);
     settings.log.info('certificate requested', { cluster: identity.cluster, request: created.metadata.name });
   }
 

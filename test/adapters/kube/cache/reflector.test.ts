@@ -65,6 +65,30 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['b']);
   });
 
+  it('shows an own write at once, but not one that it has seen deleted since', async () => {
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    await reflector.whenSynced(stop.signal);
+    const created = await api.create(MANAGED_CLUSTER, cluster('b'));
+    reflector.putWritten(created);
+    expect(names(reflector)).toEqual(['a', 'b']);
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['a']);
+    // The response was late: the watch has shown the deletion.
+    reflector.putWritten(created);
+    expect(names(reflector)).toEqual(['a']);
+  });
+
+  it('ignores the response to a write whose object was deleted before the last list', async () => {
+    const created = await api.create(MANAGED_CLUSTER, cluster('b'));
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });
+    const reflector = start();
+    await reflector.whenSynced(stop.signal);
+    reflector.putWritten(created);
+    expect(names(reflector)).toEqual([]);
+  });
+
   it('tells the version of each list when the store shows it', async () => {
     await api.create(MANAGED_CLUSTER, cluster('a'));
     const reflector = start();
