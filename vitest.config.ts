@@ -42,7 +42,10 @@ export default defineConfig({
         isolate: false,
         exclude: [`${MIRROR}/*.integration.test.ts`],
         // Who writes golden files again writes files.
-        setupFiles: process.env['UPDATE_GOLDEN'] === '1' ? [] : ['test/unit-boundary.setup.ts'],
+        setupFiles: [
+          ...(process.env['UPDATE_GOLDEN'] === '1' ? [] : ['test/unit-boundary.setup.ts']),
+          'test/random-input.setup.ts',
+        ],
       }),
       project('integration', [`${MIRROR}/*.integration.test.ts`], {
         retry: AGAIN,
@@ -51,7 +54,10 @@ export default defineConfig({
       }),
       project('integration-apart', APART, { retry: AGAIN }),
       project('conformance', ['test/conformance/**/*.test.ts']),
-      project('property', ['test/property/**/*.test.ts'], { testTimeout: LONG_RUN_MS }),
+      project('property', ['test/property/**/*.test.ts'], {
+        testTimeout: LONG_RUN_MS,
+        setupFiles: ['test/random-input.setup.ts'],
+      }),
       // Each attack that was ever found to work, by name, and short runs of the fuzzers.
       project('security', ['test/security/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),
       project('e2e', ['test/e2e/**/*.test.ts'], { retry: AGAIN, testTimeout: LONG_RUN_MS }),

@@ -1,4 +1,5 @@
 import { onTestFailed } from 'vitest';
+import { TEST_SEED } from './test-seed.ts';
 
 /** Uniform in [0, 1), the same sequence for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -11,9 +12,8 @@ export function seeded(seed: number): () => number {
   };
 }
 
-/** For a test that draws anew each time: from `BERTH_SEED` where that is set. A test that fails says its seed. */
+/** Random numbers of this run (see `TEST_SEED`). A test that fails prints the seed. */
 export function drawn(): () => number {
-  const seed = Number(process.env['BERTH_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
-  onTestFailed(() => console.error(`drawn with BERTH_SEED=${seed}`));
-  return seeded(seed);
+  onTestFailed(() => console.error(`repeat with BERTH_SEED=${TEST_SEED}`));
+  return seeded(TEST_SEED);
 }

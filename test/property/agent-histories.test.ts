@@ -14,7 +14,6 @@ import { SilentLogger } from '../fakes/silent-logger.ts';
 
 /** A minute's worth in CI; `BERTH_HISTORIES` says otherwise. */
 const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
-const SEED = process.env['BERTH_SEED'] === undefined ? undefined : Number(process.env['BERTH_SEED']);
 
 /** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is told. */
 const MANY_WRITES = 5_000;
@@ -409,7 +408,6 @@ describe('random histories of an agent', () => {
         }),
         {
           numRuns: HISTORIES,
-          ...(SEED === undefined ? {} : { seed: SEED }),
           endOnFailure: false,
           examples: FOUND.map((steps) => [steps]),
         },

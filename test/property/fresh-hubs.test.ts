@@ -13,10 +13,10 @@ vi.mock('node:fs/promises', async (original) => {
 
 /*
  * The same repository on hubs that hold nothing yet: its objects in any files and in any order, and the controller killed at any write,
- * between two pages too. The PlacementDecisions are the same, byte for byte. BERTH_FRESH_HUBS sets the number of hubs, BERTH_PROPERTY_SEED the seed.
+ * between two pages too. The PlacementDecisions are the same, byte for byte. BERTH_FRESH_HUBS sets the number of hubs, BERTH_SEED the seed.
  */
 const HUBS = Number(process.env['BERTH_FRESH_HUBS'] ?? 4);
-const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? 3);
+const SEED = Number(process.env['BERTH_SEED'] ?? 3);
 const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
 
 const balance = {

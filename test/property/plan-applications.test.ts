@@ -27,11 +27,11 @@ import {
  * Random repositories with ApplicationSets, and random changes of them: each is planned on the hub and merged, and what Argo CD makes then of
  * the decisions that the controller published is what the plan said, Application by Application. Every other history has an open budget;
  * in the others decisions are held, and the Applications stay. BERTH_PLAN_COMMITS sets the number of changes of each history,
- * BERTH_PLAN_HISTORIES that of histories, BERTH_PROPERTY_SEED the first seed.
+ * BERTH_PLAN_HISTORIES that of histories, BERTH_SEED the first seed.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
-const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? 100);
+const SEED = Number(process.env['BERTH_SEED'] ?? 100);
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 
 /** By `SET/NAME`. */

@@ -14,13 +14,13 @@ vi.mock('node:fs/promises', async (original) => {
 /*
  * Random commits, each planned on the hub and then merged: every placement lists afterwards what the plan said, the works stand where it
  * said, and what it said would be held is held under the same token; also when the controller is killed on the way. BERTH_PLAN_COMMITS sets
- * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_PROPERTY_SEED the first seed. Every other history
+ * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_SEED the first seed. Every other history
  * has an open budget; in every third the repository is followed as two sources; in every eighth Git is read with the git program,
  * of which a commit starts about sixty, in the others without it.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
-const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? 7);
+const SEED = Number(process.env['BERTH_SEED'] ?? 7);
 
 /** Histories that showed a defect once, as short as they show it. */
 const KEPT: readonly { readonly seed: number; readonly commits: number; readonly what: string }[] = [

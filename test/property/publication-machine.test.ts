@@ -6,10 +6,10 @@ import { PublicationHistory, type Trouble } from './publication/publication-hist
 /*
  * The state machine of a publication, alone: a hub, one or two controllers, other writers, lost and late answers, kills, restores and jumps of
  * the clock are a model, and each history of them is drawn from a seed. BERTH_PUBLICATION_HISTORIES sets the number of histories,
- * BERTH_PROPERTY_SEED the first seed.
+ * BERTH_SEED the first seed.
  */
 const HISTORIES = Number(process.env['BERTH_PUBLICATION_HISTORIES'] ?? 400);
-const SEED = Number(process.env['BERTH_PROPERTY_SEED'] ?? 1);
+const SEED = Number(process.env['BERTH_SEED'] ?? 1);
 const STEPS = 300;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
