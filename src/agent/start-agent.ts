@@ -55,8 +55,8 @@ export function startAgent(options: AgentOptions): Agent {
   });
   const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
   const own = {
-    works: new ReadYourWritesCache(works.store),
-    applied: new ReadYourWritesCache(applied.store),
+    works: new ReadYourWritesCache(works),
+    applied: new ReadYourWritesCache(applied),
   };
   const reviews = new ExecutorReviews({ ...settings, rights });
   const state = new AgentState({ settings, live, reviews, ...own });

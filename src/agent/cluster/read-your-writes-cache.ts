@@ -1,5 +1,6 @@
-import type { ObjectStore } from '../../adapters/kube/cache/object-store.ts';
+import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import { hasReachedVersion } from '../../core/model/resource-version.ts';
 
 interface OwnWrite {
   /** Versions older than the write. While the store shows one of them, it is behind. */
@@ -12,35 +13,37 @@ interface OwnWrite {
  * has caught up.
  */
 export class ReadYourWritesCache {
-  readonly #store: ObjectStore;
+  readonly #reflector: Pick<Reflector, 'store' | 'position'>;
   readonly #writes = new Map<string, OwnWrite>();
   /** The versions that our last writes created. */
   readonly #ownVersions = new Map<string, string>();
 
-  constructor(store: ObjectStore) {
-    this.#store = store;
-    store.onChange(({ key, after }) => {
+  constructor(reflector: Pick<Reflector, 'store' | 'position'>) {
+    this.#reflector = reflector;
+    reflector.store.onChange(({ key, after }) => {
       if (after === undefined) this.#ownVersions.delete(key);
     });
   }
 
   get(key: string): KubeObject | undefined {
-    const seen = this.#store.get(key);
+    const seen = this.#reflector.store.get(key);
     const write = this.#writes.get(key);
     if (write === undefined) return seen;
-    if (write.olderVersions.has(seen?.metadata.resourceVersion)) return write.object;
+    const isBehind = write.olderVersions.has(seen?.metadata.resourceVersion);
+    if (isBehind && !this.#isShown(write.object)) return write.object;
     this.#writes.delete(key);
     return seen;
   }
 
   /** @param object from the response; undefined: deleted */
   recordWrite(key: string, object: KubeObject | undefined): void {
-    const seen = this.#store.get(key)?.metadata.resourceVersion;
+    const seen = this.#reflector.store.get(key)?.metadata.resourceVersion;
     const version = object?.metadata.resourceVersion;
     const before = this.#writes.get(key);
     if (version === undefined) this.#ownVersions.delete(key);
     else this.#ownVersions.set(key, version);
-    if (version !== undefined && version === seen) {
+    // Without this, a late response would hide that the object was changed or deleted after the write.
+    if ((version !== undefined && version === seen) || this.#isShown(object)) {
       this.#writes.delete(key);
       return;
     }
@@ -48,6 +51,15 @@ export class ReadYourWritesCache {
     olderVersions.add(seen);
     if (before?.object !== undefined) olderVersions.add(before.object.metadata.resourceVersion);
     this.#writes.set(key, { olderVersions, object });
+  }
+
+  /** Whether the list or the watch has shown this version of an object, and all that followed until now. */
+  #isShown(object: KubeObject | undefined): boolean {
+    const { resourceVersion } = this.#reflector.position;
+    const version = object?.metadata.resourceVersion;
+    return (
+      version !== undefined && resourceVersion !== undefined && hasReachedVersion(resourceVersion, version)
+    );
   }
 
   /** Whether our own last write created this version. If so, its event is not new. */
