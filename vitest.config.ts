@@ -28,7 +28,8 @@ const APART = [
 export default defineConfig({
   test: {
     pool: 'forks',
-    maxWorkers: 2,
+    // One more than the cores of a small machine: many tests wait for other processes.
+    maxWorkers: 3,
     // A test may fail because the software is wrong, never because the machine is slow: no test sets a shorter limit of its own.
     testTimeout: HANG_MS,
     hookTimeout: HANG_MS,

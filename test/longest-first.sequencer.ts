@@ -1,12 +1,19 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take minutes. Begun last, they would keep one worker busy while the other has nothing left to do. */
+/** Files that take minutes. Begun last, they would keep one worker busy while the others have nothing left to do. */
 const LONGEST = [
-  'test/interop/ocm-suites.test.ts',
+  'test/e2e/join-crash.test.ts',
+  'test/e2e/leader-election.test.ts',
+  'test/e2e/stop-in-time.test.ts',
   'test/property/plan-outcome.test.ts',
-  'test/interop/argocd/generators-real-hub.test.ts',
-  'test/interop/argocd/generators.test.ts',
+  'test/e2e/migration.test.ts',
+  'test/property/data-directory-crashes.test.ts',
+  'test/interop/registration/matrix-real-hub.test.ts',
+  'test/interop/ocm-suites.test.ts',
+  'test/interop/registration/matrix-embedded-hub.test.ts',
+  'test/interop/policies.test.ts',
   'test/interop/restored-hub.test.ts',
+  'test/interop/pull/argocd-pull.test.ts',
 ];
 
 /** Vitest's order, except that the longest files begin first: a fresh checkout does not know how long files take. */

@@ -12,8 +12,8 @@ import { FakeClock } from '../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
-/** A minute's worth in CI; `BERTH_HISTORIES` says otherwise. */
-const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
+/** `BERTH_HISTORIES` sets another number. */
+const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 4_000));
 
 /** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is told. */
 const MANY_WRITES = 5_000;
