@@ -125,7 +125,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   );
   const judged = await judgeSources(input, [baseFleets, headFleets], { ownerOf, now });
   const deletions = judged.map((one) => ({ ...one, left: one.left.map((it) => content.restore(it)) }));
-  const works = await readWorks(input.hubApi, [...stands.objects, ...comes.objects]);
+  const works = await readWorks(input.hubApi, [stands, comes], deletions);
   const planned = planContents({
     base: {
       fleet: { ...stands, declared: declaredIn([...baseFleets, ...others]) },

@@ -1,7 +1,9 @@
 import { BerthError, errorText } from '../../core/errors.ts';
 import { apiVersionOf, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
+import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 
 interface ReadWorks {
@@ -10,12 +12,16 @@ interface ReadWorks {
   readonly notEvaluated: readonly string[];
 }
 
-/** Reads the works on the hub, if replica sets are planned. */
+/** Reads the works on the hub, if replica sets are planned. Some of these may have left Git, and be held on the hub. */
 export async function readWorks(
   hub: KubeApi | undefined,
-  objects: readonly SourceObject[],
+  sides: readonly { readonly objects: readonly SourceObject[] }[],
+  deletions: readonly Pick<JudgedDeletions, 'left'>[],
 ): Promise<ReadWorks> {
-  const isPlanned = objects.some(({ object }) => object.kind === MANIFEST_WORK_REPLICA_SET.kind);
+  const isReplicaSet = ({ kind }: KubeObject): boolean => kind === MANIFEST_WORK_REPLICA_SET.kind;
+  const isPlanned =
+    sides.some(({ objects }) => objects.some(({ object }) => isReplicaSet(object))) ||
+    deletions.some(({ left }) => left.some(isReplicaSet));
   if (hub === undefined || !isPlanned) return { items: undefined, notEvaluated: [] };
   try {
     const kind = await hub.resolve(apiVersionOf(MANIFEST_WORK), MANIFEST_WORK.kind);

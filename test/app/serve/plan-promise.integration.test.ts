@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import {
   baseFiles,
@@ -12,6 +12,7 @@ import {
   namespace,
   outside,
   placement,
+  replicaSet,
   retired,
   yaml,
 } from './fleet-fixture.ts';
@@ -30,6 +31,11 @@ describe('a preview on a hub', () => {
     await fleet.published('web');
   });
   afterEach(() => fleet.close());
+
+  const works = async (): Promise<readonly string[]> =>
+    (await fleet.hub.api.list(MANIFEST_WORK)).items
+      .map(({ metadata }) => metadata.namespace ?? '')
+      .toSorted();
 
   async function plan(): Promise<Plan> {
     const flags = ['--kubeconfig', fleet.hub.kubeconfig, '-o', 'json', ...EVERY_KIND];
@@ -158,6 +164,28 @@ describe('a preview on a hub', () => {
     expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held' || kind === 'sync-problem')).toEqual(
       [],
     );
+  });
+
+  it('names the works that a placement takes away when it comes back to a replica set that left Git', async () => {
+    const budget = { 'berth.dev/removal-budget': '100%' };
+    fleet.git.commit(
+      { 'web.yaml': yaml(placement('web', {}, budget)), 'works.yaml': yaml(replicaSet) },
+      'Works',
+    );
+    await expect.poll(works).toHaveLength(6);
+    // Its works stay, because the reference may be a typo.
+    fleet.git.commit({ 'web.yaml': undefined }, 'Web leaves');
+    await fleet.event('synced', ({ pruned }) => pruned === 1);
+    fleet.git.commit({ 'works.yaml': undefined }, 'Its works leave');
+    await fleet.event('sync-problem', ({ message }) => message.includes('takes away 6 of 6 works'));
+    fleet.git.run('checkout', '-q', '-b', 'retire');
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) }, 'Web comes back');
+    const planned = await plan();
+    expect(planned.workloads).toMatchObject([
+      { name: 'web', change: 'moved', added: [], removed: ['c3', 'c4', 'c5', 'c6'] },
+    ]);
+    fleet.git.merge('retire');
+    await expect.poll(works).toEqual(['c1', 'c2']);
   });
 
   const settings = (...numbers: number[]) => ({
