@@ -20,6 +20,7 @@ import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-mem
 import {
   mayCauseLosses,
   computeDeletionLosses,
+  lossHolders,
   withoutDeleted,
 } from '../../core/sync/compute-deletion-losses.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
@@ -89,6 +90,7 @@ export async function judgeDeletions(
   const plan = planPrune({
     ...known,
     losses: weighed.losses ?? [],
+    holders: weighed.holders,
     notServed: kinds.notServed,
     source: head.name,
     arrives: appliedObjects(head.objects, head.kinds).some(
@@ -132,6 +134,8 @@ function idOf(object: KubeObject): string {
 interface Weighed {
   /** Undefined if they cannot be read. */
   readonly losses: readonly DeletionLoss[] | undefined;
+  /** See `PruneInput`. */
+  readonly holders: readonly string[] | undefined;
   readonly notEvaluated: readonly string[];
 }
 
@@ -144,7 +148,7 @@ async function weigh(
   returning: readonly SourceObject[],
   context: DeletionContext,
 ): Promise<Weighed> {
-  if (!objects.some(mayCauseLosses)) return { losses: [], notEvaluated: [] };
+  if (!objects.some(mayCauseLosses)) return { losses: [], holders: [], notEvaluated: [] };
   const { before, all, hub, ownerOf, now, deletedByOthers = [] } = context;
   const [standing, comes] = [mergeSources(before, ownerOf).objects, mergeSources(all, ownerOf).objects];
   try {
@@ -159,11 +163,16 @@ async function weigh(
       snapshotOfObjects(applied, { now }),
     );
     const remaining = withoutDeleted({ ...dependents, ...overlaid }, deletedByOthers);
-    return { losses: computeDeletionLosses(objects, remaining), notEvaluated: [] };
+    return {
+      losses: computeDeletionLosses(objects, remaining),
+      holders: lossHolders(remaining),
+      notEvaluated: [],
+    };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     return {
       losses: undefined,
+      holders: undefined,
       notEvaluated: [
         `What the deletions take away cannot be read, and without it the controller deletes nothing: ${errorText(error)}`,
       ],

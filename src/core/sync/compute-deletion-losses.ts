@@ -62,6 +62,19 @@ export function computeDeletionLosses(
   return losses.filter(({ count }) => count > 0);
 }
 
+/** The objects that can have losses, in the form of `DeletionLoss.holder`. */
+export function lossHolders({ placements, replicaSets, clusters }: Dependents): readonly string[] {
+  const holder =
+    (kind: string) =>
+    ({ metadata: { namespace = '', name } }: { metadata: ObjectMeta }) =>
+      formatRef({ kind, namespace, name });
+  return [
+    ...placements.map(holder(PLACEMENT.kind)),
+    ...replicaSets.map(holder(MANIFEST_WORK_REPLICA_SET.kind)),
+    ...clusters.map(holder(MANAGED_CLUSTER.kind)),
+  ];
+}
+
 /** The dependents that remain after these objects are deleted, for example by another source. */
 export function withoutDeleted(hub: Dependents, objects: readonly KubeObject[]): Dependents {
   if (objects.length === 0) return hub;

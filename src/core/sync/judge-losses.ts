@@ -17,27 +17,35 @@ const NOTHING_EARLIER: EarlierLosses = { losses: [], windowMs: 0 };
 /** Losses that a message names; the others are counted. */
 const MAX_NAMED = 3;
 
+export interface RefusedLosses {
+  /** What is lost, for a message. */
+  readonly text: string;
+  /** The objects that would lose it, such as `Placement team-a/web`. */
+  readonly holders: readonly string[];
+}
+
 /**
- * Describes the losses that are beyond a budget: more clusters or works of one holder than its budget allows, or any
+ * The losses that are beyond a budget: more clusters or works of one holder than its budget allows, or any
  * loss of a placement that is held. Losses of the holder within the window are added, both to the loss and to the
  * total that the budget is a share of. Undefined: every loss is allowed.
  */
 export function judgeLosses(
   losses: readonly DeletionLoss[],
   { budget, earlierLosses, digest }: LossRules,
-): string | undefined {
+): RefusedLosses | undefined {
   const { losses: earlier, windowMs } = earlierLosses ?? NOTHING_EARLIER;
   const refused = losses.flatMap((loss) => {
-    if (loss.heldFor !== undefined) return [describe(loss, `held: ${loss.heldFor}`)];
+    if (loss.heldFor !== undefined) return [{ loss, why: `held: ${loss.heldFor}` }];
     const before = earlier.length === 0 ? 0 : sumEarlierLosses(earlier, objectMark(digest, loss.holder));
     const limit = removalLimit(loss.budget ?? budget, loss.of + before);
     if (loss.count + before <= limit) return [];
     const after = before === 0 ? '' : `, after ${before} in the ${durationText(windowMs)} before`;
-    return [describe(loss, `budget ${limit}${after}`)];
+    return [{ loss, why: `budget ${limit}${after}` }];
   });
   if (refused.length === 0) return undefined;
+  const named = refused.slice(0, MAX_NAMED).map(({ loss, why }) => describe(loss, why));
   const more = refused.length > MAX_NAMED ? [`and ${refused.length - MAX_NAMED} more such losses`] : [];
-  return [...refused.slice(0, MAX_NAMED), ...more].join('; ');
+  return { text: [...named, ...more].join('; '), holders: refused.map(({ loss }) => loss.holder) };
 }
 
 function describe({ holder, by, what, count, of, clusters }: DeletionLoss, why: string): string {

@@ -9,6 +9,7 @@ import { deletionMark, type EarlierDeletions, countGoneMembers } from './deletio
 import { durationText } from './duration-text.ts';
 import { judgeLosses } from './judge-losses.ts';
 import type { EarlierLosses } from './loss-window.ts';
+import { objectMark } from './object-mark.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 
@@ -54,15 +55,24 @@ export interface PruneInput {
   readonly losses?: readonly DeletionLoss[] | undefined;
   /** Losses of earlier deletions that count together with `losses`. Absent: none, or unknown. */
   readonly earlierLosses?: EarlierLosses | undefined;
-  /**
-   * The current hold because of dependents, and its message. It stays while the same objects would
-   * be deleted: a hold in a plan must not end because the commit itself moved a workload. Absent:
-   * none.
-   */
-  readonly heldLosses?: { readonly token: string; readonly message: string } | undefined;
+  /** The objects on the hub that can have losses (see `lossHolders`). Absent: unknown. */
+  readonly holders?: readonly string[] | undefined;
+  /** The current hold because of losses. Absent: none. */
+  readonly heldLosses?: HeldLosses | undefined;
   /** Objects of the source whose kind the hub does not serve, with their places: they may be deleted objects under a mistyped kind. */
   readonly notServed?: readonly string[] | undefined;
   readonly digest: Digest;
+}
+
+/**
+ * A hold because of losses. It stays while the same objects would be deleted: a hold in a plan must not end because the
+ * commit itself moved a workload. It ends when all that would lose something is gone: another source may delete it.
+ */
+export interface HeldLosses {
+  readonly token: string;
+  readonly message: string;
+  /** Marks of the objects that would lose something. None: unknown. */
+  readonly holders: readonly string[];
 }
 
 export type PrunePlan =
@@ -81,8 +91,8 @@ export type PrunePlan =
       readonly message: string;
       readonly token: string;
       readonly objects: readonly KubeObject[];
-      /** Held because of dependents. */
-      readonly isForLosses: boolean;
+      /** Held because of losses: marks of the objects that would lose something, if known. Absent: for another reason. */
+      readonly holders: readonly string[] | undefined;
     };
 
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
@@ -118,17 +128,35 @@ export function planPrune(input: PruneInput): PrunePlan {
   // First: a release is recorded, even if the commit that brings it makes it unnecessary.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
   const lost = judgeLosses(input.losses ?? [], input);
-  const problem = holdOf(input, names, lost);
-  const heldBefore = input.heldLosses?.token === token ? input.heldLosses : undefined;
-  const isForLosses = lost !== undefined || heldBefore !== undefined;
+  const problem = holdOf(input, names, lost?.text);
+  const heldBefore = holdBefore(input, token);
   if (problem === undefined)
     return heldBefore === undefined
       ? { kind: 'prune', objects, kept }
-      : { ...heldBefore, kind: 'held', objects, isForLosses };
+      : { ...heldBefore, kind: 'held', objects };
+  const holders = lost === undefined ? heldBefore?.holders : marksOf(digest, lost.holders, heldBefore);
   const message =
-    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost}`}; nothing is deleted: ${formatNameList(names)}. ${problem.advice}` +
+    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; nothing is deleted: ${formatNameList(names)}. ${problem.advice}` +
     `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
-  return { kind: 'held', message, token, objects, isForLosses };
+  return { kind: 'held', message, token, objects, holders };
+}
+
+/** The current hold of the same deletions, if it still stands. */
+function holdBefore({ heldLosses, holders, digest }: PruneInput, token: string): HeldLosses | undefined {
+  if (heldLosses?.token !== token) return undefined;
+  if (heldLosses.holders.length === 0 || holders === undefined) return heldLosses;
+  const present = new Set(holders.map((name) => objectMark(digest, name)));
+  return heldLosses.holders.some((mark) => present.has(mark)) ? heldLosses : undefined;
+}
+
+/** With those of the hold before, of which some may lose nothing at the moment. */
+function marksOf(
+  digest: Digest,
+  holders: readonly string[],
+  before: HeldLosses | undefined,
+): readonly string[] {
+  const marks = holders.map((name) => objectMark(digest, name));
+  return [...new Set([...(before?.holders ?? []), ...marks])];
 }
 
 interface HoldReason {

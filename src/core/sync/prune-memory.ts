@@ -10,7 +10,8 @@ import {
 import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { countedDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
 import { type EarlierLoss, parseLosses } from './loss-window.ts';
-import { type PruneInput, possibleIdentities } from './plan-prune.ts';
+import { splitMarks } from './object-mark.ts';
+import { type HeldLosses, type PruneInput, possibleIdentities } from './plan-prune.ts';
 import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
 
 /** The deletions and releases that an ApplySet's parent stores, as they count now. */
@@ -20,7 +21,7 @@ export interface PruneMemory {
   readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
   /** Deletions are held now. */
   readonly isHeld: boolean;
-  /** The deletions that are held because of dependents. */
+  /** The deletions that are held because of losses. */
   readonly heldLosses: PruneInput['heldLosses'];
   /** Deletions that count toward the budget. */
   readonly earlier: readonly Deletion[];
@@ -55,7 +56,7 @@ export function readPruneMemory(
     releases: parsePruneReleases(annotations),
     lastRelease: token === undefined ? undefined : { token, by },
     isHeld,
-    heldLosses: losses === '' || losses !== held ? undefined : { token: losses, message },
+    heldLosses: heldLossesIn(losses, held, message),
     earlier: countedDeletions(parseDeletions(annotations), now),
     earlierLosses: countedDeletions(parseLosses(annotations), now),
     membersBefore: /^\d{1,9}$/.test(before) ? Number(before) : undefined,
@@ -93,17 +94,30 @@ export function pruneInputFromMemory(
   };
 }
 
-/** Annotations that let `berth release` check that its token is the current one. Token `''`: nothing is held. */
+/** Annotations have a limit of size. The holders of a hold with more of them are unknown. */
+const MAX_HOLDERS = 1_000;
+
+/**
+ * Annotations that let `berth release` check that its token is the current one. Token `''`: nothing is held.
+ * @param holders see `PrunePlan`
+ */
 export function noteHeld(
   token: string,
   message: string,
-  isForLosses: boolean,
+  holders: readonly string[] | undefined,
 ): Readonly<Record<string, string>> {
+  const marks = holders === undefined || holders.length > MAX_HOLDERS ? [] : holders;
   return {
     [HELD_TOKEN_ANNOTATION]: token,
     [HELD_MESSAGE_ANNOTATION]: message,
-    [HELD_LOSSES_ANNOTATION]: isForLosses ? token : '',
+    [HELD_LOSSES_ANNOTATION]: holders === undefined ? '' : [token, marks.join('')].join(' ').trim(),
   };
+}
+
+/** @param text the token of the hold, and the marks of its holders */
+function heldLossesIn(text: string, held: string, message: string): HeldLosses | undefined {
+  const [token = '', marks = ''] = text.split(' ');
+  return token === '' || token !== held ? undefined : { token, message, holders: splitMarks(marks) };
 }
 
 export function noteMembersBefore(count: number | undefined): Readonly<Record<string, string>> {

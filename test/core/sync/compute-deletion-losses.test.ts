@@ -64,7 +64,7 @@ const hub = (over: Partial<Record<keyof Dependents, readonly unknown[]>> = {}): 
 const budget = { percent: 25, atLeast: 2 };
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const judged = (objects: readonly KubeObject[], snapshot = hub()) =>
-  judgeLosses(computeDeletionLosses(objects, snapshot), { budget, digest });
+  judgeLosses(computeDeletionLosses(objects, snapshot), { budget, digest })?.text;
 const two = clusterNames.slice(0, 2).map(cluster);
 const three = clusterNames.slice(0, 3).map(cluster);
 const all = 'c1, c2, c3, c4, c5, c6, c7, c8';

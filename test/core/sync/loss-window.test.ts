@@ -76,7 +76,7 @@ describe('what deletions took away before', () => {
         digest,
         earlierLosses: { losses, windowMs: 600_000 },
       };
-      const held = judgeLosses([loss('web', 1, of)], rules);
+      const held = judgeLosses([loss('web', 1, of)], rules)?.text;
       if (want === undefined) expect(held).toBeUndefined();
       else expect(held).toContain(want);
     },

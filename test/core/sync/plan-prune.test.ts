@@ -67,11 +67,20 @@ describe('planPrune', () => {
     };
     const held = planPrune(input({ wanted, losses: [loss] }));
     if (held.kind !== 'held') throw new Error(held.kind);
-    expect(held.isForLosses).toBe(true);
-    const { token, message } = held;
-    const heldLosses = { token, message };
+    const { token, message, holders = [] } = held;
+    expect(holders).toHaveLength(1);
+    const heldLosses = { token, message, holders };
     expect(planPrune(input({ wanted, heldLosses }))).toEqual({ ...held });
     expect(planPrune(input({ wanted, heldLosses, releasedTokens: [token] })).kind).toBe('prune');
+    // It ends with what would lose something; where that is not known, it stays.
+    expect(planPrune(input({ wanted, heldLosses, holders: ['Placement team-a/api'] })).kind).toBe('prune');
+    expect(planPrune(input({ wanted, heldLosses, holders: ['Placement team-a/web'] }))).toEqual(held);
+    const unknown = { ...heldLosses, holders: [] };
+    expect(planPrune(input({ wanted, heldLosses: unknown, holders: [] })).kind).toBe('held');
+    // What another one would lose now is noted beside it.
+    const other = { ...loss, holder: 'Placement team-a/api' };
+    const both = planPrune(input({ wanted, heldLosses, losses: [other], holders: ['Placement team-a/web'] }));
+    expect(both).toMatchObject({ kind: 'held', holders: [...holders, expect.any(String)] });
     // Other objects are another deletion.
     expect(planPrune(input({ wanted: wanting(...members.slice(2)), heldLosses })).kind).toBe('prune');
   });
@@ -148,7 +157,7 @@ describe('planPrune', () => {
         kind: 'held',
         token: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
         objects: [one, two],
-        isForLosses: false,
+        holders: undefined,
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +
           'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { readPruneMemory, pruneInputFromMemory } from '../../../src/core/sync/prune-memory.ts';
+import { noteHeld, readPruneMemory, pruneInputFromMemory } from '../../../src/core/sync/prune-memory.ts';
 
 const NOW = { nowMs: 1_000_000, windowMs: 600_000 };
 const deletion = (atMs: number) => ({ atMs, marks: ['0123456789'], unnamed: 0 });
@@ -34,6 +34,21 @@ describe('what the parent of an ApplySet remembers', () => {
     },
   ])('is read: $name', ({ given, want }) => {
     expect(readPruneMemory(given, NOW)).toMatchObject({ ...want, ...NOW });
+  });
+
+  it('has a hold because of losses as it was written', () => {
+    const holders = ['0123456789', 'abcdef0123'];
+    const read = (annotations: Readonly<Record<string, string>>) =>
+      readPruneMemory(annotations, NOW).heldLosses;
+    expect(read(noteHeld('aa', 'why', holders))).toEqual({ token: 'aa', message: 'why', holders });
+    expect(read(noteHeld('aa', 'why', []))).toEqual({ token: 'aa', message: 'why', holders: [] });
+    expect(read(noteHeld('aa', 'why', undefined))).toBeUndefined();
+    expect(read(noteHeld('', '', undefined))).toBeUndefined();
+    // There are too many to be written.
+    const many = Array.from({ length: 1_001 }, (_, at) => String(at).padStart(10, '0'));
+    expect(read(noteHeld('aa', 'why', many))).toMatchObject({ token: 'aa', holders: [] });
+    // Another hold is the current one.
+    expect(read({ ...noteHeld('aa', 'why', holders), 'berth.dev/held-token': 'bb' })).toBeUndefined();
   });
 
   it('is judged by together with what stands in Git', () => {

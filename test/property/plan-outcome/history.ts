@@ -210,7 +210,8 @@ export class History {
     try {
       this.#expect(this.#outcome(), message).toEqual(planned);
     } catch (error) {
-      console.error(`commit ${number}: ${this.#lives.trace(this.#fleet.events)}`);
+      const compared = JSON.stringify({ planned, found: this.#outcome(), message });
+      console.error(`commit ${number}: ${compared}\n${this.#lives.trace(this.#fleet.events)}`);
       throw error;
     }
     await this.#view.until(async () => (await this.#present(deleted)).length === 0, WAIT_MS);

@@ -17,7 +17,7 @@ import {
   type PruneReleases,
   releaseMark,
 } from '../../../core/sync/prune-releases.ts';
-import { computeDeletionLosses } from '../../../core/sync/compute-deletion-losses.ts';
+import { computeDeletionLosses, lossHolders } from '../../../core/sync/compute-deletion-losses.ts';
 import { deleteMembers } from './delete-members.ts';
 import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import { readDependents } from './read-dependents.ts';
@@ -66,7 +66,10 @@ export async function pruneHub(
   const isKnown = input.complete && notServed.length === 0;
   const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
   const leaving = [...plan.objects, ...restored].map((object) => objectIdentity(refOf(object)));
-  if (!parts.claims.fetches.areFresh(parts.source, leaving.join())) return { ...nothing, pruneWaits: true };
+  // What was held may be released by a commit that also moves some of it to another source, which has not read it yet.
+  const releasing = plan.kind === 'prune' && leaving.length > 0 ? [input.commit?.id] : [];
+  const about = [...releasing, ...leaving].join();
+  if (!parts.claims.fetches.areFresh(parts.source, about)) return { ...nothing, pruneWaits: true };
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
@@ -86,10 +89,10 @@ async function hold(
   { areAll }: PruneState,
   memory: PruneMemory & { readonly counted: number },
 ): Promise<PruneOutcome> {
-  const { message, token, isForLosses } = plan;
+  const { message, token, holders } = plan;
   const { releases, earlier, earlierLosses, nowMs, membersBefore, counted } = memory;
   await parts.registry.annotate({
-    ...noteHeld(token, message, isForLosses),
+    ...noteHeld(token, message, holders),
     ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
     ...restOf(parts, plan.objects, releases),
     ...noteDeletions(earlier, nowMs),
@@ -98,14 +101,21 @@ async function hold(
   return { deleted: [], problems: [], pruneHeld: { message, token } };
 }
 
+interface Losses {
+  readonly losses: readonly DeletionLoss[];
+  /** See `PruneInput`. */
+  readonly holders: readonly string[];
+}
+
 /** The losses that deleting the objects causes. If they cannot be read, nothing is deleted. */
 async function lossesOf(
   { api, source }: Pick<PruneParts, 'api' | 'source'>,
   objects: readonly KubeObject[],
-): Promise<{ readonly losses: readonly DeletionLoss[] } | { readonly problem: SyncProblem }> {
+): Promise<Losses | { readonly problem: SyncProblem }> {
   try {
     const dependents = await readDependents(api, objects);
-    return { losses: dependents === undefined ? [] : computeDeletionLosses(objects, dependents) };
+    if (dependents === undefined) return { losses: [], holders: [] };
+    return { losses: computeDeletionLosses(objects, dependents), holders: lossHolders(dependents) };
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
     const message = `what the deletion of ${objects.length} objects takes away cannot be read, so nothing is deleted: ${errorText(error)}`;
@@ -135,7 +145,7 @@ async function prune(
     ),
   });
   await parts.registry.annotate({
-    ...noteHeld('', '', false),
+    ...noteHeld('', '', undefined),
     ...noteMembersBefore(undefined),
     // A release resets the counts of the window.
     ...(releasedToken === undefined

@@ -43,7 +43,10 @@ export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
 export const HELD_TOKEN_ANNOTATION = 'berth.dev/held-token';
 /** On the parent of an ApplySet: the message of the hold, with its numbers. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
-/** On an ApplySet's parent: the token of deletions that are held because of their dependents. */
+/**
+ * On an ApplySet's parent: the token of deletions that are held because of their losses, and after a space marks of the
+ * objects that would lose something.
+ */
 export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
 /**
  * On the parent of an ApplySet: the tokens of its last releases, separated by commas. A token in

@@ -139,6 +139,58 @@ describe('objects that move to a source which has not looked at its remote since
     expect(await uids()).not.toContain(kept);
   });
 
+  it('wait for it when a release comes with the move, though it had fetched while they were held', async () => {
+    const said = (names: readonly string[], token?: string): SourceObject[] =>
+      names.map((name) => ({
+        object: {
+          ...settings(name),
+          metadata: {
+            ...settings(name).metadata,
+            ...(token === undefined ? {} : { annotations: { 'berth.dev/release': token } }),
+          },
+        },
+        location: { file: 'f.yaml', line: 1, column: 1 },
+      }));
+    const claims = new SourceClaims(
+      new FakeClock(),
+      ['first', 'second'].map((name) => ({ name, force: false })),
+    );
+    const look = (...names: string[]): void => {
+      claims.fetches.begins('second');
+      claims.claim('second', said(names), () => false);
+    };
+    look();
+    const sync = hubSyncFor({ api: fleet.hub.api, source: 'first', claims });
+    const ada = { name: 'Ada', email: 'ada@example.org', timeMs: 0 };
+    const follow = (commit: number, objects: SourceObject[]) =>
+      sync.sync({
+        objects,
+        complete: true,
+        commit: {
+          id: `c${commit}`,
+          tree: 't',
+          parents: [],
+          author: ada,
+          committer: ada,
+          subject: '',
+          signed: false,
+        },
+      });
+    await follow(1, said(['a', 'b', 'c', 'stays']));
+    await follow(2, said(['stays']));
+    look();
+    const { pruneHeld } = await follow(2, said(['stays']));
+    const token = pruneHeld?.token ?? '';
+    // This commit releases the deletion of all three, and moves one of them.
+    const third = said(['stays'], token);
+    expect(await follow(3, third)).toMatchObject({ pruned: 0, pruneWaits: true });
+    look('a');
+    expect(await follow(3, third)).toMatchObject({ pruned: 0, pruneWaits: true });
+    look('a');
+    expect(await follow(3, third)).toMatchObject({ pruned: 2, pruneHeld: undefined });
+    expect(await uids()).toEqual([expect.stringContaining('-'), 'b']);
+  });
+
   it('are deleted when it cannot be read', async () => {
     await serve();
     await ofBoth((source) => fleet.event('synced', (event) => event.source === source));
