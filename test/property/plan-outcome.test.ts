@@ -36,7 +36,12 @@ async function live(
   commits: number,
   given: Pick<HistoryOptions, 'isDivided' | 'expect'>,
 ): Promise<void> {
-  const history = await History.begin({ isOpen: seed % 2 === 0, hasGitProgram: seed % 8 === 0, ...given });
+  const history = await History.begin({
+    seed,
+    isOpen: seed % 2 === 0,
+    hasGitProgram: seed % 8 === 0,
+    ...given,
+  });
   try {
     for (const [number, change] of fc.sample(commit, { numRuns: commits, seed }).entries())
       await history.merge(change, number + 1);

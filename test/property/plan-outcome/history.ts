@@ -42,6 +42,8 @@ const POLL_INTERVAL_MS = 2_000;
 const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
 
 export interface HistoryOptions {
+  /** For messages. */
+  readonly seed: number;
   /** The budget lets everything go. */
   readonly isOpen: boolean;
   /** The controller follows the repository as two sources. */
@@ -73,6 +75,7 @@ export class History {
   readonly #view: HubView;
   readonly #repository: CommitWriter;
   readonly #expect: ExpectStatic;
+  readonly #seed: number;
   readonly #root = mkdtempSync(join(tmpdir(), 'berth-plan-'));
   readonly #settings: string;
   /** Their names. */
@@ -85,11 +88,16 @@ export class History {
   /** The last plan. */
   #planned = '';
 
-  private constructor(fleet: ServedFleet, view: HubView, { isOpen, isDivided, expect }: HistoryOptions) {
+  private constructor(
+    fleet: ServedFleet,
+    view: HubView,
+    { seed, isOpen, isDivided, expect }: HistoryOptions,
+  ) {
     this.#fleet = fleet;
     this.#view = view;
     this.#repository = new CommitWriter(fleet.git.path);
     this.#expect = expect;
+    this.#seed = seed;
     const url = fleet.git.path;
     const sources = isDivided
       ? SOURCES.map(({ name, paths }) => ({ name, paths, url }))
@@ -211,7 +219,9 @@ export class History {
       this.#expect(this.#outcome(), message).toEqual(planned);
     } catch (error) {
       const compared = JSON.stringify({ planned, found: this.#outcome(), message });
-      console.error(`commit ${number}: ${compared}\n${this.#lives.trace(this.#fleet.events)}`);
+      console.error(
+        `commit ${number} of seed ${this.#seed}: ${compared}\n${this.#lives.trace(this.#fleet.events)}`,
+      );
       throw error;
     }
     await this.#view.until(async () => (await this.#present(deleted)).length === 0, WAIT_MS);
