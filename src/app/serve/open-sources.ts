@@ -70,7 +70,9 @@ export async function openSources(
     options.clock,
     writers.map(({ from, name }) => ({ name, force: from.force === true })),
   );
-  claims.fetches.onWanted((source) => void events.emit({ kind: 'fetch-wanted', source }));
+  const fetch = (source: string): void => void events.emit({ kind: 'fetch-wanted', source });
+  claims.fetches.onWanted(fetch);
+  claims.deletions.onFree(fetch);
   events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
     named.map(async ({ from, name }) => {

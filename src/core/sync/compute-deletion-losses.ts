@@ -1,5 +1,6 @@
 import { activeHold } from '../publish/approval/active-hold.ts';
 import {
+  apiVersionOf,
   type KindInfo,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
@@ -64,15 +65,21 @@ export function computeDeletionLosses(
 
 /** The objects that can have losses, in the form of `DeletionLoss.holder`. */
 export function lossHolders({ placements, replicaSets, clusters }: Dependents): readonly string[] {
-  const holder =
-    (kind: string) =>
-    ({ metadata: { namespace = '', name } }: { metadata: ObjectMeta }) =>
-      formatRef({ kind, namespace, name });
+  const names = (kind: KindInfo, objects: readonly { readonly metadata: ObjectMeta }[]): readonly string[] =>
+    objects.map(({ metadata }) => holderOf(kind, metadata).holder);
   return [
-    ...placements.map(holder(PLACEMENT.kind)),
-    ...replicaSets.map(holder(MANIFEST_WORK_REPLICA_SET.kind)),
-    ...clusters.map(holder(MANAGED_CLUSTER.kind)),
+    ...names(PLACEMENT, placements),
+    ...names(MANIFEST_WORK_REPLICA_SET, replicaSets),
+    ...names(MANAGED_CLUSTER, clusters),
   ];
+}
+
+function holderOf(
+  kind: KindInfo,
+  { namespace = '', name }: Pick<ObjectMeta, 'namespace' | 'name'>,
+): Pick<DeletionLoss, 'holder' | 'identity'> {
+  const ref = { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace, name };
+  return { holder: formatRef(ref), identity: objectIdentity(ref) };
 }
 
 /** The dependents that remain after these objects are deleted, for example by another source. */
@@ -107,9 +114,10 @@ class DeletedObjects {
     );
   }
 
-  #find({ group, version, kind }: KindInfo, namespace: string, name: string): string | undefined {
-    const apiVersion = group === '' ? version : `${group}/${version}`;
-    return this.#names.get(objectIdentity({ apiVersion, kind, namespace, name }));
+  #find(info: KindInfo, namespace: string, name: string): string | undefined {
+    return this.#names.get(
+      objectIdentity({ apiVersion: apiVersionOf(info), kind: info.kind, namespace, name }),
+    );
   }
 }
 
@@ -129,11 +137,7 @@ function placementLosses(deleted: DeletedObjects, hub: Dependents): readonly Del
       if (causes.length > 0) lost.set(cluster, causes);
     }
     return {
-      holder: formatRef({
-        kind: 'Placement',
-        namespace: placement.metadata.namespace ?? '',
-        name: placement.metadata.name,
-      }),
+      ...holderOf(PLACEMENT, placement.metadata),
       by: sortedOnce([...lost.values()].flat()),
       what: 'clusters',
       count: lost.size,
@@ -195,9 +199,9 @@ function replicaSetLosses(deleted: DeletedObjects, hub: Dependents): readonly De
     const causes = deleted.causesOf(MANIFEST_WORK_REPLICA_SET, metadata);
     const works = worksOf.get(ownerLabelValue(metadata)) ?? [];
     const lost = causes.length === 0 ? [] : works;
-    const { namespace = '', name } = metadata;
+    const { namespace = '' } = metadata;
     return {
-      holder: formatRef({ kind: 'ManifestWorkReplicaSet', namespace, name }),
+      ...holderOf(MANIFEST_WORK_REPLICA_SET, metadata),
       by: sortedOnce(causes),
       what: 'works',
       count: lost.length,
@@ -224,7 +228,7 @@ function clusterLosses(deleted: DeletedObjects, { clusters, works }: Dependents)
       .filter((work) => !deleted.causesOf(MANIFEST_WORK, { ...work.metadata, namespace: name }).some(isWork));
     return [
       {
-        holder: formatRef({ kind: 'ManagedCluster', namespace: '', name }),
+        ...holderOf(MANAGED_CLUSTER, metadata),
         by: sortedOnce(causes),
         what: 'works' as const,
         count: lost.length,

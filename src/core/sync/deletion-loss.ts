@@ -4,6 +4,8 @@ import type { RemovalBudget } from '../publish/judge/removal-budget.ts';
 export interface DeletionLoss {
   /** `Placement team-a/web`: the object that has the clusters or works now. */
   readonly holder: string;
+  /** Its identity (see `objectIdentity`). */
+  readonly identity: string;
   /** The deleted objects that take them away, sorted; the holder itself may be one. */
   readonly by: readonly string[];
   readonly what: 'clusters' | 'works';

@@ -13,6 +13,7 @@ import {
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const loss = (name: string, count: number, of: number): DeletionLoss => ({
   holder: `Placement team-a/${name}`,
+  identity: name,
   by: ['ManagedCluster c1'],
   what: 'clusters',
   count,

@@ -57,6 +57,7 @@ describe('planPrune', () => {
     const wanted = wanting(...members.slice(1));
     const loss = {
       holder: 'Placement team-a/web',
+      identity: 'web',
       by: ['ConfigMap team-a/c0'],
       what: 'clusters' as const,
       count: 3,

@@ -111,7 +111,11 @@ export class HubSync {
    * if these are known.
    */
   async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
-    const { compare = true, signal } = options;
+    const { claims, source } = this.#options;
+    return claims.deletions.during(source, () => this.#sync(input, options));
+  }
+
+  async #sync(input: SyncInput, { compare = true, signal }: SyncOptions): Promise<SyncOutcome> {
     const wanted = this.claim(input);
     const settled = this.#settled;
     this.#settled = undefined;

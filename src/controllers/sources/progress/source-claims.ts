@@ -3,6 +3,7 @@ import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import { DeletionOrder } from './deletion-order.ts';
 import { FirstReads } from './first-reads.ts';
 import { FreshFetches } from './fresh-fetches.ts';
 import type { SourceEvent } from './source-events.ts';
@@ -29,6 +30,7 @@ export class SourceClaims {
   readonly #reads: FirstReads;
   /** Must be complete before anything is deleted. */
   readonly fetches: FreshFetches;
+  readonly deletions: DeletionOrder;
 
   /** @param sources the sources that write to the hub, in the order of the settings */
   constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
@@ -37,6 +39,7 @@ export class SourceClaims {
     this.#order = [...names(true), ...names(false)];
     this.#reads = new FirstReads(clock, this.#order);
     this.fetches = new FreshFetches(clock, this.#order);
+    this.deletions = new DeletionOrder(clock);
   }
 
   /** @param owns whether the source has the object on the hub, as far as it knows */
@@ -77,6 +80,12 @@ export class SourceClaims {
   /** Whether the source was read and does not declare the object, so that another source may take it. */
   hasReleased(source: string, identity: string): boolean {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
+  }
+
+  /** Another source that has the object on the hub, was read, and does not declare it. */
+  leavingFrom(identity: string, besides: string): string | undefined {
+    const owner = this.ownerOf(identity, besides);
+    return owner !== undefined && this.hasReleased(owner, identity) ? owner : undefined;
   }
 
   /** Whether another source declares the object. Then it moves there and is not deleted. */

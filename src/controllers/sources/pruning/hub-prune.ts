@@ -66,10 +66,12 @@ export async function pruneHub(
   const isKnown = input.complete && notServed.length === 0;
   const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
   const leaving = [...plan.objects, ...restored].map((object) => objectIdentity(refOf(object)));
-  // What was held may be released by a commit that also moves some of it to another source, which has not read it yet.
-  const releasing = plan.kind === 'prune' && leaving.length > 0 ? [input.commit?.id] : [];
-  const about = [...releasing, ...leaving].join();
+  const isForLosses = plan.kind === 'held' && plan.holders !== undefined;
+  // Another source may have an object, or delete what would lose something, in a commit that it has not read yet.
+  const isOfCommit = leaving.length > 0 && (plan.kind === 'prune' || isForLosses);
+  const about = [...(isOfCommit ? [input.commit?.id] : []), ...leaving].join();
   if (!parts.claims.fetches.areFresh(parts.source, about)) return { ...nothing, pruneWaits: true };
+  if (isForLosses && mustWait(parts, losses.losses)) return { ...nothing, pruneWaits: true };
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
@@ -80,6 +82,12 @@ export async function pruneHub(
     deleted: [...prunedRestored.deleted, ...outcome.deleted],
     problems: [...prunedRestored.problems, ...outcome.problems],
   };
+}
+
+/** Whether other sources may still delete the objects that would lose something. */
+function mustWait({ source, claims }: PruneParts, losses: readonly DeletionLoss[]): boolean {
+  const others = losses.flatMap(({ identity }) => claims.leavingFrom(identity, source) ?? []);
+  return claims.deletions.mustWait(source, new Set(others));
 }
 
 /** Stores the held deletions and their counts, for the next pass and for `berth release`. */

@@ -24,7 +24,7 @@ export interface PruneParts {
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<
     SourceClaims,
-    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasReleased' | 'fetches'
+    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasReleased' | 'leavingFrom' | 'fetches' | 'deletions'
   >;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */

@@ -36,3 +36,26 @@ it('a deletion is no longer held for a placement that another source has deleted
   await fleet.event('synced', ({ source, pruned }) => source === 'apps' && pruned === 1, mark);
   await fleet.event('synced', ({ source, pruned }) => source === 'fleet' && pruned === 1, mark);
 });
+
+it('deletions of one commit in two sources are not held for each other', async () => {
+  const apps = { 'apps/web.yaml': yaml(placement('web')), 'apps/own.yaml': yaml(namespace('own')) };
+  const base = Object.entries(baseFiles).map(([file, text]) => [`fleet/${file}`, text]);
+  fleet.git.commit({ ...Object.fromEntries(base), ...apps });
+  const { path: url } = fleet.git;
+  await fleet.serve({
+    sources: [
+      { name: 'fleet', url, paths: ['fleet'] },
+      { name: 'apps', url, paths: ['apps'], budget: { percent: 100, atLeast: 1 } },
+    ],
+  });
+  await fleet.published('web');
+  const mark = fleet.events.length;
+  fleet.git.commit({ 'fleet/set.yaml': yaml(namespace('team-a'), clusterSet), 'apps/web.yaml': undefined });
+  await Promise.all(
+    ['fleet', 'apps'].map((name) =>
+      fleet.event('synced', ({ source, pruned }) => source === name && pruned === 1, mark),
+    ),
+  );
+  const problems = fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem' || kind === 'held');
+  expect(problems).toEqual([]);
+});
