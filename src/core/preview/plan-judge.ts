@@ -5,7 +5,7 @@ import type { Placement } from '../model/kind/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { samePlacementSpec } from '../sources/same-placement-spec.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import { approvedPlans } from '../publish/approval/approved-plans.ts';
+import { approvedPlans, newApprovals } from '../publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../publish/record/compact-record.ts';
 import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
@@ -160,9 +160,7 @@ interface Approvals {
 function approvalsOf(base: readonly SourceObject[], head: readonly SourceObject[]): Approvals {
   const before = approvedPlans(base.map(({ object }) => object));
   const said = approvedPlans(head.map(({ object }) => object));
-  const isFresh = ([key, tokens]: [string, readonly string[]]): boolean =>
-    tokens.join() !== (before.get(key) ?? []).join();
-  return { said, fresh: new Map([...said].filter(isFresh)) };
+  return { said, fresh: newApprovals(before, said) };
 }
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {

@@ -55,6 +55,19 @@ describe('PlanApprovals', () => {
     expect(tokens()).toEqual(['000000000001']);
   });
 
+  it('is not approved anew when another token of the placement leaves Git', () => {
+    void approvals.read('fleet', at('b'), saying(T1, T2));
+    approvals.followed('fleet');
+    judged('met');
+    void approvals.read('fleet', at('c'), saying(T2));
+    expect(tokens()).toBeUndefined();
+    void approvals.read('fleet', at('d'), saying(T2, T1));
+    expect(approved()).toEqual({ tokens: ['000000000002', '000000000001'], commit: 'd' });
+    // Of what still waits for its change, the rest goes on waiting.
+    void approvals.read('fleet', at('e'), saying(T2));
+    expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'd' });
+  });
+
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {
     expect(tokens()).toBeUndefined();
     void approvals.read('fleet', at('b'), saying(T1));

@@ -1,4 +1,4 @@
-import type { ApprovedPlan } from './approved-plans.ts';
+import { type ApprovedPlan, newApprovals } from './approved-plans.ts';
 
 /**
  * The hub changes after a commit is read, and decisions change after the hub. Until both are done,
@@ -49,17 +49,26 @@ export function plansAfterRead(
   commit: string | undefined,
   merged: ReadonlyMap<string, readonly string[]> = new Map(),
 ): SourcePlans {
-  const pending = Object.entries(before?.pending ?? {}).filter(
-    ([placement, { ofPullRequest }]) => ofPullRequest === true || now.has(placement),
+  const pending = Object.entries(before?.pending ?? {}).flatMap(
+    ([placement, plan]): [string, PendingPlan][] => {
+      const left = planInGit(plan, now.get(placement));
+      return left === undefined ? [] : [[placement, left]];
+    },
   );
   for (const [placement, tokens] of merged)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
-  const fresh = [...now].filter(
-    ([placement, tokens]) => before !== undefined && tokens.join() !== (before.seen[placement] ?? []).join(),
-  );
+  const fresh = before === undefined ? [] : newApprovals(new Map(Object.entries(before.seen)), now);
   for (const [placement, tokens] of fresh)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
+}
+
+/** The plan without the tokens that left Git; undefined if none is left. */
+function planInGit(plan: PendingPlan, inGit: readonly string[] = []): PendingPlan | undefined {
+  if (plan.ofPullRequest === true) return plan;
+  const tokens = plan.tokens.filter((token) => inGit.includes(token));
+  if (tokens.length === plan.tokens.length) return plan;
+  return tokens.length === 0 ? undefined : { ...plan, tokens };
 }
 
 /** Called when the commit that was read is applied to the hub, as far as possible. */
