@@ -1,4 +1,4 @@
-import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served-waves.ts';
+import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/served-waves.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
 
@@ -17,7 +17,7 @@ export interface PluginSource {
   /** Whether the cluster is known and belongs to one of the sets. */
   isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
   /** The recorded waves of an ApplicationSet. The same map means unchanged waves. */
-  waves(asked: WavesAsked): WaveReading;
+  waves(request: WavesRequest): WaveReading;
   /** The same number means that the results of `cluster`, `scores` and `isInSets` are unchanged. */
   revision(): number;
 }

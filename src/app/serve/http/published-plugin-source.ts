@@ -64,7 +64,7 @@ export function publishedPluginSource({
         return found !== undefined && isMember(cluster, membershipOf(found));
       });
     },
-    waves: (asked) => waves?.servedTo(asked) ?? WITHOUT_WAVES,
+    waves: (request) => waves?.readWaves(request) ?? WITHOUT_WAVES,
     // Each of these revisions only grows.
     revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
   };
