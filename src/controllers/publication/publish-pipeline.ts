@@ -163,7 +163,7 @@ export class PublishPipeline {
           random,
           log,
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
-          mayPass: mayBeAllowedLater,
+          isRetryable: mayBeAllowedLater,
           onError: (key, error) => {
             this.#problems.failed(key, error);
             // A lost race is not reported.

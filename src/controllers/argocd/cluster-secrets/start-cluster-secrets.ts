@@ -77,7 +77,7 @@ export function startClusterSecrets(options: ClusterSecretsOptions): RunningClus
         name: 'cluster secrets',
         queue,
         concurrency: 1,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile: () => registrar.pass(),
       },
       signal,

@@ -74,7 +74,7 @@ export function startWaves(options: WavesOptions): RunningWaves {
         name: 'waves of ApplicationSets',
         queue,
         concurrency: 2,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile: (key) => writer.reconcile(key),
       },
       signal,
