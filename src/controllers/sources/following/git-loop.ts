@@ -195,7 +195,7 @@ export class GitLoop {
     const { source } = this.#options;
     try {
       this.#emitSource('fetching');
-      const { commit } = await source.fetch({ signal, onAnswered: () => this.#emitSource('fetched') });
+      const { commit } = await source.fetch({ signal, onObjectsReceived: () => this.#emitSource('fetched') });
       await this.#read(commit, signal);
       return undefined;
     } catch (error) {
