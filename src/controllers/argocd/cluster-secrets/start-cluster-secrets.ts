@@ -120,7 +120,7 @@ class Registrar {
     await Promise.all([
       this.#clusters.whenSynced(signal),
       this.#secrets.whenSynced(signal),
-      Promise.all([...this.#gitOps, this.#serviceAccounts].map((kind) => kind.whenAnswered(signal))),
+      Promise.all([...this.#gitOps, this.#serviceAccounts].map((kind) => kind.whenListedOrRefused(signal))),
     ]);
   }
 
