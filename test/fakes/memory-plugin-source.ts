@@ -1,4 +1,4 @@
-import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/answer/plugin-source.ts';
+import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/response/plugin-source.ts';
 import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/served-waves.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 

@@ -1,4 +1,9 @@
-import type { AddOnScore, PluginPlacement, PluginSource } from '../../../../plugin/answer/plugin-source.ts';
+import {
+  type AddOnScore,
+  ON_EMPTY_ANNOTATION,
+  type PluginPlacement,
+  type PluginSource,
+} from '../../../../plugin/response/plugin-source.ts';
 import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
 import type { AddOnPlacementScore } from '../../../core/model/kind/addon-placement-score.ts';
 import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
@@ -7,9 +12,6 @@ import { isMember, membershipOf } from '../../../core/placement/filter/set-membe
 import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-
-/** Annotation of a Placement: its ApplicationSets may get an empty list. */
-const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 

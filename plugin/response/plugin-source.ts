@@ -2,6 +2,9 @@ import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/serv
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
 
+/** Annotation of a Placement: `allow` lets its ApplicationSets get an empty list. */
+export const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
+
 /** The data of the endpoint, all in memory: published decisions and facts about their clusters. */
 export interface PluginSource {
   /** Why requests cannot be answered now (not yet read, stale); undefined if they can. */
