@@ -99,7 +99,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     const previews = bySource.get(event.source);
     if (event.kind === 'read' && event.content.commit !== undefined)
       previews?.sourceRead(event.content.commit.id);
-    else if (previews !== undefined && (event.kind === 'whole' || event.kind === 'followed'))
+    else if (previews !== undefined && (event.kind === 'complete' || event.kind === 'followed'))
       for (const group of previews.sourceFollowed()) groups.take(previews, group);
   });
   return {

@@ -293,8 +293,8 @@ function startWorks(parts: {
   return startWorkControllers({
     mayBegin: async (signal) => {
       await leadership?.whenHeld(signal);
-      // On a half-applied commit, a replica set could follow a placement that the rest of the commit deletes.
-      await barrier.whenWhole(signal);
+      // While a commit is partly applied, a replica set could follow a placement that the rest of the commit deletes.
+      await barrier.whenCommitsComplete(signal);
     },
     hub: api,
     cache,

@@ -105,8 +105,8 @@ export class PublishPipeline {
       barrier,
       revision: () =>
         inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
-      onWhole: (snapshot) => {
-        const moves = this.#underWay.whole(snapshot);
+      onConsistent: (snapshot) => {
+        const moves = this.#underWay.beginWaiting(snapshot);
         if (moves !== undefined) void options.journal.begin(moves);
       },
       snapshotOf: (result) => recorder.snapshotOf(result),
@@ -120,8 +120,9 @@ export class PublishPipeline {
     });
     this.#publisher = this.#publisherOf(options);
     this.scheduling = this.#schedulingOf(options, snapshots);
-    barrier.onWhole(() => {
-      for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
+    barrier.onCommitsComplete(() => {
+      for (const key of this.#states.waitingForCommit)
+        this.#publisher.handle(key, { kind: 'commit-complete' });
     });
     // Git decides about a deleted placement; an existing one waits for the complete commit.
     declared.onChange((key) => {
@@ -265,8 +266,8 @@ export class PublishPipeline {
       },
       beforePublishing: async (transition, start) => {
         if (!this.#leadership.isHeld) return;
-        if (snapshots.isWhole(start)) return journal.begin(this.#underWay.begin(transition));
-        await journal.beginOnHalf(this.#underWay.wait(transition, start));
+        if (snapshots.isConsistent(start)) return journal.begin(this.#underWay.begin(transition));
+        await journal.beginOnPartialCommit(this.#underWay.wait(transition, start));
       },
       // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
@@ -291,7 +292,7 @@ export class PublishPipeline {
     const snapshot = inventory.snapshot();
     if (this.#leadership.isHeld)
       return snapshots.noteCurrent(this.#underWay.snapshotAfter(journal.startingSnapshot(snapshot)));
-    return journal.isUnfinished ? snapshots.noteOvertaken(snapshot) : snapshots.noteCurrent(snapshot);
+    return journal.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
   }
 
   #decided({ key, result, before, snapshot }: ChangedDecision): ControllerEventBody {

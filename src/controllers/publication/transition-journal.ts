@@ -67,7 +67,7 @@ export class TransitionJournal {
    * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
    * moves are stored.
    */
-  async beginOnHalf(moved: Transition['moved']): Promise<void> {
+  async beginOnPartialCommit(moved: Transition['moved']): Promise<void> {
     await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
   }
 

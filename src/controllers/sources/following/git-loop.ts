@@ -270,7 +270,7 @@ export class GitLoop {
     this.#report(this.#outcome);
     // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
-    if (!this.#isPartial) this.#emitSource('whole');
+    if (!this.#isPartial) this.#emitSource('complete');
   }
 
   #emitSource(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
@@ -279,7 +279,7 @@ export class GitLoop {
 
   get #isPartial(): boolean {
     const { problems = [], pruneWaits = false } = this.#outcome ?? {};
-    return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
+    return pruneWaits || problems.some(({ isCommitPartial }) => isCommitPartial === true);
   }
 
   /**

@@ -36,7 +36,7 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
       return onPagesListed(state, event, nowMs);
     case 'placement-changed':
       return onPlacementChanged(state, event);
-    case 'commit-whole':
+    case 'commit-complete':
       if (!state.waitsForCommit) return unchanged(state);
       return { state: { ...state, waitsForCommit: false }, actions: [{ kind: 'look-again' }] };
     case 'works-changed':

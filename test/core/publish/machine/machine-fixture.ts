@@ -93,7 +93,7 @@ export function factsOf(
     isHubRestored: false,
     digest,
     seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
-    snapshotAge: () => 'whole',
+    snapshotConsistency: () => 'consistent',
     wasDecidedKnowing: () => true,
     isReady: () => true,
     lostClusters: () => [],

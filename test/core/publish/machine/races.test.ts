@@ -199,28 +199,28 @@ const RACES: readonly {
   },
   {
     name: 'the look before the commit is whole waits, and the commit ends the wait',
-    given: run([next({ clusters: ['c1'], snapshotAge: () => 'half' })], published).state,
-    events: [{ kind: 'commit-whole' }],
+    given: run([next({ clusters: ['c1'], snapshotConsistency: () => 'partial' })], published).state,
+    events: [{ kind: 'commit-complete' }],
     want: ['look-again'],
     state: { waitsForCommit: false },
   },
   {
     name: 'a commit that was not waited for is no reason to look',
     given: published,
-    events: [{ kind: 'commit-whole' }],
+    events: [{ kind: 'commit-complete' }],
     want: [],
   },
   {
     name: 'half of a commit moves nothing',
     given: published,
-    events: [next({ clusters: ['c1'], snapshotAge: () => 'half' })],
+    events: [next({ clusters: ['c1'], snapshotConsistency: () => 'partial' })],
     want: ['settled c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
   {
     name: 'half of a commit ends no hold',
     given: { ...published, status: undefined },
-    events: [next({ clusters: ['c1', 'c2'], placement: HELD, snapshotAge: () => 'half' })],
+    events: [next({ clusters: ['c1', 'c2'], placement: HELD, snapshotConsistency: () => 'partial' })],
     want: ['settled c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
@@ -233,7 +233,7 @@ const RACES: readonly {
   {
     name: 'more of the commit came since it was decided: it is decided again',
     given: published,
-    events: [next({ clusters: ['c1'], snapshotAge: () => 'overtaken' })],
+    events: [next({ clusters: ['c1'], snapshotConsistency: () => 'outdated' })],
     want: ['decide again inputs', 'settled c1,c2', 'end, again after 2000'],
   },
   {
@@ -330,7 +330,10 @@ describe('what others change while the first result waits', () => {
       want: 'write web-decision-1 c1,c2',
     },
   ])('$name', ({ pages, want }) => {
-    const waiting = { clusters: ['c1'], snapshotAge: (): ReturnType<PassFacts['snapshotAge']> => 'half' };
+    const waiting = {
+      clusters: ['c1'],
+      snapshotConsistency: (): ReturnType<PassFacts['snapshotConsistency']> => 'partial',
+    };
     const { state } = wholePass(look({ ...waiting, pages: [PAGE], remembered: REMEMBERED }));
     expect(wholePass(look({ ...waiting, pages, remembered: REMEMBERED }), state).lines).toContain(want);
   });
@@ -444,8 +447,8 @@ describe('a released change', () => {
   });
 
   it('waits for the commit that brings the release, although it was decided before that', () => {
-    const snapshotAge = (ofLastCommit: boolean) => (ofLastCommit ? 'half' : 'whole');
-    const { state, actions } = run([look({ ...over, placement, snapshotAge })], held.state);
+    const snapshotConsistency = (ofLastCommit: boolean) => (ofLastCommit ? 'partial' : 'consistent');
+    const { state, actions } = run([look({ ...over, placement, snapshotConsistency })], held.state);
     expect(state.waitsForCommit).toBe(true);
     expect(actions.map(({ kind }) => kind)).toEqual(['settled', 'end']);
   });

@@ -34,7 +34,7 @@ import { prependActions, withStage, type PassingState, type StepResult } from '.
 import { writePages } from './write-pages.ts';
 
 /** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
-const HALF_COMMIT_RETRY_MS = 2_000;
+const PARTIAL_COMMIT_RETRY_MS = 2_000;
 /** Time until the next pass while a new decision is requested, if that decision fails. */
 const REMAINS_RETRY_MS = 1_000;
 /** Time until the next pass while a commit may still make its approved change. */
@@ -275,10 +275,10 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
   // exists until the commit is complete. A hold that ends waits too: while it exists, the commit
   // deletes nothing that the placement would lose.
   if (moves || endsHold) {
-    const age = facts.snapshotAge(endsHold || isConsented(wanted));
-    const waitMs = HALF_COMMIT_RETRY_MS;
-    if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
-    if (age === 'overtaken' || isOfEarlierSpec(state))
+    const consistency = facts.snapshotConsistency(endsHold || isConsented(wanted));
+    const waitMs = PARTIAL_COMMIT_RETRY_MS;
+    if (consistency === 'partial') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
+    if (consistency === 'outdated' || isOfEarlierSpec(state))
       return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
   }
   let rested = state;

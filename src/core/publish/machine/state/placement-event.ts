@@ -90,7 +90,7 @@ export type PlacementEvent =
       readonly isInput: () => boolean;
     }
   /** The commit is completely applied to the hub. */
-  | { readonly kind: 'commit-whole' }
+  | { readonly kind: 'commit-complete' }
   /** A work reported another status. */
   | { readonly kind: 'works-changed' }
   /**
