@@ -30,7 +30,7 @@ for (let at = 0; at < Number(count); at++) {
   const before = process.cpuUsage();
   files.turn();
   await planRevisions({
-    ...{ folder: gitDir, base, head, fromMergeBase: false, engine: 'bench', ambient: process.env, tell: () => undefined },
+    ...{ folder: gitDir, base, head, fromMergeBase: false, engine: 'bench', ambient: process.env, onProgress: () => undefined },
     sources: [{ name: 'fleet', rank: 0, paths: [], kinds: ['/ConfigMap'], applies: true, allowEmpty: false }],
     ...{ now, hub: { ...hub, now }, memory, applications: applicationContext('argocd', []) },
     whatIf: drained === undefined ? undefined : [parseWhatIf('drain', drained)],

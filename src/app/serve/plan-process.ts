@@ -85,7 +85,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       ...(server !== undefined && { hubApi: new ParentKubeApi(server, ask), headsOf }),
       memory: { files, checkerOf, decider, rendered, baseLists },
-      tell: () => undefined,
+      onProgress: () => undefined,
     });
     send({ type: 'planned', planned });
   } catch (error) {

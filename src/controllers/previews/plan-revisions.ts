@@ -72,8 +72,8 @@ export interface PlanRevisionsInput {
   readonly runsPrograms?: boolean | undefined;
   /** Absent: nothing is known of earlier plans. */
   readonly memory?: PlanMemory | undefined;
-  /** Called with the current step, for people who wait. */
-  readonly tell: (what: string) => void;
+  /** Called with each step, such as `reading main`, for people who wait. */
+  readonly onProgress: (step: string) => void;
 }
 
 export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
@@ -101,17 +101,17 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
 
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
   const { before, after, head, notes } = compared;
-  input.tell(`reading ${input.base}`);
+  input.onProgress(`reading ${input.base}`);
   const readers = readersOf(input, compared);
   const baseFleets = await readBases(readers, before, input.memory);
-  input.tell(`reading ${input.head}`);
+  input.onProgress(`reading ${input.head}`);
   const headFleets = await readSources(readers, (reader) => reader.read(after));
   requireManifests(
     [...baseFleets, ...headFleets],
     input.folder,
     input.sources.flatMap(({ paths }) => paths),
   );
-  input.tell('deciding');
+  input.onProgress('deciding');
   const others = input.others ?? [];
   const onHub: OwnerOf = input.hubApi
     ? await readOwners(input.hubApi, [...baseFleets, ...others], [...headFleets, ...others])

@@ -10,7 +10,7 @@ export interface PlanJob {
   readonly type: 'plan';
   readonly input: Omit<
     PlanRevisionsInput,
-    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'tell'
+    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'onProgress'
   >;
   readonly hub: SentSnapshot | undefined;
   readonly applications: Omit<ApplicationContext, 'inputsOf'> | undefined;
@@ -27,7 +27,7 @@ export function jobOf(
   sent: SentObjects,
 ): PlanJob {
   const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, ...rest } = given;
-  const { memory: _memory, tell: _tell, ...input } = rest;
+  const { memory: _memory, onProgress: _onProgress, ...input } = rest;
   const { inputsOf: _inputsOf, ...context } = applications ?? {};
   return {
     type: 'plan',

@@ -75,7 +75,7 @@ export async function planPullRequest(
       ...(await options.argoPart()),
       ambient: env,
       runsPrograms: !fromFork,
-      tell: () => undefined,
+      onProgress: () => undefined,
     };
     const { plan, problems, tree } = await options.planWithin(input, signal);
     const stale = options.staleness();
