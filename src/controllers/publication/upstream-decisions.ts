@@ -60,7 +60,7 @@ export class UpstreamDecisions {
       .map(({ metadata }) => namespacedName(metadata));
     if (marked.length === 0) return [];
     return [
-      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${formatNameList(marked)}`,
+      `marked as scheduled by Berth, so that OCM does not schedule them, but this controller runs with schedule: upstream: ${formatNameList(marked)}`,
     ];
   }
 
