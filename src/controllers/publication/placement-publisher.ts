@@ -82,7 +82,7 @@ export class PlacementPublisher {
       return this.#gone(key);
     if (mayBePublished(placement, resultOf(key))) await recall?.(placement);
     const result = resultOf(key);
-    const end = await this.#pass(key, { kind: 'look', facts: facts.of(key, placement, result) });
+    const end = await this.#pass(key, { kind: 'reconcile', facts: facts.of(key, placement, result) });
     if (end.kind !== 'requeue' && resultOf(key) === result) onRest(key);
     if (end.kind === 'failed') throw end.error;
     return end.kind === 'done' ? DONE : end;
@@ -179,7 +179,7 @@ export class PlacementPublisher {
         return void onSettled(key, action.pages);
       case 'decide-again':
         return void decideAgain(action.cause, key);
-      case 'look-again':
+      case 'enqueue':
         return void enqueue(key);
       default:
         return void this.#emit(key, action);
@@ -264,26 +264,26 @@ export class PlacementPublisher {
     key: string,
     action: Extract<
       PlacementAction,
-      { kind: 'tell-published' | 'tell-held' | 'tell-found' | 'tell-restored' | 'end' }
+      { kind: 'report-published' | 'report-held' | 'report-found' | 'report-restored' | 'end' }
     >,
   ): void {
     const { emit, log } = this.#options;
     switch (action.kind) {
-      case 'tell-published': {
+      case 'report-published': {
         const { clusters, writes, record, entry } = action;
         const { added, removed } = entry;
         return emit({ kind: 'published', placement: key, clusters, added, removed, writes, record });
       }
-      case 'tell-held': {
+      case 'report-held': {
         const { reason, message, token } = action.hold;
         return emit({ kind: 'held', placement: key, reason, message, token });
       }
-      case 'tell-found':
+      case 'report-found':
         return log.info('published before the restart, recorded now', {
           placement: key,
           record: action.record,
         });
-      case 'tell-restored':
+      case 'report-restored':
         return log.warn('others changed what is published; it is restored', {
           placement: key,
           pages: action.pages,

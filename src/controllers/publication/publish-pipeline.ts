@@ -144,7 +144,7 @@ export class PublishPipeline {
     supervisor.start('scheduling', async (signal) => {
       // An incomplete inventory would look as if clusters had been removed.
       await Promise.all([inventory.whenSynced(signal), previousRecords.whenLoaded()]);
-      this.#lookAtOrphans();
+      this.#enqueueOrphans();
       await this.scheduling.run(signal);
     });
     const { events } = this.#options;
@@ -213,7 +213,7 @@ export class PublishPipeline {
   }
 
   /** Enqueues pages whose placement was deleted while no Berth process ran. */
-  #lookAtOrphans(): void {
+  #enqueueOrphans(): void {
     const { decisions, placements } = this.#options.inventory;
     for (const page of decisions.store.list()) {
       const key = placementOfPage(page);

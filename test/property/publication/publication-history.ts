@@ -471,7 +471,7 @@ export class PublicationHistory {
 
   #did(process: ModelProcess, action: PlacementAction): void {
     if (process !== this.leader) return;
-    if (action.kind === 'tell-held') this.#heldToken = action.hold.token;
+    if (action.kind === 'report-held') this.#heldToken = action.hold.token;
     if (action.kind === 'settled') this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);

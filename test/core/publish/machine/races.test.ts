@@ -20,7 +20,7 @@ import {
 } from './machine-fixture.ts';
 
 const look = (over: Parameters<typeof factsOf>[0]): PlacementEvent => ({
-  kind: 'look',
+  kind: 'reconcile',
   facts: factsOf(over),
 });
 const failed = (of: 'pages' | 'status' | 'record', mayArrive = false): PlacementEvent => ({
@@ -78,7 +78,7 @@ describe('a pass', () => {
         'yield',
         'record',
         'remember',
-        'tell-published',
+        'report-published',
         'settled c1',
         'end done',
       ],
@@ -147,19 +147,19 @@ const RACES: readonly {
     name: 'the pass ends when both are done: the record first',
     given: finishing.state,
     events: [RESUMED, RECORDED],
-    want: ['remember', 'tell-published'],
+    want: ['remember', 'report-published'],
   },
   {
     name: 'the pass ends when both are done: the status first',
     given: run([{ kind: 'status-written', after: pageOf('9', []), seen: undefined }], finishing.state).state,
     events: [RESUMED, RECORDED],
-    want: ['remember', 'tell-published', 'settled c2,c3', 'end done'],
+    want: ['remember', 'report-published', 'settled c2,c3', 'end done'],
   },
   {
     name: 'a status patch that fails does not lose the record',
     given: finishing.state,
     events: [failed('status'), RESUMED, RECORDED],
-    want: ['remember', 'tell-published', 'end failed'],
+    want: ['remember', 'report-published', 'end failed'],
   },
   {
     name: 'a record that fails leaves the publication to be recorded by the next process',
@@ -201,7 +201,7 @@ const RACES: readonly {
     name: 'the look before the commit is whole waits, and the commit ends the wait',
     given: run([next({ clusters: ['c1'], snapshotConsistency: () => 'partial' })], published).state,
     events: [{ kind: 'commit-complete' }],
-    want: ['look-again'],
+    want: ['enqueue'],
     state: { waitsForCommit: false },
   },
   {
@@ -387,7 +387,7 @@ describe('a change of a process that was killed', () => {
       change: { ...change, released },
     };
     const { state, lines: done } = wholePass(look({ clusters: ['c2'], pages, remembered }));
-    expect(done).toContain('tell-found');
+    expect(done).toContain('report-found');
     expect(state.remembered).toMatchObject({ removals: [], spent: [released.token], released });
     expect(state.remembered?.change).toBeUndefined();
   });
@@ -438,7 +438,9 @@ describe('a released change', () => {
   const remembered = { ...REMEMBERED, specHash: digest('{}').slice(0, 16), removals: earlier };
   const over = { clusters: ['c2'], pages: [PAGE], remembered, budget: { percent: 0, atLeast: 2 } };
   const held = wholePass(look(over), published);
-  const token = held.actions.flatMap((action) => (action.kind === 'tell-held' ? [action.hold.token] : []))[0];
+  const token = held.actions.flatMap((action) =>
+    action.kind === 'report-held' ? [action.hold.token] : [],
+  )[0];
   const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
 
   it('that fails does not make earlier removals count for nothing', () => {

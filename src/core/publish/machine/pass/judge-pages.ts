@@ -36,7 +36,7 @@ import { writePages } from './write-pages.ts';
 /** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
 const PARTIAL_COMMIT_RETRY_MS = 2_000;
 /** Time until the next pass while a new decision is requested, if that decision fails. */
-const REMAINS_RETRY_MS = 1_000;
+const DECISION_RETRY_MS = 1_000;
 /** Time until the next pass while a commit may still make its approved change. */
 const PLAN_RETRY_MS = 500;
 
@@ -107,7 +107,7 @@ function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boo
   const { published } = passPages;
   if (isRead || passPages.last !== undefined || passPages.pages.length === 0) return false;
   const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
-  return wanted.groups === undefined || tooEarly(state, passPages, wanted, nowMs).waitMs > 0;
+  return wanted.groups === undefined || waitBeforeJudging(state, passPages, wanted, nowMs).waitMs > 0;
 }
 
 /** The publication that the previous process did not record has its record now. */
@@ -127,7 +127,7 @@ export function onFoundRecorded(
     );
   const actions: readonly PlacementAction[] = [
     ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
-    { kind: 'tell-found', record },
+    { kind: 'report-found', record },
   ];
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
@@ -145,25 +145,25 @@ function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number)
   const { facts, placement, result } = state.pass;
   const { published, isChanged } = passPages;
   const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
-  const early = tooEarly(state, passPages, wanted, nowMs);
-  if (early.waitMs > 0) {
+  const wait = waitBeforeJudging(state, passPages, wanted, nowMs);
+  if (wait.waitMs > 0) {
     if (isChanged)
       return prependActions(
-        early.actions,
-        stay(early.state, passPages, { kind: 'wait', afterMs: early.waitMs }, nowMs),
+        wait.actions,
+        stay(wait.state, passPages, { kind: 'wait', afterMs: wait.waitMs }, nowMs),
       );
     const settled: PlacementAction = { kind: 'settled', pages: published };
-    return endPass(early.state, { kind: 'requeue', afterMs: early.waitMs }, [...early.actions, settled]);
+    return endPass(wait.state, { kind: 'requeue', afterMs: wait.waitMs }, [...wait.actions, settled]);
   }
-  if (wanted.groups === undefined) return stay(early.state, passPages, { kind: 'stay', wanted }, nowMs);
+  if (wanted.groups === undefined) return stay(wait.state, passPages, { kind: 'stay', wanted }, nowMs);
   const hints = {
     isTaken: (page: string) => isTaken(state, passPages, page),
     before: isChanged ? published : undefined,
   };
   const plan = planPages(placement.metadata.name, passPages.pages, wanted.groups, hints);
-  const waitMs = scoreWaitMs(early.state, state.pass, plan, nowMs);
-  if (waitMs > 0) return endPass(early.state, { kind: 'requeue', afterMs: waitMs });
-  return publish(early.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
+  const waitMs = scoreWaitMs(wait.state, state.pass, plan, nowMs);
+  if (waitMs > 0) return endPass(wait.state, { kind: 'requeue', afterMs: waitMs });
+  return publish(wait.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
 }
 
 function publish(
@@ -204,7 +204,7 @@ function stay(
   );
   const reports: readonly PlacementAction[] =
     passPages.last !== undefined && plan.actions.length > 0
-      ? [{ kind: 'tell-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
+      ? [{ kind: 'report-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
       : [];
   const writing = writingOf(passPages, { ...why, pages: plan.pages }, plan.actions);
   return prependActions(reports, writePages(state, writing, nowMs));
@@ -259,7 +259,8 @@ function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
 }
 
-interface Early {
+/** How long a result has to wait, and what to do meanwhile. */
+interface Wait {
   readonly state: PassingState;
   readonly actions: readonly PlacementAction[];
   /** Milliseconds; 0 if it is not too early. */
@@ -267,7 +268,12 @@ interface Early {
 }
 
 /** How long the result has to wait before Berth may publish or hold it. */
-function tooEarly(state: PassingState, { published }: PassPages, wanted: Publication, nowMs: number): Early {
+function waitBeforeJudging(
+  state: PassingState,
+  { published }: PassPages,
+  wanted: Publication,
+  nowMs: number,
+): Wait {
   const { facts, placement } = state.pass;
   const moves = movesClusters(wanted);
   const endsHold = wanted.hold === undefined && activeHold(placement) !== undefined;
@@ -281,15 +287,15 @@ function tooEarly(state: PassingState, { published }: PassPages, wanted: Publica
     if (consistency === 'outdated' || isOfEarlierSpec(state))
       return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
   }
-  let rested = state;
+  let settled = state;
   if (moves && isDisturbed(state.disturbance, nowMs)) {
     if (!facts.wasDecidedKnowing(publishedClusters(published)))
-      return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: REMAINS_RETRY_MS };
-    rested = { ...state, disturbance: undefined };
+      return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: DECISION_RETRY_MS };
+    settled = { ...state, disturbance: undefined };
   }
   // While the commit is partly applied, the change may differ from the plan.
   const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
-  return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
+  return { state: settled, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
 }
 
 /**
