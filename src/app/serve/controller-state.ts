@@ -64,7 +64,7 @@ export function isControllerData(name: string): boolean {
   );
 }
 
-/** Key for the newest record up to which the hub has all records. */
+/** The key of the newest record up to which the hub has all records. */
 const THROUGH = 'through';
 const KEEP_INTERVAL_MS = 10_000;
 /** The number of deletions, and of timeline steps, that are kept. */
@@ -81,12 +81,12 @@ export function openControllerState(options: ServeOptions): ControllerState {
   const [onHub, terms] = [open<string>('hub-records.json'), open<string>('led-terms.json')];
   const hubPositions = open<HubPosition>('hub-position.json');
   const pullRemovals = open<readonly Removal[]>('pull-removals.json');
-  const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
+  const writtenThrough = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     schedule === 'upstream'
       ? undefined
       : new HubRecords({
-          ...{ api, clock, log, digest: sha256, through },
+          ...{ api, clock, log, digest: sha256, writtenThrough },
           mayWrite: () => leadership?.isHeld !== false,
         });
   const dir = join(dataDir, 'history');

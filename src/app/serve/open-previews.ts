@@ -22,7 +22,7 @@ import {
   planPullRequest,
   type PullRequestPlannerOptions,
 } from '../../controllers/previews/pull-requests/plan-pull-request.ts';
-import type { MergedPlans } from '../../controllers/publication/plan-approvals.ts';
+import type { FindMergedPlan } from '../../controllers/publication/plan-approvals.ts';
 import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
 import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
@@ -48,8 +48,8 @@ const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
-  /** Of sources that hold merges to their plans. */
-  readonly planOfTree: MergedPlans;
+  /** Finds the plan of a merge, for sources that hold merges to their plans. */
+  readonly planOfTree: FindMergedPlan;
   /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
@@ -160,7 +160,7 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
 
 function mergedPlansOf(
   opened: readonly Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records' | 'holdToPlan'>[],
-): MergedPlans {
+): FindMergedPlan {
   return (source, tree) => {
     const found = opened.find(({ previews }) => previews.source === source);
     return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;

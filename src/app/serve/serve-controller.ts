@@ -105,7 +105,7 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
   for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
   const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
-  if (previews !== undefined) state.approvals.askForMerged(previews.planOfTree);
+  if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
   const duties = startOptionalControllers({ ...parts, state });
   const http = await serveHttp({
@@ -237,7 +237,7 @@ async function openDecider(parts: {
   const recorder = new DecisionRecorder({
     clock,
     engineVersion,
-    commitBehind: (placement) => ledger.commitBehind(placement),
+    lastCommitOf: (placement) => ledger.lastCommitOf(placement),
     inventoryRevision: () =>
       inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
     append: (record, snapshot, text) => {

@@ -83,6 +83,7 @@ export interface PipelineOptions {
 
 /** Twice the number of parallel requests, so that placements are prepared while the hub works. */
 const CONCURRENCY = 2 * DEFAULT_MAX_REQUESTS;
+
 /** Scheduling and publishing with `schedule: berth`: inventory changes in, decisions on the hub out. */
 export class PublishPipeline {
   readonly scheduling: SchedulingLoop;
@@ -202,7 +203,7 @@ export class PublishPipeline {
     ];
   }
 
-  /** Resolves after the first pass over everything; as soon as that is known, if another process leads. */
+  /** Resolves after the first pass over all placements. If another process leads, it resolves as soon as that is known. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);
@@ -228,10 +229,10 @@ export class PublishPipeline {
       states: this.#states,
       facts: this.#facts,
       requests: new PageRequests(api, new PageOwners(options)),
-      mayBeBack: (key) => !(declared.isMissing(key) && barrier.isHubCompared),
-      shown: (key) => publishedPlacements.get(key) !== undefined,
+      mayBeReapplied: (key) => !(declared.isMissing(key) && barrier.isHubCompared),
+      isServed: (key) => publishedPlacements.get(key) !== undefined,
       resultOf: (key) => this.scheduling.resultOf(key),
-      onRest: (key) => this.#underWay.end(key),
+      onResultHandled: (key) => this.#underWay.end(key),
       record: (entry) => recorder.record(entry),
       onSettled: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),

@@ -1,6 +1,6 @@
 import { ConflictError, errorText } from '../../core/errors.ts';
 
-/** Further ones are only counted. */
+/** Further placements are only counted. */
 const MAX_NAMED = 10;
 
 /** Placements whose decision could not be written, until it is written. */

@@ -42,11 +42,12 @@ export class UnpublishedMoves {
     return this.#moves;
   }
 
-  /** The placement is published, or will not be published for now. */
+  /** Called when the placement is published, or will not be published for now. */
   end(key: string): void {
     this.#moves.delete(key);
   }
 
+  /** Forgets all moves. */
   clear(): void {
     this.#moves.clear();
   }

@@ -33,7 +33,7 @@ export function publishedPluginSource({
   };
   const lastCommits = new Map<string, string>();
   /** If a placement was deleted while its decision stays published, the previous commit counts. */
-  const commitBehind = (name: string): string => {
+  const lastCommitOf = (name: string): string => {
     const placement = placements.store.get(name);
     if (placement !== undefined) lastCommits.set(name, commitOf(placement));
     return lastCommits.get(name) ?? '';
@@ -52,7 +52,7 @@ export function publishedPluginSource({
       return {
         groups: published.groups,
         decisionId: decisionId(published),
-        commit: commitBehind(name),
+        commit: lastCommitOf(name),
         emptyAllowed: annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
       };
     },
