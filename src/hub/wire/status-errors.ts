@@ -1,3 +1,4 @@
+import { groupResource } from '../../core/model/kinds.ts';
 import { cutText } from './cut-text.ts';
 import type { StatusCause, StatusDetails } from './status-error.ts';
 import { StatusError } from './status-error.ts';
@@ -6,10 +7,6 @@ import { StatusError } from './status-error.ts';
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
-}
-
-function qualified(resource: ResourceName): string {
-  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
 function detailsOf(resource: ResourceName, name: string, extra?: StatusDetails): StatusDetails {
@@ -27,13 +24,19 @@ export function forbidden(
   why: string,
   causes?: readonly StatusCause[],
 ): StatusError {
-  const subject = resource.plural === '' ? '' : `${qualified(resource)}${name === '' ? '' : ` "${name}"`} `;
+  const subject =
+    resource.plural === '' ? '' : `${groupResource(resource)}${name === '' ? '' : ` "${name}"`} `;
   const details = detailsOf(resource, name, causes === undefined ? undefined : { causes });
   return new StatusError(403, 'Forbidden', `${subject}is forbidden: ${why}`.replace(/^is /, ''), details);
 }
 
 export const notFound = (resource: ResourceName, name: string): StatusError =>
-  new StatusError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+  new StatusError(
+    404,
+    'NotFound',
+    `${groupResource(resource)} "${name}" not found`,
+    detailsOf(resource, name),
+  );
 
 /** No such path. */
 export const noSuchResource = (): StatusError =>
@@ -59,7 +62,7 @@ export const alreadyExists = (resource: ResourceName, name: string): StatusError
   new StatusError(
     409,
     'AlreadyExists',
-    `${qualified(resource)} "${name}" already exists`,
+    `${groupResource(resource)} "${name}" already exists`,
     detailsOf(resource, name),
   );
 
@@ -68,7 +71,7 @@ export const conflict = (resource: ResourceName, name: string, why: string): Sta
   new StatusError(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
+    `Operation cannot be fulfilled on ${groupResource(resource)} "${name}": ${why}`,
     detailsOf(resource, name),
   );
 
