@@ -81,14 +81,10 @@ async function serve(options: ResolvedOptions, releaseLock: () => void): Promise
   const register = ClusterRegister.read(dataDir).begin(['', ...options.members]);
   const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
-  const certificate = openServingCertificate(
-    options.providedFiles?.serving,
-    keys.authority,
-    hosts.host,
-    clock,
-  );
+  const serving = options.providedFiles?.serving;
+  const certificate = openServingCertificate(serving, keys.authority, hosts.host, clock);
   const identity = await certificate.issue();
-  const caPem = `${keys.authority.certPem}${options.providedFiles?.serving === undefined ? '' : identity.certPem}`;
+  const caPem = `${keys.authority.certPem}${serving === undefined ? '' : identity.certPem}`;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
   const clusters = await openClusters(options, register, { keys, shared: { tokens, revocations } });
