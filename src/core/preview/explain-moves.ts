@@ -13,6 +13,7 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
  */
 const MAX_EXPLAINED = 100;
 
+/** What explains decisions. Both keep results for later plans. */
 interface MoveReaders {
   readonly trials: CauseTrials;
   readonly courses: DecisionCourses;
@@ -20,8 +21,8 @@ interface MoveReaders {
 
 /**
  * Why clusters move, and which changed object caused it: the same as `berth explain` would print after the merge.
- * @param snapshotOf returns the snapshot after it, in which a placement (`namespace/name`) is decided
- * @param readers those of an earlier plan, which then cost less
+ * @param snapshotOf returns the snapshot in which a placement (`namespace/name`) is decided after the merge
+ * @param readers those of an earlier plan, which make this one faster
  */
 export function makeMoveExplainer(
   before: PlanSide,

@@ -1,3 +1,4 @@
+import { compareText } from '../../../core/compare-text.ts';
 import pLimit from 'p-limit';
 import { secretTexts } from '../../../adapters/kube/secret-texts.ts';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
@@ -98,7 +99,7 @@ class InventoryReader {
 
   result(): Pick<Inventory, 'kinds' | 'objects' | 'unread'> {
     const sorted = <T>(map: ReadonlyMap<string, T>): readonly T[] =>
-      [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+      [...map].sort(([a], [b]) => compareText(a, b)).map(([, value]) => value);
     return { kinds: sorted(this.#kinds), objects: sorted(this.#objects), unread: sorted(this.#unread) };
   }
 

@@ -1,3 +1,4 @@
+import { compareText } from '../../../core/compare-text.ts';
 /** Where the names are stored. */
 export interface KnownRuleStore {
   get(name: string): KnownRule | undefined;
@@ -29,7 +30,7 @@ export class KnownRules {
 
   /** Most recently seen first. */
   names(): readonly string[] {
-    return this.#store.keys().toSorted((a, b) => this.#seenAt(b) - this.#seenAt(a) || (a < b ? -1 : 1));
+    return this.#store.keys().toSorted((a, b) => this.#seenAt(b) - this.#seenAt(a) || compareText(a, b));
   }
 
   /** Records the names of the rules in a base. */

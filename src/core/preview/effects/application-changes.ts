@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import { fieldChanges } from './field-changes.ts';
 import type { ApplicationChange } from './plan-effects.ts';
 
@@ -52,7 +53,7 @@ export function applicationChanges(
     if (!rights.deletes) kept += 1;
     else changes.push({ change: 'deleted', name, destination: destinationOf(application), fields: [] });
   }
-  return { changes: changes.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)), kept };
+  return { changes: changes.sort((a, b) => compareText(a.name, b.name)), kept };
 }
 
 function byName(applications: readonly RenderedApplication[]): ReadonlyMap<string, RenderedApplication> {

@@ -92,7 +92,7 @@ function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [namespacedName(object.metadata), object]));
 }
 
-/** As admission writes it (core/ocm/admission). */
+/** Adds the label of the default set where admission does (core/ocm/admission). */
 function inDefaultSet(cluster: ManagedCluster): ManagedCluster {
   const { labels = {} } = cluster.metadata;
   if ((labels[CLUSTER_SET_LABEL] ?? '') !== '') return cluster;
