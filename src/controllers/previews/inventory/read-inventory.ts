@@ -103,7 +103,10 @@ class InventoryReader {
     return { kinds: sorted(this.#kinds), objects: sorted(this.#objects), unread: sorted(this.#unread) };
   }
 
-  /** @returns the objects as the hub has them, with apiVersion and kind */
+  /**
+   * Reads objects, and stores them redacted.
+   * @returns the objects as the hub has them, with apiVersion and kind
+   */
   async take(kind: KindInfo, options: ListOptions = {}): Promise<readonly KubeObject[]> {
     const { items } = await this.#limit(() => this.#api.list(kind, options));
     // The items of a list have no apiVersion and kind.
@@ -138,12 +141,12 @@ class InventoryReader {
     });
     for (const info of definitions.flatMap(kindsOf))
       this.#kinds.set(`${apiVersionOf(info)}/${info.kind}`, info);
-    const asked = [
+    const kinds = [
       ...BUILTIN_RESOURCES.map(({ group, version, kind }) => ({ group, version, kind })),
       ...[...NEEDED, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, APPLICATION_SET],
     ];
     const names = new Map(
-      asked.map(({ group, version, kind }) => {
+      kinds.map(({ group, version, kind }) => {
         const apiVersion = group === '' ? version : `${group}/${version}`;
         return [`${apiVersion}/${kind}`, { apiVersion, kind }];
       }),

@@ -3,19 +3,20 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsedFiles } from '../../sources/parsing/parsed-files.ts';
 import { decodeParsedFile } from '../../sources/parsing/parsed-record.ts';
 
+/** The versions of one file. */
 type Versions = readonly (readonly [id: string, parsed: ParsedFile])[];
 
 /**
- * Parsed files in memory. The same file is the very same object from plan to plan, so that what was computed of it is found again. What
- * neither this plan nor the last one read is forgotten.
+ * Parsed files in memory. A file is the same object from plan to plan, so that caches by object find
+ * it again. A file that neither this plan nor the last one read is forgotten.
  */
-export class RememberedFiles implements ParsedFiles {
-  /** By path: a base and a few heads. */
+export class InMemoryParsedFiles implements ParsedFiles {
+  /** The files of this plan by path: those of a base and of a few heads. */
   #now = new Map<string, Versions>();
   #before = new Map<string, Versions>();
 
-  /** Another plan begins. */
-  turn(): void {
+  /** Called when another plan begins. */
+  beginPlan(): void {
     this.#before = this.#now;
     this.#now = new Map();
   }
