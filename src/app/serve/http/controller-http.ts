@@ -21,7 +21,7 @@ export interface ControllerHttp extends HttpListener {
 }
 
 /**
- * The plugin endpoint is asked at every reconcile of every ApplicationSet: it uses node:http
+ * The plugin endpoint gets a request at every reconcile of every ApplicationSet: it uses node:http
  * directly. Requests of people, monitors and forges use express, which is loaded on demand to keep
  * the start fast.
  */
