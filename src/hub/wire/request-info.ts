@@ -103,7 +103,7 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
       return name === '' ? 'deletecollection' : 'delete';
     case 'GET':
     case 'HEAD':
-      if (isTrue(query.get('watch'))) return 'watch';
+      if (isTrueParameter(query.get('watch'))) return 'watch';
       return name === '' ? 'list' : 'get';
     default:
       // Not a verb of the API: always 405.
@@ -111,7 +111,10 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
   }
 }
 
-/** How Kubernetes reads a boolean of the query: present without value counts as true. */
-export function isTrue(value: string | null): boolean {
-  return value !== null && value !== 'false' && value !== '0';
+/**
+ * Whether a boolean parameter of the query is true, as Kubernetes reads it: present without a value counts as true.
+ * Source: apimachinery `pkg/runtime/conversion.go`, Convert_Slice_string_To_bool.
+ */
+export function isTrueParameter(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }
