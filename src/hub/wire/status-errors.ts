@@ -154,10 +154,10 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
 }
 
 /** The request body was not received in time. */
-export const requestTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
+export const bodyTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
 
 /** Webhooks took so long that the request ended before its work was done. */
-export const requestTimedOut = (): StatusError =>
+export const requestDeadlineExceeded = (): StatusError =>
   new StatusError(
     504,
     'Timeout',
@@ -173,8 +173,8 @@ export const internalError = (message: string): StatusError =>
     causes: [{ reason: '', message }],
   });
 
-/** The response of the API server to an error without a Status. */
-export const unnamedError = (message: string): StatusError => new StatusError(500, '', message);
+/** A Status without a reason: the response of the API server to an error that is no Status itself. */
+export const errorWithoutReason = (message: string): StatusError => new StatusError(500, '', message);
 
 export const unavailable = (message: string): StatusError =>
   new StatusError(503, 'ServiceUnavailable', message);
