@@ -3,7 +3,7 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsedFiles } from '../../sources/parsing/parsed-files.ts';
 import { decodeParsedFile } from '../../sources/parsing/parsed-record.ts';
 
-/** The versions of one file. */
+/** The versions of one file: of the base, and of a few heads. */
 type Versions = readonly (readonly [id: string, parsed: ParsedFile])[];
 
 /**
@@ -11,34 +11,34 @@ type Versions = readonly (readonly [id: string, parsed: ParsedFile])[];
  * it again. A file that neither this plan nor the last one read is forgotten.
  */
 export class InMemoryParsedFiles implements ParsedFiles {
-  /** The files of this plan by path: those of a base and of a few heads. */
-  #now = new Map<string, Versions>();
-  #before = new Map<string, Versions>();
+  /** By path. */
+  #thisPlan = new Map<string, Versions>();
+  #lastPlan = new Map<string, Versions>();
 
   /** Called when another plan begins. */
   beginPlan(): void {
-    this.#before = this.#now;
-    this.#now = new Map();
+    this.#lastPlan = this.#thisPlan;
+    this.#thisPlan = new Map();
   }
 
   read(
     files: readonly TreeFile[],
     onFile: (file: TreeFile, parsed: ParsedFile) => void,
   ): Promise<readonly TreeFile[]> {
-    const left = files.filter((file) => {
-      const found = versionOf(this.#now, file) ?? versionOf(this.#before, file);
+    const missing = files.filter((file) => {
+      const found = versionOf(this.#thisPlan, file) ?? versionOf(this.#lastPlan, file);
       if (found === undefined) return true;
       this.add(file, found);
       onFile(file, found);
       return false;
     });
-    return Promise.resolve(left);
+    return Promise.resolve(missing);
   }
 
   add(file: TreeFile, parsed: ParsedFile): void {
     const { path, id } = file;
-    if (versionOf(this.#now, file) === undefined)
-      this.#now.set(path, [...(this.#now.get(path) ?? []), [id, parsed]]);
+    if (versionOf(this.#thisPlan, file) === undefined)
+      this.#thisPlan.set(path, [...(this.#thisPlan.get(path) ?? []), [id, parsed]]);
   }
 
   addRecord(file: TreeFile, bytes: Buffer): void {
