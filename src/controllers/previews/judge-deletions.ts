@@ -218,20 +218,20 @@ async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Prom
   return missing.map(nameOf);
 }
 
-/** The objects of the kinds for which `isMeant` holds, in the same order. It is called once for each kind. */
+/** The objects of the kinds for which `isIncluded` holds, in the same order. It is called once for each kind. */
 async function ofKinds(
   objects: readonly SourceObject[],
-  isMeant: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
+  isIncluded: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
 ): Promise<readonly SourceObject[]> {
   const versions = (same: readonly SourceObject[]) =>
     groupBy(same, ({ object }) => object.apiVersion).values();
   const kinds = [...groupBy(objects, ({ object }) => object.kind).values()].flatMap((same) => [
     ...versions(same),
   ]);
-  const meant = await Promise.all(
-    kinds.map(async (same) => ((await isMeant((same[0] as SourceObject).object)) ? same : [])),
+  const included = await Promise.all(
+    kinds.map(async (same) => ((await isIncluded((same[0] as SourceObject).object)) ? same : [])),
   );
-  const found = new Set(meant.flat());
+  const found = new Set(included.flat());
   return found.size === 0 ? [] : objects.filter((object) => found.has(object));
 }
 

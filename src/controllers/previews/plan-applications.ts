@@ -241,9 +241,9 @@ function changedClusters(before: Snapshot, after: Snapshot): ReadonlySet<string>
   const old = new Map(before.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   for (const cluster of after.clusters) {
     const { name } = cluster.metadata;
-    const standing = old.get(name);
+    const existing = old.get(name);
     old.delete(name);
-    if (!jsonEqual(standing, cluster)) changed.add(name);
+    if (!jsonEqual(existing, cluster)) changed.add(name);
   }
   for (const name of old.keys()) changed.add(name);
   const scores = new Set(before.scores);

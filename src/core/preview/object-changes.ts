@@ -13,9 +13,9 @@ export function diffObjects(
   head: readonly SourceObject[],
 ): readonly ObjectChange[] {
   // Most objects of a large fleet are identical on both sides.
-  const [standing, coming] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
-  const before = byKey(base.filter(({ object }) => !coming.has(object)));
-  const after = byKey(head.filter(({ object }) => !standing.has(object)));
+  const [inBase, inHead] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
+  const before = byKey(base.filter(({ object }) => !inHead.has(object)));
+  const after = byKey(head.filter(({ object }) => !inBase.has(object)));
   const changes: ObjectChange[] = [];
   for (const [key, { object, location }] of after) {
     const old = before.get(key);

@@ -40,10 +40,10 @@ export function applicationChanges(
   const changes: ApplicationChange[] = [];
   let kept = 0;
   for (const [name, application] of now) {
-    const standing = old.get(name);
+    const existing = old.get(name);
     const destination = destinationOf(application);
-    const fields = standing === undefined ? [] : fieldChanges(standing, application);
-    if (standing === undefined) changes.push({ change: 'created', name, destination, fields });
+    const fields = existing === undefined ? [] : fieldChanges(existing, application);
+    if (existing === undefined) changes.push({ change: 'created', name, destination, fields });
     else if (fields.length > 0 && rights.updates)
       changes.push({ change: 'changed', name, destination, fields });
     else kept += 1;

@@ -13,14 +13,14 @@ import { groupBy } from '../../group-by.ts';
  * The PlacementDecisions that a hub will have, with their group labels, as generators read them. A placement whose
  * result is not published keeps its existing PlacementDecisions; one without clusters has an empty one.
  * @param published clusters by `namespace/name`; absent: those of the results
- * @param standing existing PlacementDecisions
+ * @param existing PlacementDecisions on the hub
  */
 export function decisionPages(
   results: readonly ScheduleResult[],
   published: ReadonlyMap<string, readonly string[]> | undefined,
-  standing: readonly PlacementDecision[],
+  existing: readonly PlacementDecision[],
 ): readonly PlacementDecision[] {
-  const kept = groupBy(standing, (page) => decisionOwner(page) ?? '');
+  const kept = groupBy(existing, (page) => decisionOwner(page) ?? '');
   return results.flatMap((result) => {
     const key = namespacedName(result.placement.metadata);
     const clusters = published?.get(key) ?? result.selected;

@@ -12,10 +12,10 @@ export function manifestChanges(
   const [old, now] = [byIdentity(before), byIdentity(after)];
   const changes: ManifestChange[] = [];
   for (const [key, { ref, manifest }] of now) {
-    const standing = old.get(key);
-    if (standing === undefined) changes.push({ change: 'created', ref, fields: [] });
-    else if (standing.manifest !== manifest) {
-      const fields = fieldChanges(standing.manifest, manifest);
+    const existing = old.get(key);
+    if (existing === undefined) changes.push({ change: 'created', ref, fields: [] });
+    else if (existing.manifest !== manifest) {
+      const fields = fieldChanges(existing.manifest, manifest);
       if (fields.length > 0) changes.push({ change: 'changed', ref, fields });
     }
   }

@@ -49,7 +49,7 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
   }
 }
 
-/** An event that answers an action of the pass. */
+/** An event that is the response to an action of the pass. */
 type ResponseEvent = Extract<
   PlacementEvent,
   {

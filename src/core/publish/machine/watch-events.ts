@@ -8,7 +8,7 @@ import type { StepResult } from './state/step-result.ts';
 import { setPage } from './pass/write-pages.ts';
 
 /**
- * Limit of the changes that a pass keeps until its writes are answered. A pass writes a few hundred
+ * Limit of the changes that a pass keeps until its writes have responses. A pass writes a few hundred
  * pages at most, so changes beyond the limit come from others.
  */
 const MAX_EARLY = 1_000;
@@ -74,7 +74,7 @@ export function onPlacementChanged(
 
 /**
  * Handles a change that may come from others. A pass in progress cannot tell yet whether the change
- * is its own, so the pass keeps it until its writes are answered.
+ * is its own, so the pass keeps it until its writes have responses.
  */
 function noteChange(state: PlacementState, change: UnattributedChange): StepResult {
   const { pass } = state;

@@ -13,8 +13,8 @@ export type PassEnd =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * An action for the caller. The actions of a step start in order. The caller answers each of the
- * first eight kinds with an event.
+ * An action for the caller. The actions of a step start in order. Each kind up to `yield` has an
+ * event as its response.
  */
 export type PlacementAction =
   /** List the pages on the hub. */
