@@ -147,9 +147,9 @@ function explainedPlan(
 ): Plan {
   const { trials } = decider;
   const snapshotOf = (key: string): Snapshot => decidedIn.get(key) ?? snapshot;
-  return decider.explaining(snapshot, (courses) =>
+  return decider.explaining(snapshot, (resumable) =>
     makePlan(before, side, {
-      explain: makeMoveExplainer(before, snapshotOf, { trials, courses }),
+      explain: makeMoveExplainer(before, snapshotOf, { trials, resumable }),
       token: (key, from, to) => judge.token(key, from, to),
       judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
     }),

@@ -1,6 +1,6 @@
 import type { ResultGenerator } from '../../placement/engine.ts';
 import { CauseTrials } from '../../explain/verdict/cause-trials.ts';
-import { DecisionCourses } from '../../explain/verdict/decision-courses.ts';
+import { ResumableDecider } from '../../explain/verdict/resumable-decider.ts';
 import { IncrementalScheduler } from '../../placement/incremental-scheduler.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
@@ -46,14 +46,14 @@ export class SideDecider {
    * led to it.
    * @param explain must use nothing else of this decider
    */
-  explaining<T>({ clusters }: Snapshot, explain: (courses: DecisionCourses) => T): T {
-    const courses = new DecisionCourses(
+  explaining<T>({ clusters }: Snapshot, explain: (resumable: ResumableDecider) => T): T {
+    const resumable = new ResumableDecider(
       hasUniqueClusters(clusters) ? { scheduler: this.#scheduler, tracer: this.#tracer } : undefined,
     );
     try {
-      return explain(courses);
+      return explain(resumable);
     } finally {
-      courses.end();
+      resumable.end();
     }
   }
 
