@@ -46,7 +46,7 @@ export class GetparamsEndpoint {
     this.#responses = new ResponseCache(options.source);
   }
 
-  /** Answers a request whose path ends in GETPARAMS_PATH. */
+  /** Responds to a request whose path ends in GETPARAMS_PATH. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { clock, onResponse } = this.#options;
     const startMs = clock.monotonicMs();
