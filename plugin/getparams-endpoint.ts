@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MonotonicClock } from '../src/core/ports.ts';
-import { AnswerCache } from './answer/answer-cache.ts';
-import { type Answer, refuse } from './answer/answer-request.ts';
-import { parsePluginRequest } from './answer/plugin-request.ts';
-import type { PluginSource } from './answer/plugin-source.ts';
+import { ResponseCache } from './response/response-cache.ts';
+import { type GetparamsResponse, refuse } from './response/compute-response.ts';
+import { parsePluginRequest } from './response/plugin-request.ts';
+import type { PluginSource } from './response/plugin-source.ts';
 import { GETPARAMS_PATH } from './getparams-path.ts';
 import type { BearerTokens, TokenIdentity } from './tokens/bearer-tokens.ts';
 import { parsePathBinding } from './tokens/path-binding.ts';
@@ -12,7 +12,7 @@ import type { TokenGrant } from './tokens/token-grant.ts';
 const MAX_BODY_BYTES = 64 * 1024;
 
 /** One request and its response, for metrics and the log. */
-export interface PluginAnswer {
+export interface ServedRequest {
   readonly applicationSet: string;
   readonly status: number;
   /** Number of clusters in the response. */
@@ -26,45 +26,45 @@ export interface EndpointOptions {
   readonly source: PluginSource;
   readonly tokens: Pick<BearerTokens, 'identify'>;
   readonly clock: Pick<MonotonicClock, 'monotonicMs'>;
-  /** Called once per request. */
-  readonly onAnswer?: (answer: PluginAnswer) => void;
+  /** Called once per request, after its response was written. */
+  readonly onResponse?: (request: ServedRequest) => void;
 }
 
 /** The caller as far as known, also for refused requests. */
-type Caller = Pick<PluginAnswer, 'applicationSet' | 'token'>;
+type Caller = Pick<ServedRequest, 'applicationSet' | 'token'>;
 
 /**
  * The HTTP endpoint of Argo CD's ApplicationSet plugin generator: authenticates and parses
- * requests, and writes responses. `answer/answer-request.ts` computes the responses.
+ * requests, and writes responses. `response/compute-response.ts` computes the responses.
  */
 export class GetparamsEndpoint {
   readonly #options: EndpointOptions;
-  readonly #responses: AnswerCache;
+  readonly #responses: ResponseCache;
 
   constructor(options: EndpointOptions) {
     this.#options = options;
-    this.#responses = new AnswerCache(options.source);
+    this.#responses = new ResponseCache(options.source);
   }
 
-  /** Answers a request whose path ends in GETPARAMS_PATH. */
+  /** Responds to a request whose path ends in GETPARAMS_PATH. */
   async handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { clock, onAnswer } = this.#options;
+    const { clock, onResponse } = this.#options;
     const startMs = clock.monotonicMs();
-    const [caller, answer] = await this.#respond(request);
-    response.writeHead(answer.status, {
+    const [caller, result] = await this.#respond(request);
+    response.writeHead(result.status, {
       'content-type': 'application/json',
-      'content-length': answer.body.length,
+      'content-length': result.body.length,
       'cache-control': 'no-store',
-      ...(answer.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(result.status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
       // The rest of a refused body is not read: the connection is closed after the response.
       ...(request.complete ? {} : { connection: 'close' }),
     });
-    response.end(answer.body);
-    const { status, items } = answer;
-    onAnswer?.({ ...caller, status, items, tookMs: clock.monotonicMs() - startMs });
+    response.end(result.body);
+    const { status, items } = result;
+    onResponse?.({ ...caller, status, items, tookMs: clock.monotonicMs() - startMs });
   }
 
-  async #respond(request: IncomingMessage): Promise<readonly [Caller, Answer]> {
+  async #respond(request: IncomingMessage): Promise<readonly [Caller, GetparamsResponse]> {
     const unknownCaller = { applicationSet: '', token: '' };
     if (request.method !== 'POST') return [unknownCaller, refuse(405, 'use POST')];
     const grant = this.#options.tokens.identify(request);
@@ -82,8 +82,8 @@ export class GetparamsEndpoint {
       { ...grant, who: `token ${grant.name}` },
       { ...path.binding, who: 'the path of baseUrl' },
     ];
-    const answer = this.#responses.answer({ request: parsed.request, bindings });
-    return [{ ...caller, applicationSet: parsed.request.applicationSet }, answer];
+    const result = this.#responses.respond({ request: parsed.request, bindings });
+    return [{ ...caller, applicationSet: parsed.request.applicationSet }, result];
   }
 }
 
@@ -91,7 +91,7 @@ function isGrant(identity: TokenIdentity): identity is TokenGrant {
   return identity !== undefined && identity !== 'placeholder';
 }
 
-function refuseIdentity(identity: 'placeholder' | undefined): Answer {
+function refuseIdentity(identity: 'placeholder' | undefined): GetparamsResponse {
   return refuse(
     401,
     identity === 'placeholder'

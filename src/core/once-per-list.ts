@@ -16,7 +16,7 @@ export class LastLists<T> {
   readonly #last = new Map<string, readonly T[]>();
 
   /** @returns the last list with this name, if it has the same elements in the same order */
-  theSame(name: string, list: readonly T[]): readonly T[] {
+  reuse(name: string, list: readonly T[]): readonly T[] {
     const last = this.#last.get(name);
     if (last?.length === list.length && list.every((one, at) => one === last[at])) return last;
     this.#last.set(name, list);

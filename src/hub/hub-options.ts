@@ -26,7 +26,7 @@ export interface HubOptions {
    */
   readonly controllers?: boolean | undefined;
   /** Certificates, keys and tokens that the user provides. */
-  readonly given?: ApiServerFiles | undefined;
+  readonly providedFiles?: ApiServerFiles | undefined;
   readonly audit?: 'off' | 'writes' | 'all' | undefined;
   /** Connections that may be open: 16,000 in all and 12,000 from one address unless given. */
   readonly connections?: Partial<ConnectionLimitOptions> | undefined;

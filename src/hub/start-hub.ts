@@ -81,9 +81,10 @@ async function serve(options: ResolvedOptions, releaseLock: () => void): Promise
   const register = ClusterRegister.read(dataDir).begin(['', ...options.members]);
   const keys = await KeyStore.open(dataDir, options.members, clock.now());
   const hosts = { host: options.listen?.host ?? '127.0.0.1', port: options.listen?.port ?? 0 };
-  const certificate = openServingCertificate(options.given?.serving, keys.authority, hosts.host, clock);
+  const serving = options.providedFiles?.serving;
+  const certificate = openServingCertificate(serving, keys.authority, hosts.host, clock);
   const identity = await certificate.issue();
-  const caPem = `${keys.authority.certPem}${options.given?.serving === undefined ? '' : identity.certPem}`;
+  const caPem = `${keys.authority.certPem}${serving === undefined ? '' : identity.certPem}`;
   const tokens = new TokenFile(join(dataDir, TOKEN_FILE), log);
   const revocations = new Revocations(join(dataDir, REVOCATIONS_FILE), log);
   const clusters = await openClusters(options, register, { keys, shared: { tokens, revocations } });
@@ -182,23 +183,23 @@ async function openClusters(
 ): Promise<ReadonlyMap<string, ApiCluster>> {
   const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
   const admission = options.admission ?? [agentRightsCheck, ...ocmChecks];
-  const hubCredentials = readCredentialFiles(options.given ?? {}, options.log);
+  const hubCredentials = readCredentialFiles(options.providedFiles ?? {}, options.log);
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
   try {
     await forEachCluster(names, async (name) => {
       // Its own issuer and authorities: a token or certificate of one member is invalid for another.
       const issuer = `https://kubernetes.default.svc${name === '' ? '' : `/clusters/${name}`}`;
-      const given = name === '' ? hubCredentials : undefined;
+      const external = name === '' ? hubCredentials : undefined;
       const serviceAccounts = new ServiceAccountTokens(issuer, keys.tokenKeyPem, {
         longLived: legacyTokenSecrets,
-        ...given?.signers,
+        ...external?.signers,
       });
       const directory = clusterDirectory(dataDir, name);
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
-      const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, given };
+      const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, external };
       const deps = { ...credentials, identity, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));

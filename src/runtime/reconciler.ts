@@ -31,19 +31,19 @@ export interface ReconcilerOptions {
    */
   readonly inputRetryMs?: number;
   /**
-   * Whether an InputError may disappear without a change of the object, such as a missing right.
-   * Default: never.
+   * Whether an InputError may disappear without a change of the object, such as a missing right. Such
+   * an error is retried with back-off, at most 30 s apart. Default: never.
    */
-  readonly mayPass?: (error: InputError) => boolean;
+  readonly isRetryable?: (error: InputError) => boolean;
   readonly onError?: (key: string, error: unknown) => void;
   /** Awaited before each pass; while it is pending, no pass starts. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /**
- * Maximum wait after an error that may disappear, so that a granted right is noticed in this time.
+ * Maximum wait after a retryable InputError, so that a granted right is noticed in this time.
  */
-const MAX_PASSING_MS = 30_000;
+const MAX_RETRYABLE_MS = 30_000;
 
 /**
  * Processes keys until the signal aborts, `concurrency` at a time; one failing key never stops
@@ -98,7 +98,7 @@ async function runOnce(
 function retryDelayMs(error: unknown, backoffMs: number, options: ReconcilerOptions): number {
   if (error instanceof TransientError) return Math.max(backoffMs, error.retryAfterMs ?? 0);
   if (!(error instanceof InputError)) return backoffMs;
-  if (options.mayPass?.(error) === true) return Math.min(backoffMs, MAX_PASSING_MS);
+  if (options.isRetryable?.(error) === true) return Math.min(backoffMs, MAX_RETRYABLE_MS);
   return Math.max(backoffMs, options.inputRetryMs ?? 300_000);
 }
 

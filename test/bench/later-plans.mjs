@@ -11,7 +11,10 @@ import { deserialize, serialize } from 'node:v8';
 const [checkout, gitDir, base, head, count, drained] = process.argv.slice(2);
 const load = (file) => import(join(checkout, 'dist/src', file));
 const { planRevisions } = await load('controllers/previews/plan-revisions.js');
-const { RememberedFiles } = await load('controllers/previews/bounded/remembered-files.js');
+/** Files that an older checkout has under another name. */
+const { InMemoryParsedFiles, RememberedFiles = InMemoryParsedFiles } = await load(
+  'controllers/previews/bounded/in-memory-parsed-files.js',
+).catch(() => load('controllers/previews/bounded/remembered-files.js'));
 const { SourceChecker } = await load('core/sources/source-checker.js');
 const { applicationContext } = await load('app/generator-inputs/argo-part.js');
 const { parseWhatIf } = await load('core/preview/what-if/parse-what-if.js');
@@ -28,9 +31,9 @@ const times = [];
 for (let at = 0; at < Number(count); at++) {
   const now = new Date(Date.parse('2026-01-01T00:00:00Z') + at * 60_000).toISOString();
   const before = process.cpuUsage();
-  files.turn();
+  (files.beginPlan ?? files.turn).call(files);
   await planRevisions({
-    ...{ folder: gitDir, base, head, fromMergeBase: false, engine: 'bench', ambient: process.env, tell: () => undefined },
+    ...{ folder: gitDir, base, head, fromMergeBase: false, engine: 'bench', ambient: process.env, onProgress: () => undefined, tell: () => undefined },
     sources: [{ name: 'fleet', rank: 0, paths: [], kinds: ['/ConfigMap'], applies: true, allowEmpty: false }],
     ...{ now, hub: { ...hub, now }, memory, applications: applicationContext('argocd', []) },
     whatIf: drained === undefined ? undefined : [parseWhatIf('drain', drained)],

@@ -29,10 +29,10 @@ describe('what is computed of lists', () => {
     const objects = [{ a: 1 }, { b: 1 }, { c: 1 }, { b: 1 }];
     const lists = new LastLists<object>();
     const first = [objects[0], objects[1]] as object[];
-    expect(lists.theSame('x', first)).toBe(first);
+    expect(lists.reuse('x', first)).toBe(first);
     const second = next.map((at) => objects[at] as object);
-    expect(lists.theSame('y', second)).toBe(second);
-    expect(lists.theSame('x', second)).toBe(isSame ? first : second);
-    expect(lists.theSame('x', [...second])).toBe(isSame ? first : second);
+    expect(lists.reuse('y', second)).toBe(second);
+    expect(lists.reuse('x', second)).toBe(isSame ? first : second);
+    expect(lists.reuse('x', [...second])).toBe(isSame ? first : second);
   });
 });

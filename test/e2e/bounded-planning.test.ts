@@ -62,7 +62,7 @@ describe('planning in a process of its own', () => {
       budgetOf: () => ({ percent: 10, atLeast: 0 }),
       engine: '1.2.3',
       ambient: process.env,
-      tell: () => undefined,
+      onProgress: () => undefined,
     };
   });
   afterAll(async () => {

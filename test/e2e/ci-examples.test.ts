@@ -116,7 +116,7 @@ describe('the examples of plans in CI', () => {
       sh(folder, 'sh ci/plan.sh', { BASE: 'origin/main', HEAD: 'origin/change', ...env });
     expect(await plan()).toMatchObject({ code: 0 });
     const report = (name: string): string => readFileSync(join(folder, 'berth-plan', name), 'utf8');
-    expect(report('plan.md')).toContain('The hub counts as it was');
+    expect(report('plan.md')).toContain('The plan uses the state of the hub');
     expect(report('plan.md')).toContain('rank 1 of 7 ');
     expect(report('plan.xml')).toContain('<testsuites name="berth plan"');
     expect(report('plan.html')).toContain('<!doctype html>');

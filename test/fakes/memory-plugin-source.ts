@@ -1,5 +1,5 @@
-import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/answer/plugin-source.ts';
-import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served-waves.ts';
+import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/response/plugin-source.ts';
+import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/served-waves.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 
 const NONE: readonly AddOnScore[] = [];
@@ -22,7 +22,7 @@ export class MemoryPluginSource implements PluginSource {
   scores = (name: string) => this.addOnScores.get(name) ?? NONE;
   isInSets = (name: string, sets: ReadonlySet<string>) =>
     [...sets].some((set) => this.members.get(set)?.includes(name) === true);
-  waves = ({ applicationSet }: WavesAsked): WaveReading =>
+  waves = ({ applicationSet }: WavesRequest): WaveReading =>
     this.served.get(applicationSet) ?? { ok: false, isWrong: false, message: 'not written yet' };
   revision = () => this.current;
 }

@@ -67,7 +67,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('Git to a real hub', () =>
     );
     expect(applied).toBe(1);
     expect(problems).toEqual([
-      expect.objectContaining({ object: 'Placement default/mistyped', retry: false, isHalf: false }),
+      expect.objectContaining({ object: 'Placement default/mistyped', retry: false, isCommitPartial: false }),
     ]);
     expect(problems[0]?.message).toContain('.spec.numberOfCluster: field not declared in schema');
     expect(await api.get(PLACEMENT, { namespace: 'default', name: 'fine' })).toBeDefined();

@@ -7,7 +7,7 @@ import {
   SnapshotDecider,
 } from '../../src/core/explain/verdict/decide-in-snapshot.ts';
 import { clusterVerdict } from '../../src/core/explain/verdict/cluster-verdict.ts';
-import { DecisionCourses } from '../../src/core/explain/verdict/decision-courses.ts';
+import { ResumableDecider } from '../../src/core/explain/verdict/resumable-decider.ts';
 import { IncrementalScheduler } from '../../src/core/placement/incremental-scheduler.ts';
 import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
 import { decisionOwner } from '../../src/core/placement/prior/decision-owner.ts';
@@ -72,8 +72,8 @@ it('one engine that goes from snapshot to snapshot decides and explains as one t
         for (const change of deltas)
           snapshots.push(withUniqueNames(applySnapshotDelta(snapshots.at(-1) as Snapshot, change)));
         const scheduler = new IncrementalScheduler();
-        const courses = new DecisionCourses({ scheduler, tracer: new CauseTrials() });
-        const deciders = snapshots.map((present) => new SnapshotDecider(present, courses));
+        const resumable = new ResumableDecider({ scheduler, tracer: new CauseTrials() });
+        const deciders = snapshots.map((present) => new SnapshotDecider(present, resumable));
         const inOrder = snapshots.flatMap(({ placements }, of) =>
           placements.map((_, at) => [of, at] as const),
         );
@@ -93,7 +93,7 @@ it('one engine that goes from snapshot to snapshot decides and explains as one t
               clusterVerdict(expected.decided, cluster.metadata.name, cluster),
             );
         }
-        courses.end();
+        resumable.end();
         for (const present of snapshots)
           expect([...scheduler.decide(present)]).toEqual([...new IncrementalScheduler().decide(present)]);
       },

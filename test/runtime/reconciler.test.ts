@@ -16,8 +16,17 @@ async function withReconciler(
   const queue = new WorkQueue(clock);
   const log = new SilentLogger();
   const stop = new AbortController();
-  const mayPass = ({ code }: InputError): boolean => code === 'passes';
-  const options = { name: 'test', queue, reconcile, concurrency: 2, clock, random: () => 0, log, mayPass };
+  const isRetryable = ({ code }: InputError): boolean => code === 'passes';
+  const options = {
+    name: 'test',
+    queue,
+    reconcile,
+    concurrency: 2,
+    clock,
+    random: () => 0,
+    log,
+    isRetryable,
+  };
   const running = runReconciler(options, stop.signal);
   try {
     await body(queue, clock, log);

@@ -233,15 +233,15 @@ describe('colours and progress', () => {
     expect(stdout().replaceAll(/\u001b\[\d+m/g, '')).not.toMatch(OBEYED);
   });
 
-  it('tell what is being read in one line', () => {
+  it('report what is being read in one line', () => {
     const { io, stderr } = coloured();
-    makeProgress(io).tell(`reading ${HOSTILE}`);
+    makeProgress(io).report(`reading ${HOSTILE}`);
     expect(stderr()).toMatch(/^\r\u001b\[2Kreading /);
     expect(stderr().slice(5)).not.toMatch(OBEYED);
     expect(stderr()).not.toContain('\n');
   });
 
-  it('tell the story of the demo without what its objects say', () => {
+  it('report the story of the demo without what its objects say', () => {
     const { io, stdout } = coloured();
     const narrator = createNarrator(io, new FakeClock());
     narrator.print('work', HOSTILE);

@@ -1,5 +1,5 @@
 import type { CommitStatus } from '../../core/ports.ts';
-import { DIALECTS } from './dialects.ts';
+import { FORGE_DIALECTS } from './dialects.ts';
 import type { ForgeRepository } from './request/forge-repository.ts';
 import { forgeRequest } from './request/forge-request.ts';
 
@@ -12,7 +12,7 @@ export async function postCommitStatus(
   status: CommitStatus,
   signal?: AbortSignal,
 ): Promise<void> {
-  const dialect = DIALECTS[target.provider];
+  const dialect = FORGE_DIALECTS[target.provider];
   const { path, body } = dialect.status(target.repository, status);
   await forgeRequest({
     url: `${target.apiUrl.replace(/\/+$/, '')}${path}`,

@@ -1,5 +1,5 @@
 import { isLoopbackHost } from '../../runtime/loopback-host.ts';
-import { DIALECTS } from './dialects.ts';
+import { FORGE_DIALECTS } from './dialects.ts';
 import type { ForgeRepository } from './request/forge-repository.ts';
 
 /**
@@ -10,6 +10,7 @@ export function forgeOfUrl(
   provider: ForgeRepository['provider'],
   url: string,
 ): Pick<ForgeRepository, 'apiUrl' | 'repository'> | undefined {
+  // The form of scp: git@host:path.
   const scp = /^(?:[^@/:]+@)?([^/:@]+):(?!\/\/)(.+)$/.exec(url);
   const parsed = scp === null && URL.canParse(url) ? new URL(url) : undefined;
   const host = scp?.[1] ?? parsed?.host ?? '';
@@ -19,7 +20,7 @@ export function forgeOfUrl(
   const scheme = parsed?.protocol === 'http:' && isLoopbackHost(parsed.hostname) ? 'http' : 'https';
   // The port of an ssh URL says nothing about https.
   const base = `${scheme}://${parsed?.protocol === 'ssh:' ? parsed.hostname : host}`;
-  return DIALECTS[provider].address({ host, base, path: path.replace(/\.git$/, '') });
+  return FORGE_DIALECTS[provider].apiOf({ host, base, path: path.replace(/\.git$/, '') });
 }
 
 /** Returns the text unchanged if its percent-encoding is invalid. */

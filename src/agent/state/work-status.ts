@@ -7,6 +7,7 @@ import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 /**
  * Writes the status of a work if it differs.
  * @returns the work after the write
+ * @throws ConflictError if the work has changed
  */
 export async function writeWorkStatus(
   hub: KubeApi,
@@ -24,6 +25,11 @@ export async function writeWorkStatus(
   return written as unknown as ManifestWork;
 }
 
+/**
+ * Replaces the finalizers of a work.
+ * @returns the work after the write
+ * @throws ConflictError if the work has changed
+ */
 export async function writeFinalizers(
   hub: KubeApi,
   work: ManifestWork,

@@ -19,9 +19,9 @@ export interface BackgroundProcess {
 }
 
 const PROGRAM = fileURLToPath(new URL('../cli/main.js', import.meta.url));
-const LOOK_AGAIN_MS = 100;
-/** `berth` shuts down within 8 seconds. */
-const GRACE_LOOKS = 100;
+const CHECK_INTERVAL_MS = 100;
+/** Checks before SIGKILL: 10 seconds, because `berth` shuts down within 8. */
+const MAX_CHECKS = 100;
 
 export const logOf = (folder: string): string => path.join(folder, 'log');
 const pidFileOf = (folder: string): string => path.join(folder, 'pid');
@@ -48,7 +48,7 @@ export function writePrivate(folder: string, name: string, text: string): void {
   writeFileSync(path.join(folder, name), text, { mode: PRIVATE_FILE_MODE });
 }
 
-/** The process id; undefined if the process does not run. */
+/** The id of the process of a folder; undefined if it does not run. */
 export function runningPid(folder: string): number | undefined {
   let text: string;
   try {
@@ -104,16 +104,16 @@ export function startBackground({ folder, args, env }: BackgroundProcess): numbe
 }
 
 /**
- * Stops it with SIGTERM, after some seconds with SIGKILL, and removes its folder.
- * @returns its process id; undefined: it did not run
+ * Stops the process of a folder with SIGTERM, after ten seconds with SIGKILL, and removes the folder.
+ * @returns its process id; undefined if it did not run
  */
 export async function stopBackground(folder: string, clock: Clock): Promise<number | undefined> {
   const pid = runningPid(folder);
   if (pid !== undefined) {
     process.kill(pid, 'SIGTERM');
     const never = new AbortController().signal;
-    for (let look = 0; look < GRACE_LOOKS && runningPid(folder) === pid; look += 1)
-      await sleep(clock, LOOK_AGAIN_MS, never);
+    for (let check = 0; check < MAX_CHECKS && runningPid(folder) === pid; check += 1)
+      await sleep(clock, CHECK_INTERVAL_MS, never);
     if (runningPid(folder) === pid) process.kill(pid, 'SIGKILL');
   }
   rmSync(folder, { recursive: true, force: true });

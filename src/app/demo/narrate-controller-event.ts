@@ -8,7 +8,7 @@ import { narrateDecision } from './narrate-decision.ts';
 export function narrateControllerEvent(narrator: Narrator, event: ControllerEvent): void {
   switch (event.kind) {
     case 'commit-read':
-      tellCommit(narrator, event);
+      narrateCommit(narrator, event);
       return;
     case 'synced':
       narrator.print(
@@ -72,7 +72,7 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
   }
 }
 
-function tellCommit(narrator: Narrator, event: Extract<ControllerEvent, { kind: 'commit-read' }>): void {
+function narrateCommit(narrator: Narrator, event: Extract<ControllerEvent, { kind: 'commit-read' }>): void {
   const { commit, files, objects, problems } = event;
   const what =
     commit === undefined

@@ -56,9 +56,9 @@ const PROPOSAL: DemoChange = {
 export async function runDemo(io: CliIo, options: DemoOptions): Promise<ExitCode> {
   const story = new DemoStory(io, options);
   try {
-    await story.tell();
+    await story.run();
     if (!options.once) {
-      story.tellHowToLookAround();
+      story.printHints();
       await aborted(io.signal);
     }
     return 0;
@@ -87,7 +87,7 @@ class DemoStory {
     this.#startMs = this.#clock.now();
   }
 
-  async tell(): Promise<void> {
+  async run(): Promise<void> {
     await mkdir(this.#options.dataDir, { recursive: true, mode: 0o700 });
     const clusters = await this.#startClusters();
     const repository = await this.#openRepository();
@@ -149,15 +149,15 @@ class DemoStory {
       engineVersion: version,
       env: this.#io.env,
     });
-    const telling = this.#tellEvents(controller);
+    const narrating = this.#narrateEvents(controller);
     this.#closers.push(async () => {
       await controller.close();
-      await telling;
+      await narrating;
     });
     return controller;
   }
 
-  async #tellEvents(controller: RunningController): Promise<void> {
+  async #narrateEvents(controller: RunningController): Promise<void> {
     for await (const event of controller.events) narrateControllerEvent(this.#narrator, event);
   }
 
@@ -219,7 +219,7 @@ class DemoStory {
     this.#narrator.print('preview', 'exit code 2: the merge would move workloads');
   }
 
-  tellHowToLookAround(): void {
+  printHints(): void {
     const kubeconfig = this.#clusters?.hubKubeconfig ?? '';
     this.#narrator.chapter('The demo keeps running. Look around, push commits; Ctrl-C ends it.');
     this.#narrator.block(

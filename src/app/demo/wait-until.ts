@@ -4,30 +4,31 @@ import type { Clock } from '../../core/ports.ts';
 /** The result of a check: done, or what is missing. */
 export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };
 
-const PRESENCE_CHECK_INTERVAL_MS = 100;
+const CHECK_INTERVAL_MS = 100;
 
 /**
- * Checks repeatedly until it is done.
+ * Repeats a check until it succeeds.
+ * @param what the subject of the error
  * @throws TransientError with the last result after `timeoutMs`; the signal's reason when aborted
  */
 export async function waitUntil(
   what: string,
-  look: () => Promise<CheckResult>,
+  check: () => Promise<CheckResult>,
   options: { readonly clock: Clock; readonly signal: AbortSignal; readonly timeoutMs: number },
 ): Promise<void> {
   const { clock, signal, timeoutMs } = options;
   const deadlineMs = clock.now() + timeoutMs;
   for (;;) {
     signal.throwIfAborted();
-    const finding = await look();
-    if (finding.done) return;
+    const result = await check();
+    if (result.done) return;
     if (clock.now() >= deadlineMs)
-      throw new TransientError(`not reached after ${timeoutMs / 1000} s: ${finding.missing}`, {
+      throw new TransientError(`not reached after ${timeoutMs / 1000} s: ${result.missing}`, {
         code: 'demo.timeout',
         subject: what,
       });
     await new Promise<void>((resolve) => {
-      clock.schedule(PRESENCE_CHECK_INTERVAL_MS, resolve);
+      clock.schedule(CHECK_INTERVAL_MS, resolve);
     });
   }
 }

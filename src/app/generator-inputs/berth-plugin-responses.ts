@@ -1,17 +1,21 @@
-import { answerRequest } from '../../../plugin/answer/answer-request.ts';
-import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
-import type { PluginPlacement, PluginSource } from '../../../plugin/answer/plugin-source.ts';
+import { computeResponse } from '../../../plugin/response/compute-response.ts';
+import { parsePluginRequest } from '../../../plugin/response/plugin-request.ts';
+import {
+  ON_EMPTY_ANNOTATION,
+  type PluginPlacement,
+  type PluginSource,
+} from '../../../plugin/response/plugin-source.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
+import {
+  DECISION_GROUP_INDEX_LABEL,
+  DECISION_GROUP_NAME_LABEL,
+  PLACEMENT_LABEL,
+} from '../../core/model/kind/placement-decision.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
 import type { PluginResponse, PluginRequest } from '../../render/applicationset/inputs/generator-inputs.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { groupBy } from '../../core/group-by.ts';
-
-const GROUP_NAME_LABEL = 'cluster.open-cluster-management.io/decision-group-name';
-const GROUP_INDEX_LABEL = 'cluster.open-cluster-management.io/decision-group-index';
-const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 /**
  * Responds to plugin generators like Berth's endpoint, from decisions in a snapshot. Other plugins
@@ -25,7 +29,7 @@ export function berthPluginResponses(snapshot: Snapshot): (request: PluginReques
       throw new NotRendered(
         `the request of the plugin generator to ${host} names no placement: only Berth's own plugin is supported here (${parsed.message})`,
       );
-    const { status, body: response } = answerRequest({ request: parsed.request, bindings: [] }, source);
+    const { status, body: response } = computeResponse({ request: parsed.request, bindings: [] }, source);
     return { status, body: response.toString('utf8') };
   };
 }
@@ -62,8 +66,8 @@ function placementOf(snapshot: Snapshot, name: string): PluginPlacement | undefi
   );
   if (pages.length === 0) return undefined;
   const groups = pages.map(({ metadata, status }) => ({
-    name: metadata.labels?.[GROUP_NAME_LABEL] ?? '',
-    index: Number(metadata.labels?.[GROUP_INDEX_LABEL] ?? 0),
+    name: metadata.labels?.[DECISION_GROUP_NAME_LABEL] ?? '',
+    index: Number(metadata.labels?.[DECISION_GROUP_INDEX_LABEL] ?? 0),
     decisions: status?.decisions ?? [],
   }));
   const found = snapshot.placements.find(

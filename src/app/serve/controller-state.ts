@@ -30,7 +30,7 @@ export interface ControllerState {
   readonly journal: TransitionJournal;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
-  /** How far the watches of the hub had got. */
+  /** How far the watches of the hub have got. */
   readonly hubPositions: JsonFileMap<HubPosition>;
   /** Recent removals of works of Argo CD's pull model, by group. */
   readonly pullRemovals: JsonFileMap<readonly Removal[]>;
@@ -42,7 +42,7 @@ export interface ControllerState {
   readonly previousRecords: PreviousRecords;
   /** Absent if another controller decides. */
   readonly hubRecords: HubRecords | undefined;
-  /** Publications of other processes; absent in the same case. */
+  /** Publications of other processes. Absent if another controller decides. */
   readonly recordedPublications: RecordedPublications | undefined;
   /**
    * Called when this process starts to write. If another process has led since a leader last used this data directory,
@@ -64,7 +64,7 @@ export function isControllerData(name: string): boolean {
   );
 }
 
-/** Key for the newest record up to which the hub has all records. */
+/** The key in hub-records.json of the newest record up to which the hub has all records. */
 const THROUGH = 'through';
 const KEEP_INTERVAL_MS = 10_000;
 /** The number of deletions, and of timeline steps, that are kept. */
@@ -81,12 +81,12 @@ export function openControllerState(options: ServeOptions): ControllerState {
   const [onHub, terms] = [open<string>('hub-records.json'), open<string>('led-terms.json')];
   const hubPositions = open<HubPosition>('hub-position.json');
   const pullRemovals = open<readonly Removal[]>('pull-removals.json');
-  const through = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
+  const writtenThrough = { get: () => onHub.get(THROUGH), set: (hash: string) => onHub.set(THROUGH, hash) };
   const hubRecords =
     schedule === 'upstream'
       ? undefined
       : new HubRecords({
-          ...{ api, clock, log, digest: sha256, through },
+          ...{ api, clock, log, digest: sha256, writtenThrough },
           mayWrite: () => leadership?.isHeld !== false,
         });
   const dir = join(dataDir, 'history');
@@ -102,7 +102,7 @@ export function openControllerState(options: ServeOptions): ControllerState {
   let tookOver: Promise<void> = Promise.resolve();
   const files = [publicationJournal, transitions, plans, commits, onHub, terms, hubPositions, pullRemovals];
   return {
-    keep: (signal) => keepOnDisk(files, clock, signal),
+    keep: (signal) => restoreDeletedFiles(files, clock, signal),
     publicationJournal,
     journal,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
@@ -147,8 +147,8 @@ function openLogs(dir: string, log: Logger): Pick<ControllerState, 'deletions' |
   };
 }
 
-/** Writes changes to the files periodically. */
-async function keepOnDisk(
+/** Checks the files periodically, and writes one again that was deleted. */
+async function restoreDeletedFiles(
   files: readonly { keep(): Promise<void> }[],
   clock: Clock,
   signal: AbortSignal,

@@ -16,7 +16,7 @@ export interface ElectionOptions {
   readonly clock: MonotonicClock;
   readonly random: () => number;
   readonly log: Logger;
-  /** Tells whether the hub answers. */
+  /** Notices whether the hub responds, for both clients. */
   readonly outage: ServerOutage;
 }
 

@@ -33,7 +33,7 @@ export function followSources(followers: {
     if (kind === 'read') return approvals.read(source, event.content.commit, event.content.objects);
     // Runs before the barrier opens, so that no decision for the complete commit uses approvals
     // that it withdraws.
-    if (kind === 'whole' || kind === 'followed') approvals.followed(source);
+    if (kind === 'complete' || kind === 'followed') approvals.followed(source);
     return undefined;
   });
   events.subscribe((event) => ledger.handle(event));

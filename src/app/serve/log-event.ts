@@ -3,7 +3,7 @@ import type { LogFields, Logger } from '../../core/ports.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 
-/** One log entry per event; errors in Git have their position. */
+/** Writes one log entry per event, and one per problem of a commit with its position in Git. */
 export function logEvent(log: Logger, event: ControllerEvent): void {
   switch (event.kind) {
     case 'commit-read': {
@@ -39,7 +39,7 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
     case 'pulled-work-written':
     case 'work-written': {
       const { kind, atMs: _at, ...fields } = event;
-      log[isNews(event) ? 'info' : 'debug'](TEXT[kind], withPlans(fields));
+      log[isNotable(event) ? 'info' : 'debug'](TEXT[kind], withPlans(fields));
       return;
     }
     case 'application-set-refreshed':
@@ -73,8 +73,8 @@ function logDecision(
   { placement, result, added, removed }: Extract<ControllerEvent, { kind: 'decided' }>,
 ): void {
   // At a start all placements are decided, and most of them do not change.
-  const isNews = added.length + removed.length > 0 || result.outcome !== 'scheduled';
-  log[isNews ? 'info' : 'debug']('placement decided', {
+  const isNotable = added.length + removed.length > 0 || result.outcome !== 'scheduled';
+  log[isNotable ? 'info' : 'debug']('placement decided', {
     placement,
     outcome: result.outcome,
     clusters: result.selected.length,
@@ -116,8 +116,8 @@ function logDeletion(log: Logger, record: DeletionRecord): void {
   else log.info('object deleted from the hub', fields);
 }
 
-/** If an object keeps failing, the hub is compared at each poll, usually without a change. */
-function isNews(event: ControllerEvent): boolean {
+/** Whether the event reports a change. If an object keeps failing, the hub is compared at each poll, usually without one. */
+function isNotable(event: ControllerEvent): boolean {
   return event.kind !== 'synced' || event.applied + event.pruned > 0 || event.released !== undefined;
 }
 

@@ -22,7 +22,7 @@ import {
   planPullRequest,
   type PullRequestPlannerOptions,
 } from '../../controllers/previews/pull-requests/plan-pull-request.ts';
-import type { MergedPlans } from '../../controllers/publication/plan-approvals.ts';
+import type { FindMergedPlan } from '../../controllers/publication/plan-approvals.ts';
 import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
 import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
@@ -48,8 +48,8 @@ const WORKERS = 2;
 
 /** The previews of all sources. */
 export interface OpenPreviews extends PreviewParts {
-  /** Of sources that hold merges to their plans. */
-  readonly planOfTree: MergedPlans;
+  /** Finds the plan of a merge, for sources that hold merges to their plans. */
+  readonly planOfTree: FindMergedPlan;
   /** @param ready resolves when the controller's own decisions are published */
   start(supervisor: Supervisor, ready: Promise<void>): void;
   close(): Promise<void>;
@@ -64,7 +64,7 @@ export interface PreviewDependencies {
   readonly ledger: SourceLedger;
   readonly followed: Subscribers<SourceEvent>;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
-  readonly emit: (happening: ControllerEventBody) => void;
+  readonly emit: (event: ControllerEventBody) => void;
 }
 
 /** Opens the previews of the sources that enable them, without network access. */
@@ -99,8 +99,8 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     const previews = bySource.get(event.source);
     if (event.kind === 'read' && event.content.commit !== undefined)
       previews?.sourceRead(event.content.commit.id);
-    else if (previews !== undefined && (event.kind === 'whole' || event.kind === 'followed'))
-      for (const group of previews.sourceFollowed()) groups.take(previews, group);
+    else if (previews !== undefined && (event.kind === 'complete' || event.kind === 'followed'))
+      for (const group of previews.sourceFollowed()) groups.add(previews, group);
   });
   return {
     reports,
@@ -110,10 +110,10 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
       if (event.kind === 'push' || event.kind === 'other') return;
       for (const { previews, url } of opened) {
         if (!concernsRepository(event, url)) continue;
-        if (event.kind === 'merge-group') groups.take(previews, event);
+        if (event.kind === 'merge-group') groups.add(previews, event);
         else if (event.kind === 'comment') {
           // Other comments are ignored.
-          if (event.text.startsWith('/berth')) commands.take(previews, event);
+          if (event.text.startsWith('/berth')) commands.add(previews, event);
         } else previews.pullRequestChanged(event.number, event.head.commit);
       }
     },
@@ -140,19 +140,19 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   };
 }
 
-/** Processes events of forges and comment commands one by one. */
+/** The queues of comments and of groups of merge queues. */
 function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | 'emit'>) {
   const commands = new ReportedWork<PullRequestComment>({
     ...options,
     what: 'comment',
-    obey: (previews, comment, signal) => previews.commented(comment, signal),
+    handle: (previews, comment, signal) => previews.commented(comment, signal),
     onError: (source, error) =>
       emit({ kind: 'error', where: `comment on a pull request of source ${source}`, error }),
   });
   const groups = new ReportedWork<MergeGroup>({
     ...options,
     what: 'merge group',
-    obey: (previews, group, signal) => previews.mergeGroup(group, signal),
+    handle: (previews, group, signal) => previews.mergeGroup(group, signal),
     onError: (source, error) => emit({ kind: 'error', where: `merge queue of source ${source}`, error }),
   });
   return { commands, groups };
@@ -160,7 +160,7 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
 
 function mergedPlansOf(
   opened: readonly Pick<NonNullable<ReturnType<typeof openOne>>, 'previews' | 'records' | 'holdToPlan'>[],
-): MergedPlans {
+): FindMergedPlan {
   return (source, tree) => {
     const found = opened.find(({ previews }) => previews.source === source);
     return found?.holdToPlan === true ? planOfTree(found.records, tree) : undefined;
@@ -230,7 +230,7 @@ function openOne(
   return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
 }
 
-/** The program is there in what was built; the sources run where they are. */
+/** Undefined if Berth runs from its sources: only the build has the program. Plans are then made in this process. */
 function planningProcesses(clock: ServeOptions['clock']): PlanningProcesses | undefined {
   const program = new URL('./plan-process.js', import.meta.url);
   return existsSync(program)

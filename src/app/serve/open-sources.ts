@@ -19,7 +19,7 @@ import type { SourceContent } from '../../controllers/sources/manifests/source-c
 import { openGitSource } from '../../controllers/sources/reading/git-source.ts';
 import { ParsePool } from '../../controllers/sources/parsing/parse-pool.ts';
 import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
-import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
+import type { ObjectChange, ObjectStore } from '../../adapters/kube/cache/object-store.ts';
 import { DEFAULT_MAX_REQUESTS } from '../../adapters/kube/transport/request-slots.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
@@ -35,7 +35,7 @@ import { type ServeSource, sourceNameOf } from '../../controllers/sources/progre
 export interface OpenSource {
   readonly loop: GitLoop;
   /** Called when an object that the source may have applied was deleted on the hub. */
-  readonly lost: (object: KubeObject) => void;
+  readonly onDeletedOnHub: (object: KubeObject) => void;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
   /** Ends the parser threads. */
@@ -55,13 +55,13 @@ export interface SourceDependencies {
 
 /**
  * Opens all sources without network access.
- * @throws InputError for one that cannot work
+ * @throws InputError for a source that cannot work
  */
 export async function openSources(
   options: ServeOptions,
-  around: SourceDependencies,
+  dependencies: SourceDependencies,
 ): Promise<readonly OpenSource[]> {
-  const { emit, events, whenFirstPublished } = around;
+  const { events } = dependencies;
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
@@ -75,67 +75,91 @@ export async function openSources(
   claims.deletions.onFree(fetch);
   events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
-    named.map(async ({ from, name }) => {
-      const cache = new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log });
-      const source = await openGitSource({
-        ...from,
-        mirrorDir: join(options.dataDir, 'git', name),
-        ambient: options.env,
-        cache,
-        pool,
-      });
-      const reporter = reporterOf(options, from, name, emit);
-      const checker = new SourceChecker();
-      const loop = new GitLoop({
-        ...options,
-        name,
-        url: from.url,
-        ref: from.ref,
-        source,
-        sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { name, claims, ...around }),
-        leadership: options.leadership,
-        emit,
-        pollIntervalMs: options.pollIntervalMs ?? 60_000,
-        resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
-        emitSource: (event) => events.emit(event),
-        check: (content) => checkContent(content, checker, (objects) => unappliedKinds(from, objects)),
-        whenFirstPublished,
-      });
-      events.subscribe((event) => {
-        if (event.source !== name) return;
-        if (event.kind === 'fetch-wanted') loop.fetch();
-        else if (event.kind === 'checked') reporter?.reporter.report(event.content);
-      });
-      return {
-        name,
-        inProcess: source.inProcess,
-        loop,
-        lost: (object: KubeObject) => {
-          if (loop.restore(object)) around.onDeleted(deletedByOthers(object, loop, options.clock.now()));
-        },
-        start: (supervisor: Supervisor) => {
-          supervisor.start(`source ${name}`, (signal) => loop.run(signal));
-          if (reporter !== undefined)
-            supervisor.start(`commit status ${name}`, (signal) => reporter.reporter.run(signal));
-        },
-        close: async () =>
-          void (await Promise.all([source.close(), pool.close(), reporter?.told.close(), from.close?.()])),
-        cutOff: () => void pool.close(),
-      };
-    }),
+    named.map(({ from, name }) => openSource(options, from, { ...dependencies, name, claims, pool })),
   );
   warnOfInProcess(options, opened);
   return opened;
 }
 
-/** Requests a full comparison of the sources when an object was lost in a restore of the hub. */
-export function restoreLost(
-  { before, after }: ObjectChange,
+/** What a source shares with the others, and its name. */
+interface SourceParts extends SourceDependencies {
+  readonly name: string;
+  readonly claims: SourceClaims;
+  readonly pool: ParsePool;
+}
+
+async function openSource(
+  options: ServeOptions,
+  from: ServeSource,
+  parts: SourceParts,
+): Promise<OpenSource & { readonly name: string; readonly inProcess: boolean }> {
+  const { name, pool, emit, events, onDeleted, whenFirstPublished } = parts;
+  const source = await openGitSource({
+    ...from,
+    mirrorDir: join(options.dataDir, 'git', name),
+    ambient: options.env,
+    cache: new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log }),
+    pool,
+  });
+  const commitStatus = commitStatusOf(options, from, name, emit);
+  const checker = new SourceChecker();
+  const loop = new GitLoop({
+    ...options,
+    name,
+    url: from.url,
+    ref: from.ref,
+    source,
+    sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, parts),
+    leadership: options.leadership,
+    emit,
+    pollIntervalMs: options.pollIntervalMs ?? 60_000,
+    resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
+    emitSource: (event) => events.emit(event),
+    check: (content) => checkContent(content, checker, (objects) => unappliedKinds(from, objects)),
+    whenFirstPublished,
+  });
+  events.subscribe((event) => {
+    if (event.source !== name) return;
+    if (event.kind === 'fetch-wanted') loop.fetch();
+    else if (event.kind === 'checked') commitStatus?.reporter.report(event.content);
+  });
+  return {
+    name,
+    inProcess: source.inProcess,
+    loop,
+    onDeletedOnHub: (object) => {
+      if (loop.restore(object)) onDeleted(deletedByOthers(object, loop, options.clock.now()));
+    },
+    start: (supervisor) => {
+      supervisor.start(`source ${name}`, (signal) => loop.run(signal));
+      if (commitStatus !== undefined)
+        supervisor.start(`commit status ${name}`, (signal) => commitStatus.reporter.run(signal));
+    },
+    close: async () =>
+      void (await Promise.all([
+        source.close(),
+        pool.close(),
+        commitStatus?.lastReports.close(),
+        from.close?.(),
+      ])),
+    cutOff: () => void pool.close(),
+  };
+}
+
+/**
+ * Lets the sources apply an input of decisions again that was deleted on the hub. Not after a restore of the hub, until
+ * the hub was compared with Git: the comparison applies what is missing.
+ */
+export function restoreDeleted(
+  inputs: readonly { readonly store: Pick<ObjectStore, 'onChange'> }[],
   barrier: CommitBarrier,
   sources: readonly OpenSource[],
 ): void {
-  if (before !== undefined && after === undefined && barrier.isHubCompared)
-    for (const { lost } of sources) lost(before);
+  const restore = ({ before, after }: ObjectChange): void => {
+    if (before !== undefined && after === undefined && barrier.isHubCompared)
+      for (const { onDeletedOnHub } of sources) onDeletedOnHub(before);
+  };
+  for (const { store } of inputs) store.onChange(restore);
 }
 
 function deletedByOthers(object: KubeObject, loop: GitLoop, atMs: number): DeletionRecord {
@@ -157,13 +181,14 @@ function warnOfInProcess(
   opened: readonly { readonly name: string; readonly inProcess: boolean }[],
 ): void {
   const sources = opened.filter(({ inProcess }) => inProcess).map(({ name }) => name);
-  if (sources.length > 0) log.warn(IN_PROCESS, { sources });
+  if (sources.length > 0) log.warn(NO_GIT_PROGRAM, { sources });
 }
 
-const IN_PROCESS =
+const NO_GIT_PROGRAM =
   'there is no git program, so Berth reads sources in process, which is several times slower and keeps packs in memory; do this only with repositories whose writers you trust, or install git and start again';
 
-function reporterOf(
+/** Reports commits to the forge; undefined if the source is not configured for it. */
+function commitStatusOf(
   { dataDir, clock, random, log, leadership }: ServeOptions,
   { commitStatus }: ServeSource,
   name: string,
@@ -171,31 +196,32 @@ function reporterOf(
 ) {
   if (commitStatus === undefined) return undefined;
   const { target, targetUrl } = commitStatus;
-  const told = new JsonFileMap<ReportedStatus>(join(dataDir, 'commit-status', `${name}.json`), clock, log);
+  const lastReports = new JsonFileMap<ReportedStatus>(
+    join(dataDir, 'commit-status', `${name}.json`),
+    clock,
+    log,
+  );
   const reporter = new CommitReporter({
     source: name,
     targetUrl,
     post: (status, signal) => postCommitStatus(target, status, signal),
-    told,
+    lastReports,
     leadership,
     clock,
     random,
     log,
     onError: (error) => emit({ kind: 'error', where: `commit status of source ${name}`, error }),
   });
-  return { reporter, told };
+  return { reporter, lastReports };
 }
 
 function hubSyncOf(
   options: ServeOptions,
   from: ServeSource,
-  around: Pick<SourceDependencies, 'barrier' | 'events' | 'onDeleted' | 'readDeleted'> & {
-    readonly name: string;
-    readonly claims: SourceClaims;
-  },
+  parts: Pick<SourceParts, 'name' | 'claims' | 'barrier' | 'events' | 'onDeleted' | 'readDeleted'>,
 ): HubSync {
   const embedded = options.embedded === true;
-  const { name, claims, barrier, events, onDeleted, readDeleted } = around;
+  const { name, claims, barrier, events, onDeleted, readDeleted } = parts;
   return new HubSync({
     api: options.api,
     digest: sha256,

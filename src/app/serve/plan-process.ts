@@ -6,13 +6,13 @@ import {
 } from '../../controllers/previews/bounded/numbered-objects.ts';
 import type { PlanJob } from '../../controllers/previews/bounded/plan-job.ts';
 import {
-  type HubAnswer,
+  type HubResponse,
   type HubRead,
   type PlannerMessage,
   receivedError,
   sentError,
 } from '../../controllers/previews/bounded/plan-messages.ts';
-import { RememberedFiles } from '../../controllers/previews/bounded/remembered-files.ts';
+import { InMemoryParsedFiles } from '../../controllers/previews/bounded/in-memory-parsed-files.ts';
 import { ReceivedLists, type SentList } from '../../controllers/previews/bounded/sent-lists.ts';
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { RenderedSets } from '../../controllers/previews/rendered-sets.ts';
@@ -27,20 +27,21 @@ import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { applicationContext } from '../generator-inputs/argo-part.ts';
 
 /*
- * Runs in a process of its own (controllers/previews/bounded/planning-process.ts): a job comes in, then answers of the hub; questions to
- * the hub go out, and at the end the plan. Then comes the next job.
+ * The program of a planning process (controllers/previews/bounded/planning-process.ts). It receives a
+ * job and then the responses of the hub. It sends requests to the hub and, at the end, the plan. Then
+ * it receives the next job.
  */
 const outputBytes = Number(process.argv[2]);
-const waiting = new Map<number, (answer: HubAnswer) => void>();
+const waiting = new Map<number, (response: HubResponse) => void>();
 const frames = new FrameReader(0xffff_ffff);
 const objects = new ReceivedObjects();
 const lists = new ReceivedLists();
-const files = new RememberedFiles();
+const files = new InMemoryParsedFiles();
 const decider = new SideDecider({ staysFor: 'many plans' });
 const rendered = new RenderedSets();
 const baseLists = new LastLists<ParsedManifest>();
 const checkers = new Map<string, SourceChecker>();
-let asked = 0;
+let requests = 0;
 
 function send(message: PlannerMessage): void {
   const frame = frameOf(message);
@@ -48,19 +49,19 @@ function send(message: PlannerMessage): void {
   process.stdout.write(frame.length > outputBytes ? frame.subarray(0, 4) : frame);
 }
 
-function ask(read: HubRead): Promise<unknown> {
-  const id = ++asked;
+function readHub(read: HubRead): Promise<unknown> {
+  const id = ++requests;
   return new Promise((resolve, reject) => {
-    waiting.set(id, (answer) => {
-      if ('error' in answer) reject(receivedError(answer.error));
-      else resolve(received(read, answer.value));
+    waiting.set(id, (response) => {
+      if ('error' in response) reject(receivedError(response.error));
+      else resolve(received(read, response.value));
     });
-    send({ type: 'ask', id, read });
+    send({ type: 'read-hub', id, read });
   });
 }
 
 async function headsOf(kind: KindInfo): Promise<readonly KubeObject[] | undefined> {
-  return (await ask({ method: 'heads', kind })) as readonly KubeObject[] | undefined;
+  return (await readHub({ method: 'heads', kind })) as readonly KubeObject[] | undefined;
 }
 
 function received(read: HubRead, value: unknown): unknown {
@@ -77,15 +78,15 @@ function checkerOf(source: string): SourceChecker {
 async function plan({ input, hub, applications, budgets, server }: PlanJob): Promise<void> {
   try {
     const snapshot = hub && unpackSnapshot(hub, objects);
-    files.turn();
+    files.beginPlan();
     const planned = await planRevisions({
       ...input,
       hub: snapshot,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
-      ...(server !== undefined && { hubApi: new ParentKubeApi(server, ask), headsOf }),
+      ...(server !== undefined && { hubApi: new ParentKubeApi(server, readHub), headsOf }),
       memory: { files, checkerOf, decider, rendered, baseLists },
-      tell: () => undefined,
+      onProgress: () => undefined,
     });
     send({ type: 'planned', planned });
   } catch (error) {
@@ -96,7 +97,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
 process.stdin.on('data', (chunk: Buffer) => {
   const messages = frames.push(chunk);
   if (messages === 'too-large') return;
-  for (const message of messages as readonly (PlanJob | HubAnswer)[]) {
+  for (const message of messages as readonly (PlanJob | HubResponse)[]) {
     if (message.type === 'plan') void plan(message);
     else {
       waiting.get(message.id)?.(message);
@@ -104,5 +105,5 @@ process.stdin.on('data', (chunk: Buffer) => {
     }
   }
 });
-// The controller is gone, or needs it no more.
+// The controller ended, or no longer needs this process.
 process.stdin.on('end', () => process.exit(0));

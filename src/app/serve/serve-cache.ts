@@ -23,13 +23,14 @@ import type { ControllerEventBody } from '../../controllers/events/controller-ev
 import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
 
+/** Kinds that a hub need not serve. */
 const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
 /** The only copy of the hub in the process. Decisions, publication and the work controllers read from it. */
 export function serveCache(
   { api, clock, random, log, works, argocd, registration }: ServeOptions,
   emit: (event: ControllerEventBody) => void,
-  history: Pick<HubContinuity, 'check' | 'reportBreak'>,
+  continuity: Pick<HubContinuity, 'check' | 'reportBreak'>,
 ): ObjectCache {
   const trim = works === false ? withoutSpec : trimWork;
   return new ObjectCache({
@@ -37,10 +38,10 @@ export function serveCache(
     clock,
     random,
     log,
-    historyOf: () => history.check(),
-    onOtherHistory: () => history.reportBreak(),
+    historyOf: () => continuity.check(),
+    onOtherHistory: () => continuity.reportBreak(),
     transforms: {
-      [MANIFEST_WORK.plural]: argocd?.pull === true ? unlessPulled(trim) : trim,
+      [MANIFEST_WORK.plural]: argocd?.pull === true ? exceptPullWorks(trim) : trim,
       [SECRET.plural]: (secret) => trimClusterSecret(secret, { digest: sha256, decode: fromBase64 }),
     },
     scopes: {
@@ -56,7 +57,7 @@ export function serveCache(
 }
 
 /** Works of Applications keep their spec, because it is compared with the wanted one. */
-function unlessPulled(trim: (object: KubeObject) => KubeObject) {
+function exceptPullWorks(trim: (object: KubeObject) => KubeObject) {
   return (object: KubeObject): KubeObject => (isPullWork(object) ? object : trim(object));
 }
 

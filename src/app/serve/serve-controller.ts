@@ -24,7 +24,7 @@ import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
-import { openSources, restoreLost } from './open-sources.ts';
+import { openSources, restoreDeleted } from './open-sources.ts';
 import { loadPreviews } from './load-previews.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { PlacementEvents } from '../../controllers/events/placement-events.ts';
@@ -66,15 +66,15 @@ export interface RunningController {
  * Runs the controller until `close`.
  * @throws InputError for options that cannot work. Later failures are events, and are retried
  */
-export async function serveController(given: ServeOptions): Promise<RunningController> {
-  const { clock, random, log } = given;
+export async function serveController(serveOptions: ServeOptions): Promise<RunningController> {
+  const { clock, random, log, leadership: elected } = serveOptions;
   const supervisor = new Supervisor({ clock, random, log });
   const { events, metrics, emit } = eventsOf(clock);
   const checkHub = (): Promise<number> => continuity.check();
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
   const tools = { checkHub, readPublished, clock, log };
-  const prepared = given.leadership && new PreparedLeadership({ inner: given.leadership, ...tools });
-  const [options, leadership] = [{ ...given, leadership: prepared }, prepared ?? SOLE_LEADER];
+  const prepared = elected && new PreparedLeadership({ inner: elected, ...tools });
+  const [options, leadership] = [{ ...serveOptions, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
   const continuity = continuityOf(options, state, {
@@ -103,9 +103,9 @@ export async function serveController(given: ServeOptions): Promise<RunningContr
   const whenFirstPublished = firstPublication(decider, clock);
   const kept = recordDeletions(options, emit, state);
   const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
-  for (const { store } of inventory.inputs) store.onChange((change) => restoreLost(change, barrier, loops));
+  restoreDeleted(inventory.inputs, barrier, loops);
   const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
-  if (previews !== undefined) state.approvals.askForMerged(previews.planOfTree);
+  if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
   const duties = startOptionalControllers({ ...parts, state });
   const http = await serveHttp({
@@ -237,7 +237,7 @@ async function openDecider(parts: {
   const recorder = new DecisionRecorder({
     clock,
     engineVersion,
-    commitBehind: (placement) => ledger.commitBehind(placement),
+    lastCommitOf: (placement) => ledger.lastCommitOf(placement),
     inventoryRevision: () =>
       inventory.reflectors.reduce((sum, reflector) => sum + reflector.store.revision, 0),
     append: (record, snapshot, text) => {
@@ -293,8 +293,8 @@ function startWorks(parts: {
   return startWorkControllers({
     mayBegin: async (signal) => {
       await leadership?.whenHeld(signal);
-      // On a half-applied commit, a replica set could follow a placement that the rest of the commit deletes.
-      await barrier.whenWhole(signal);
+      // While a commit is partly applied, a replica set could follow a placement that the rest of the commit deletes.
+      await barrier.whenCommitsComplete(signal);
     },
     hub: api,
     cache,

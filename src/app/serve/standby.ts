@@ -34,7 +34,7 @@ export class Standby {
 
   start(supervisor: Supervisor): void {
     const { leadership, barrier, state, isHubRestored } = this.#options;
-    barrier.standBy();
+    barrier.beginStandby();
     leadership.onTakeOver((takeOver) => {
       state.takeOver(takeOver, { wasRestored: isHubRestored() });
       // The previous leader may have applied part of a commit.

@@ -20,7 +20,7 @@ export function startAdmission(parts: {
         ...{ hub, clock, random, log, namespace },
         ...admission,
         mayWrite: () => leadership?.isHeld !== false,
-        onAnswer: (verdict) => metrics.reviewed(verdict),
+        onResponse: (verdict) => metrics.reviewed(verdict),
       });
     },
   );

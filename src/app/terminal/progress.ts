@@ -8,7 +8,7 @@ import { writePainted } from './terminal-output.ts';
  */
 export interface Progress {
   /** For example `reading main`, without dots or line break. */
-  readonly tell: (what: string) => void;
+  readonly report: (step: string) => void;
   /** Removes the line. Call it before anything else is printed. */
   readonly done: () => void;
 }
@@ -18,5 +18,5 @@ export function makeProgress({ stderr }: Pick<CliIo, 'stderr'>): Progress {
   const write = (text: string): void => {
     if (isTerminal) writePainted(stderr, text);
   };
-  return { tell: (what) => write(`\r\u001b[2K${printable(what)} …`), done: () => write('\r\u001b[2K') };
+  return { report: (step) => write(`\r\u001b[2K${printable(step)} …`), done: () => write('\r\u001b[2K') };
 }

@@ -24,7 +24,8 @@ export interface ReviewHandlerOptions {
   /** Checks rights and namespaces. */
   readonly hub: KubeApi;
   readonly clock: Clock;
-  readonly onAnswer: (answer: {
+  /** Called for each reviewed write, before its response is sent. */
+  readonly onResponse: (review: {
     readonly resource: string;
     readonly user: string;
     readonly verdict: ReviewVerdict;
@@ -55,7 +56,7 @@ export function reviewHandler(
         pathname === MUTATE_PATH
           ? judgeMutation(review, formatRfc3339(instantFromEpochMs(options.clock.now())))
           : await inTime(validateReview(review, options.hub), timeoutMs, options.clock);
-      options.onAnswer({ resource: review.resource, user: review.user.user, verdict });
+      options.onResponse({ resource: review.resource, user: review.user.user, verdict });
       respond(
         response,
         200,

@@ -28,7 +28,7 @@ export interface AdmissionWebhooksOptions {
   readonly log: Logger;
   /** Whether this process is the one replica that may write. All replicas answer. */
   readonly mayWrite: () => boolean;
-  readonly onAnswer?: ((verdict: ReviewVerdict['kind']) => void) | undefined;
+  readonly onResponse?: ((verdict: ReviewVerdict['kind']) => void) | undefined;
 }
 
 export interface RunningAdmission {
@@ -115,7 +115,7 @@ class AdmissionWebhooks {
   }
 
   async #serve(identity: WebhookIdentity): Promise<void> {
-    const { host, port, hub, clock, log, onAnswer } = this.#options;
+    const { host, port, hub, clock, log, onResponse } = this.#options;
     const { cert, key } = identity;
     const tls = { cert, key, minVersion: 'TLSv1.2' } as const;
     if (this.#listener !== undefined) {
@@ -123,8 +123,8 @@ class AdmissionWebhooks {
     } else {
       const handle = reviewHandler({
         ...{ hub, clock },
-        onAnswer: ({ resource, user, verdict }) => {
-          onAnswer?.(verdict.kind);
+        onResponse: ({ resource, user, verdict }) => {
+          onResponse?.(verdict.kind);
           if (verdict.kind === 'refused')
             log.info('a write was refused', { resource, user, why: verdict.refusal });
           if (verdict.kind === 'unknown')

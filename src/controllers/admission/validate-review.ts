@@ -2,7 +2,7 @@ import { errorText } from '../../core/errors.ts';
 import { apiVersionOf, NAMESPACE, SUBJECT_ACCESS_REVIEW } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
-import type { OcmDemand } from '../../core/ocm/admission/ocm-write.ts';
+import type { OcmRequirement } from '../../core/ocm/admission/ocm-write.ts';
 import { judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
 import type {
   ReviewRequest,
@@ -18,28 +18,29 @@ export async function validateReview(request: ReviewRequest, hub: KubeApi): Prom
   const review = judgeValidation(request);
   if (review.kind === 'refused') return review;
   try {
-    for (const demand of review.demands)
-      if (!(await isMet(demand, request.user, hub))) return { kind: 'refused', refusal: demand.otherwise };
+    for (const requirement of review.requirements)
+      if (!(await isMet(requirement, request.user, hub)))
+        return { kind: 'refused', refusal: requirement.otherwise };
   } catch (error) {
     return { kind: 'unknown', message: `Berth could not ask the hub: ${errorText(error)}` };
   }
   return { kind: 'allowed' };
 }
 
-async function isMet(demand: OcmDemand, user: ReviewUser, hub: KubeApi): Promise<boolean> {
-  switch (demand.kind) {
+async function isMet(requirement: OcmRequirement, user: ReviewUser, hub: KubeApi): Promise<boolean> {
+  switch (requirement.kind) {
     case 'right': {
       const review = await hub.create(SUBJECT_ACCESS_REVIEW, {
         apiVersion: apiVersionOf(SUBJECT_ACCESS_REVIEW),
         kind: SUBJECT_ACCESS_REVIEW.kind,
         metadata: {} as KubeObject['metadata'],
-        spec: { ...user, resourceAttributes: demand.right },
+        spec: { ...user, resourceAttributes: requirement.right },
       });
       const { allowed, denied } = (review['status'] ?? {}) as { allowed?: boolean; denied?: boolean };
       return allowed === true && denied !== true;
     }
     case 'namespace-stays': {
-      const found = await hub.get(NAMESPACE, { namespace: '', name: demand.namespace });
+      const found = await hub.get(NAMESPACE, { namespace: '', name: requirement.namespace });
       return found?.metadata.deletionTimestamp === undefined;
     }
   }

@@ -18,8 +18,8 @@ export interface Installation {
   readonly api: KubeApi;
   readonly installer: Installer;
   readonly clock: Clock;
-  /** Receives a line for everything that was done. */
-  readonly tell: (line: string) => void;
+  /** Called with a line for users about each thing that was done. */
+  readonly report: (line: string) => void;
   readonly signal: AbortSignal;
 }
 
@@ -38,7 +38,7 @@ export async function applyObjects(
     if (done !== undefined) counts[done] += 1;
   }
   for (const [what, count] of Object.entries(counts))
-    if (count > 0) installation.tell(`${String(count)} ${count === 1 ? 'object' : 'objects'} ${what}`);
+    if (count > 0) installation.report(`${String(count)} ${count === 1 ? 'object' : 'objects'} ${what}`);
 }
 
 /** @returns undefined if nothing was written */
@@ -46,7 +46,7 @@ async function applyObject(
   installation: Installation,
   object: KubeObject,
 ): Promise<'created' | 'changed' | undefined> {
-  const { api, installer, tell } = installation;
+  const { api, installer, report } = installation;
   const kind = await servedKind(installation, object);
   const { namespace = '', name } = object.metadata;
   const before = await api.get(kind, { namespace, name });
@@ -57,7 +57,7 @@ async function applyObject(
       hint: 'try again when it is gone',
     });
   if (before !== undefined && !isInstalledBy(before, installer)) {
-    tell(`${titleOf(object)} exists already, and is not changed`);
+    report(`${titleOf(object)} exists already, and is not changed`);
     return undefined;
   }
   const wanted = markInstalled(object, installer);
@@ -84,7 +84,7 @@ async function servedKind({ api, clock, signal }: Installation, object: KubeObje
  * @returns how many
  */
 export async function deleteObjects(
-  { api, installer, tell }: Installation,
+  { api, installer, report }: Installation,
   objects: readonly Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>[],
 ): Promise<number> {
   let count = 0;
@@ -97,7 +97,7 @@ export async function deleteObjects(
     const { uid } = there.metadata;
     if (await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' })) count += 1;
   }
-  if (count > 0) tell(`${String(count)} ${count === 1 ? 'object' : 'objects'} deleted`);
+  if (count > 0) report(`${String(count)} ${count === 1 ? 'object' : 'objects'} deleted`);
   return count;
 }
 

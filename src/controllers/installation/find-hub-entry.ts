@@ -18,7 +18,7 @@ export interface HubLookup {
   /** Whether clusters use the address in `kube-public/cluster-info` of the hub. */
   readonly internal: boolean;
   /** Calls `use` with a client that sends the token of the cluster, and closes its connections afterwards. */
-  readonly ask: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
+  readonly withHub: <T>(entry: ServerEntry, use: (hub: KubeApi) => Promise<T>) => Promise<T>;
   /** Requests a path from the hub without verifying its certificate. No token is sent. */
   readonly fetchUnverified: (path: string) => Promise<UnverifiedResponse>;
   /**
@@ -26,7 +26,7 @@ export interface HubLookup {
    * verify them.
    * @param hashes of their keys
    */
-  readonly tellTrusted: (hashes: readonly string[]) => void;
+  readonly onUnverifiedAuthorities: (hashes: readonly string[]) => void;
 }
 
 /** What a server shows to an unauthenticated client. */
@@ -78,7 +78,7 @@ function withAuthorities(entry: ServerEntry, ...pems: readonly (string | undefin
 
 /** PEM; undefined if this machine trusts the hub and no hashes are given. */
 async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
-  const { server, proxyUrl, proxyCaPem, caHashes, tellTrusted } = lookup;
+  const { server, proxyUrl, proxyCaPem, caHashes, onUnverifiedAuthorities } = lookup;
   if (caHashes.length === 0)
     try {
       await readConfigMap(lookup, withAuthorities({ server, proxyUrl }, proxyCaPem), ROOT_CA);
@@ -99,7 +99,7 @@ async function authorityOf(lookup: HubLookup): Promise<string | undefined> {
     });
   if (caHashes.length > 0) return pinned(lookup, shown.map(String).join(''));
   const taken = named.length > 0 ? named : shown;
-  tellTrusted([...new Set(taken.map(authorityHash))]);
+  onUnverifiedAuthorities([...new Set(taken.map(authorityHash))]);
   return taken.map(String).join('');
 }
 
@@ -139,7 +139,7 @@ async function readConfigMap(
 ): Promise<Texts | undefined> {
   try {
     const key = { namespace: NAMESPACE, name };
-    const found = await lookup.ask(entry, (hub) => hub.get(CONFIG_MAP, key));
+    const found = await lookup.withHub(entry, (hub) => hub.get(CONFIG_MAP, key));
     return found?.['data'] as Texts | undefined;
   } catch (error) {
     if (!(error instanceof InputError)) throw error;

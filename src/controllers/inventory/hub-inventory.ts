@@ -100,7 +100,7 @@ export class HubInventory {
     const needed = [this.placements, this.decisions];
     await Promise.all(
       this.reflectors.map((reflector) =>
-        needed.includes(reflector) ? reflector.whenSynced(signal) : reflector.whenAnswered(signal),
+        needed.includes(reflector) ? reflector.whenSynced(signal) : reflector.whenListedOrRefused(signal),
       ),
     );
   }

@@ -1,11 +1,11 @@
 import type { WatchFailure } from '../../adapters/kube/cache/reflector-options.ts';
 import { errorText } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import { groupResource, type KindInfo } from '../../core/model/kinds.ts';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 
 /** The message for a kind that the hub refuses to list, and what the user can do. */
-export function refusedKindText({ group, plural }: KindInfo, { verb, error }: WatchFailure): string {
-  const resource = group === '' ? plural : `${plural}.${group}`;
+export function refusedKindText(kind: KindInfo, { verb, error }: WatchFailure): string {
+  const resource = groupResource(kind);
   if (error.code !== 'kube.forbidden') return `${resource} cannot be read (${verb}): ${errorText(error)}`;
   return `the right to ${verb} ${resource} in all namespaces is missing: give it to Berth's service account, as ${SERVE_RIGHTS} prints it`;
 }

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { needsGitProgram } from '../../adapters/git/program/git-program.ts';
 import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
 import { openRepository } from '../../adapters/git/open-repository.ts';
-import { RememberedListings } from '../../adapters/git/repository/remembered-listings.ts';
+import { CachedTreeListings } from '../../adapters/git/repository/cached-tree-listings.ts';
 import type { OpenedRepository } from '../../adapters/git/open-repository.ts';
 import { trialMerge } from '../../adapters/git/program/trial-merge.ts';
 import { InputError } from '../../core/errors.ts';
@@ -47,7 +47,7 @@ export async function withComparedCommits<T>(
   let opened: OpenedRepository | undefined;
   try {
     opened = await openRepository({ gitDir, ambient, objectsIn: scratchDir });
-    const repository = new RememberedListings(opened.repository);
+    const repository = new CachedTreeListings(opened.repository);
     return await use(await compare(input, { ...opened, repository }, scratchDir));
   } finally {
     await opened?.repository.close();

@@ -28,7 +28,7 @@ import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
-import { kindScopes, kindsHere } from './kind-scopes.ts';
+import { kindScopes, kindsWithoutHub } from './kind-scopes.ts';
 import {
   mergeSources,
   type OwnerOf,
@@ -68,51 +68,51 @@ export async function judgeDeletions(
   head: ReadSource,
   context: DeletionContext,
 ): Promise<JudgedDeletions> {
-  const untold = { held: undefined, deleted: [], notEvaluated: [] };
-  if (!head.applies) return { ...untold, left: [], keptOnHub: [] };
+  if (!head.applies) return { ...NO_DELETIONS, left: [], keptOnHub: [] };
   const { all, memory, hub, headsOf } = context;
   const { members, left, elsewhere, unknownScopes, problem } = await membersOf(base, head, { hub, headsOf });
-  const besides = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
+  const ofOtherSources = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
   const remembered = readPruneMemory(annotations, {
     nowMs: Date.parse(context.now),
     windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
   });
   const known = {
-    ...pruneInputFromMemory(head.objects, remembered, new Set([...besides, ...elsewhere])),
+    ...pruneInputFromMemory(head.objects, remembered, new Set([...ofOtherSources, ...elsewhere])),
     members,
-    movesOn: (identity: string) => besides.has(identity),
+    movesOn: (identity: string) => ofOtherSources.has(identity),
   };
   const returning = returningObjects(base.objects, head.objects, left);
   const undeclared = undeclaredMembers(known);
-  const weighed = await weigh(undeclared.filter(isPruned), returning, context);
+  const computed = await computeLosses(undeclared.filter(isPruned), returning, context);
   const kinds = await unservedKinds(head.objects, hub);
   const plan = planPrune({
     ...known,
-    losses: weighed.losses ?? [],
-    holders: weighed.holders,
+    losses: computed.losses ?? [],
+    holders: computed.holders,
     notServed: kinds.notServed,
     source: head.name,
     arrives: appliedObjects(head.objects, head.kinds).some(
       ({ object }) =>
-        object.kind !== 'PlacementDecision' && !possibleIdentities(object).some((id) => besides.has(id)),
+        object.kind !== 'PlacementDecision' &&
+        !possibleIdentities(object).some((id) => ofOtherSources.has(id)),
     ),
     allowEmpty: head.allowEmpty,
     complete: head.complete,
     budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
     digest: sha256,
   });
-  const isDone = plan.kind === 'prune' && weighed.losses !== undefined;
+  const isDone = plan.kind === 'prune' && computed.losses !== undefined;
   const deleted = isDone ? plan.objects : [];
   const gone = new Set(deleted.map(idOf));
   const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
-  const nothing = { ...untold, left, keptOnHub };
+  const nothing = { ...NO_DELETIONS, left, keptOnHub };
   if (plan.kind === 'suspended')
     return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
   if (plan.objects.length === 0) return nothing;
   const notEvaluated = [
     ...notesOf(head.name, memory, problem),
-    ...weighed.notEvaluated,
+    ...computed.notEvaluated,
     ...kinds.notEvaluated,
   ];
   if (plan.kind !== 'held') return { ...nothing, deleted, notEvaluated };
@@ -127,12 +127,14 @@ export async function judgeDeletions(
   return { ...nothing, held, deleted, notEvaluated };
 }
 
+const NO_DELETIONS = { held: undefined, deleted: [], notEvaluated: [] };
+
 function idOf(object: KubeObject): string {
   return identityOf(object);
 }
 
-interface Weighed {
-  /** Undefined if they cannot be read. */
+interface ComputedLosses {
+  /** Undefined if the hub cannot be read. */
   readonly losses: readonly DeletionLoss[] | undefined;
   /** See `PruneInput`. */
   readonly holders: readonly string[] | undefined;
@@ -143,23 +145,26 @@ interface Weighed {
  * The losses that the deletions cause, read from the current hub, or else predicted from the base. Remaining objects
  * are those of the head.
  */
-async function weigh(
+async function computeLosses(
   objects: readonly KubeObject[],
   returning: readonly SourceObject[],
   context: DeletionContext,
-): Promise<Weighed> {
+): Promise<ComputedLosses> {
   if (!objects.some(mayCauseLosses)) return { losses: [], holders: [], notEvaluated: [] };
   const { before, all, hub, ownerOf, now, deletedByOthers = [] } = context;
-  const [standing, comes] = [mergeSources(before, ownerOf).objects, mergeSources(all, ownerOf).objects];
+  const [baseObjects, headObjects] = [
+    mergeSources(before, ownerOf).objects,
+    mergeSources(all, ownerOf).objects,
+  ];
   try {
-    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(standing, now);
-    const staying = new Set(comes.map(({ object }) => identityOf(object)));
-    const kept = standing.filter(({ object }) => staying.has(identityOf(object)));
+    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(baseObjects, now);
+    const staying = new Set(headObjects.map(({ object }) => identityOf(object)));
+    const kept = baseObjects.filter(({ object }) => staying.has(identityOf(object)));
     const snapshot = { now, scores: [], ...dependents };
     const applied = [...kept, ...returning];
     const overlaid = overlaySnapshot(
       snapshot,
-      snapshotOfObjects(comes, { now }),
+      snapshotOfObjects(headObjects, { now }),
       snapshotOfObjects(applied, { now }),
     );
     const remaining = withoutDeleted({ ...dependents, ...overlaid }, deletedByOthers);
@@ -203,30 +208,30 @@ async function unservedKinds(
   }
 }
 
-/** A kind that the head itself defines will be served. */
+/** The kinds that the hub does not serve. A kind that the head itself defines will be served. */
 async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Promise<readonly string[]> {
-  const isHere = kindsHere(objects.map(({ object }) => object));
+  const needsNoHub = kindsWithoutHub(objects.map(({ object }) => object));
   const missing = await ofKinds(
     objects,
-    async (kind) => !isHere(kind) && (await hub.resolve(kind.apiVersion, kind.kind)) === undefined,
+    async (kind) => !needsNoHub(kind) && (await hub.resolve(kind.apiVersion, kind.kind)) === undefined,
   );
   return missing.map(nameOf);
 }
 
-/** The objects of the kinds that are meant, in the same order. Each kind is asked for once. */
+/** The objects of the kinds for which `isIncluded` holds, in the same order. It is called once for each kind. */
 async function ofKinds(
   objects: readonly SourceObject[],
-  isMeant: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
+  isIncluded: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
 ): Promise<readonly SourceObject[]> {
   const versions = (same: readonly SourceObject[]) =>
     groupBy(same, ({ object }) => object.apiVersion).values();
   const kinds = [...groupBy(objects, ({ object }) => object.kind).values()].flatMap((same) => [
     ...versions(same),
   ]);
-  const meant = await Promise.all(
-    kinds.map(async (same) => ((await isMeant((same[0] as SourceObject).object)) ? same : [])),
+  const included = await Promise.all(
+    kinds.map(async (same) => ((await isIncluded((same[0] as SourceObject).object)) ? same : [])),
   );
-  const found = new Set(meant.flat());
+  const found = new Set(included.flat());
   return found.size === 0 ? [] : objects.filter((object) => found.has(object));
 }
 
@@ -236,7 +241,7 @@ function nameOf({ object, location }: SourceObject): string {
 
 interface Members {
   readonly members: readonly KubeObject[];
-  /** Those of them that the base does not declare. */
+  /** The part of `members` that the base does not declare. */
   readonly left: readonly KubeObject[];
   /** Identities of the objects that other sources have on the hub. */
   readonly elsewhere: ReadonlySet<string>;
@@ -255,7 +260,7 @@ async function membersOf(
   const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
   const unknownScopes = new Set<string>();
   const applied = appliedObjects(base.objects, base.kinds);
-  const said = applied
+  const declaredObjects = applied
     .map(({ object }) => object)
     .filter(({ kind }) => kind !== 'PlacementDecision')
     .map((object) => {
@@ -264,31 +269,32 @@ async function membersOf(
       if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
       return object;
     });
-  if (hub === undefined) return { members: said, left: [], elsewhere: new Set(), unknownScopes, problem: '' };
+  if (hub === undefined)
+    return { members: declaredObjects, left: [], elsewhere: new Set(), unknownScopes, problem: '' };
   const declared = declaredIdentities(applied);
   const isDeclared = (member: KubeObject): boolean => declared.has(identityOf(member));
   const { own, others, problem } = await readMembers(hub, {
     source: base.name,
-    objects: said,
-    // Of an object of the base, Git has the content.
+    objects: declaredObjects,
+    // Git has the content of the objects that the base declares.
     isHeadEnough: isDeclared,
     headsOf,
   });
   const isShown = (object: KubeObject): boolean =>
     possibleIdentities(object).some((id) => own.has(id) || others.has(id));
-  const standing = [...own.values()];
+  const onHub = [...own.values()];
   return {
-    members: [...standing, ...said.filter((object) => !isShown(object))],
-    left: standing.filter((member) => !isDeclared(member)),
+    members: [...onHub, ...declaredObjects.filter((object) => !isShown(object))],
+    left: onHub.filter((member) => !isDeclared(member)),
     elsewhere: others,
     ...{ unknownScopes, problem },
   };
 }
 
 function notesOf(source: string, memory: RecordedDeletions | undefined, problem: string): readonly string[] {
-  const past = `What of source ${source} was deleted or released before counts as well`;
+  const past = `Earlier deletions and releases of source ${source} count as well`;
   if (memory === undefined) return [`${past}: only a hub knows (--hub).`];
-  if ('problem' in memory) return [`${past}, and cannot be read: ${memory.problem}`];
+  if ('problem' in memory) return [`${past}. They cannot be read: ${memory.problem}`];
   return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }
 

@@ -4,6 +4,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { BUILTIN_RESOURCES } from '../../hub/scheme/builtin/builtin-resources.ts';
 import { OCM_GROUPS } from '../../core/ocm/ocm-groups.ts';
 
+/** An object, or a kind in one version. */
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
 
 interface CustomResource {
@@ -31,11 +32,14 @@ export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => 
   return (object) => scopes.get(groupKind(object));
 }
 
-/** Whether no hub need serve a kind yet: a CustomResourceDefinition among the objects defines it, or it never comes to a hub. */
-export function kindsHere(objects: readonly KubeObject[]): (object: Kinded) => boolean {
-  const here = new Set(definedKinds(objects).map(([kind]) => kind));
-  for (const { kind, group } of [PLACEMENT_TEST, RULE_TEST]) here.add(`${kind}.${group}`);
-  return (object) => here.has(groupKind(object));
+/**
+ * Whether the hub need not serve a kind before the merge: a CustomResourceDefinition among the
+ * objects defines it, or objects of the kind are never applied to a hub.
+ */
+export function kindsWithoutHub(objects: readonly KubeObject[]): (object: Kinded) => boolean {
+  const kinds = new Set(definedKinds(objects).map(([kind]) => kind));
+  for (const { kind, group } of [PLACEMENT_TEST, RULE_TEST]) kinds.add(`${kind}.${group}`);
+  return (object) => kinds.has(groupKind(object));
 }
 
 /** `KIND.GROUP` of the CustomResourceDefinitions, and whether its objects are in namespaces. */

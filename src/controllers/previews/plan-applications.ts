@@ -55,10 +55,10 @@ export function planApplications(
     const [old, now] = [before.sets.get(key), after.sets.get(key)];
     const own = ownChange(old, now);
     const set = now ?? old;
-    if (set === undefined || (own === 'unchanged' && !change.reaches(set))) return [];
+    if (set === undefined || (own === 'unchanged' && !change.mayAffect(set))) return [];
     const isSame = old !== undefined && now !== undefined && jsonEqual(old, now);
-    const generator = new LazyGenerator(set, (now === undefined ? before : after).given(set), rendered);
-    const other = old && new LazyGenerator(old, before.given(old), rendered);
+    const generator = new LazyGenerator(set, (now === undefined ? before : after).originalOf(set), rendered);
+    const other = old && new LazyGenerator(old, before.originalOf(old), rendered);
     return (
       planSet(set, own, [
         other && before.render(isSame ? generator : other),
@@ -68,20 +68,20 @@ export function planApplications(
   });
 }
 
-/** Reads the ApplicationSet when it is first used, because it may be one that is not rendered. */
+/** Parses the ApplicationSet when it is first rendered, because it may never be. */
 class LazyGenerator {
   readonly #set: KubeObject;
-  readonly #given: KubeObject;
+  readonly #original: KubeObject;
   readonly #rendered: RenderedSets;
 
-  constructor(set: KubeObject, given: KubeObject, rendered: RenderedSets) {
+  constructor(set: KubeObject, original: KubeObject, rendered: RenderedSets) {
     this.#set = set;
-    this.#given = given;
+    this.#original = original;
     this.#rendered = rendered;
   }
 
   generate(inputs: GeneratorInputs): Generated {
-    return this.#rendered.generatorOf(this.#given, this.#set).generate(inputs);
+    return this.#rendered.generatorOf(this.#original, this.#set).generate(inputs);
   }
 }
 
@@ -90,14 +90,15 @@ type Rendered =
   | { readonly failure: string }
   | { readonly notRendered: string };
 
+/** One side of a plan, as ApplicationSets read it. */
 class RenderedSide {
   readonly sets: ReadonlyMap<string, KubeObject>;
   readonly snapshot: Snapshot;
   /** Objects that generators may read in addition to decisions. */
   readonly objects: readonly KubeObject[];
   readonly #inputsOf: ApplicationContext['inputsOf'];
-  /** The ApplicationSets as Git or the hub has them. */
-  readonly #given = new Map<KubeObject, KubeObject>();
+  /** For each ApplicationSet of `sets`, the object as Git or the hub has it. */
+  readonly #originals = new Map<KubeObject, KubeObject>();
   #inputs: GeneratorInputs | undefined;
 
   constructor(side: PlanSide, { argocdNamespace, onHub, inputsOf }: ApplicationContext) {
@@ -108,7 +109,7 @@ class RenderedSide {
       ...object,
       metadata: { ...object.metadata, namespace: object.metadata.namespace ?? argocdNamespace },
     });
-    // Of thousands of ConfigMaps generators read those in the namespace of Argo CD.
+    // Generators read only the ConfigMaps and Secrets in the namespace of Argo CD, of thousands.
     const isRead = (object: KubeObject): boolean =>
       isApplicationSet(object) ||
       (object.apiVersion === 'v1' &&
@@ -122,7 +123,7 @@ class RenderedSide {
     );
     const all = [...byKey.values()].map((object) => {
       const complete = inArgo(object);
-      if (isApplicationSet(object)) this.#given.set(complete, object);
+      if (isApplicationSet(object)) this.#originals.set(complete, object);
       return complete;
     });
     this.sets = new Map(all.filter(isApplicationSet).map((set) => [objectKeyOf(set), set]));
@@ -132,8 +133,8 @@ class RenderedSide {
   }
 
   /** The object that an ApplicationSet of this side was read from. */
-  given(set: KubeObject): KubeObject {
-    return this.#given.get(set) ?? set;
+  originalOf(set: KubeObject): KubeObject {
+    return this.#originals.get(set) ?? set;
   }
 
   render(generator: LazyGenerator): Rendered {
@@ -159,7 +160,7 @@ function ownChange(old: KubeObject | undefined, now: KubeObject | undefined): Ap
   return isSame ? 'unchanged' : 'changed';
 }
 
-/** Undefined if nothing changes for it. */
+/** The plan of one ApplicationSet; undefined if nothing changes for it. */
 function planSet(
   set: KubeObject,
   change: ApplicationSetPlan['change'],
@@ -179,8 +180,8 @@ function planSet(
   const before = old !== undefined && 'applications' in old ? old.applications : [];
   // If rendering fails, Argo CD leaves the Applications unchanged.
   if (now !== undefined && 'failure' in now) {
-    const isNews = change !== 'unchanged' || (old !== undefined && 'applications' in old);
-    return isNews ? { ...about, applications: [], kept: before.length, failure: now.failure } : undefined;
+    const isNew = change !== 'unchanged' || (old !== undefined && 'applications' in old);
+    return isNew ? { ...about, applications: [], kept: before.length, failure: now.failure } : undefined;
   }
   const after = now !== undefined && 'applications' in now ? now.applications : [];
   const rights = now === undefined ? OWNER_GONE : syncRights(syncPolicy.applicationsSync);
@@ -197,9 +198,10 @@ interface SyncPolicy {
 /** Kubernetes deletes the dependents of a deleted ApplicationSet, whatever its sync policy says. */
 const OWNER_GONE = { updates: true, deletes: true };
 
+/** What changed among the inputs of generators. */
 interface InputChange {
   /** Whether an ApplicationSet that is the same on both sides may generate other Applications. */
-  readonly reaches: (set: KubeObject) => boolean;
+  readonly mayAffect: (set: KubeObject) => boolean;
 }
 
 function changeOf(before: RenderedSide, after: RenderedSide): InputChange {
@@ -214,7 +216,7 @@ function changeOf(before: RenderedSide, after: RenderedSide): InputChange {
       owners.add(key);
   const configured = !jsonEqual(dataOf(before.objects), dataOf(after.objects));
   return {
-    reaches: (set) =>
+    mayAffect: (set) =>
       configured ||
       (clusters.size > 0 && usesClusters(set['spec'])) ||
       decisionUses(set['spec']).some((use) => readsOneOf(use, set, owners)),
@@ -239,9 +241,9 @@ function changedClusters(before: Snapshot, after: Snapshot): ReadonlySet<string>
   const old = new Map(before.clusters.map((cluster) => [cluster.metadata.name, cluster]));
   for (const cluster of after.clusters) {
     const { name } = cluster.metadata;
-    const standing = old.get(name);
+    const existing = old.get(name);
     old.delete(name);
-    if (!jsonEqual(standing, cluster)) changed.add(name);
+    if (!jsonEqual(existing, cluster)) changed.add(name);
   }
   for (const name of old.keys()) changed.add(name);
   const scores = new Set(before.scores);
@@ -264,7 +266,7 @@ function pagesByOwner(
 
 type Pages = readonly PlacementDecision[];
 
-/** Whether generators see the same on both. */
+/** Whether generators read the same from both lists. */
 function samePages(old: Pages = [], now: Pages = []): boolean {
   return old.length === now.length && old.every((page, at) => samePage(page, now[at] as PlacementDecision));
 }

@@ -24,6 +24,7 @@ import { publishedResults } from '../../core/transition/published-results.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 
+/** The objects of one side in Git. */
 interface PlannedFleet {
   readonly objects: readonly SourceObject[];
   /** Absent: the same as `objects`; see `PlanSide`. */
@@ -52,9 +53,9 @@ export interface ContentPlanInput {
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
   /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ApplicationContext | undefined;
-  /** One that decided an earlier plan: the next one costs only what differs. Absent: a new one. */
+  /** The decider of an earlier plan, which makes this plan faster. Absent: a new one. */
   readonly decider?: SideDecider | undefined;
-  /** What an earlier plan rendered. Absent: nothing. */
+  /** The ApplicationSets that an earlier plan rendered. Absent: none. */
   readonly rendered?: RenderedSets | undefined;
   /** Assumptions about the clusters in addition to what the head declares. */
   readonly whatIf?: readonly WhatIf[] | undefined;
@@ -69,10 +70,10 @@ export interface PlannedContents {
 
 /** Plans the change between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planContents(input: ContentPlanInput): PlannedContents {
-  const { base, head, now: present, recordsOf, budgetOf, deletions = [] } = input;
-  const found = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
-  const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: present });
-  const headSnapshot = snapshotOfObjects(joined(head.fleet.objects, found.staying), { now: present });
+  const { base, head, now: mergeTime, recordsOf, budgetOf, deletions = [] } = input;
+  const hubOnly = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
+  const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: mergeTime });
+  const headSnapshot = snapshotOfObjects(joined(head.fleet.objects, hubOnly.staying), { now: mergeTime });
   const { hub, others } = leavePlacementsToOthers(input, [
     ...baseSnapshot.placements,
     ...headSnapshot.placements,
@@ -90,38 +91,38 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     published,
     recordsOf: recordsOf ?? (() => []),
     budgetOf: budgetOf ?? (() => undefined),
-    now: present,
+    now: mergeTime,
     digest: sha256,
   });
-  const laidOver = {
+  const hubWithBase = {
     ...(hub === undefined ? baseSnapshot : overlaySnapshot(hub, baseSnapshot, undefined)),
-    now: present,
+    now: mergeTime,
     decisions,
   };
-  const applied = snapshotOfObjects(joined(base.fleet.objects, found.returning), { now: present });
-  const lasting = snapshotWithout(laidOver, found.gone);
+  const applied = snapshotOfObjects(joined(base.fleet.objects, hubOnly.returning), { now: mergeTime });
+  const withoutDeleted = snapshotWithout(hubWithBase, hubOnly.gone);
   const merged = applyWhatIf(
-    hub === undefined ? headSnapshot : overlaySnapshot(lasting, headSnapshot, applied),
+    hub === undefined ? headSnapshot : overlaySnapshot(withoutDeleted, headSnapshot, applied),
     input.whatIf ?? [],
   );
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
     declared: base.fleet.declared,
-    onHub: joined(base.fleet.objects, found.left),
-    published: decider.published('before', laidOver),
+    onHub: joined(base.fleet.objects, hubOnly.left),
+    published: decider.published('before', hubWithBase),
     works: input.works,
-    snapshot: laidOver,
-    results: publishedResults(decider.results(laidOver), decisions),
+    snapshot: hubWithBase,
+    results: publishedResults(decider.results(hubWithBase), decisions),
   };
-  const after = decider.transition({ ...merged, now: present, decisions }, (key, result) =>
+  const after = decider.transition({ ...merged, now: mergeTime, decisions }, (key, result) =>
     judge.outcomeOf(key, result),
   );
   const side: PlanSide = {
     end: head.end,
     objects: head.fleet.objects,
     declared: head.fleet.declared,
-    onHub: joined(joined(head.fleet.objects, found.staying), found.remaining),
+    onHub: joined(joined(head.fleet.objects, hubOnly.staying), hubOnly.remaining),
     published: decider.published('after', after.snapshot),
     snapshot: after.snapshot,
     results: withOthersPublished([...after.results.values()], decisions),
@@ -133,7 +134,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
 }
 
-/** The same list if nothing is added, so that what is known of it is found again. */
+/** Joins two lists. The first one is returned as it is if the second is empty, because caches are keyed by the list. */
 function joined<T>(list: readonly T[], others: readonly T[]): readonly T[] {
   return others.length === 0 ? list : [...list, ...others];
 }
@@ -146,9 +147,9 @@ function explainedPlan(
 ): Plan {
   const { trials } = decider;
   const snapshotOf = (key: string): Snapshot => decidedIn.get(key) ?? snapshot;
-  return decider.explaining(snapshot, (courses) =>
+  return decider.explaining(snapshot, (resumable) =>
     makePlan(before, side, {
-      explain: makeMoveExplainer(before, snapshotOf, { trials, courses }),
+      explain: makeMoveExplainer(before, snapshotOf, { trials, resumable }),
       token: (key, from, to) => judge.token(key, from, to),
       judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
     }),

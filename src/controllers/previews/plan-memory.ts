@@ -5,14 +5,15 @@ import type { SourceChecker } from '../../core/sources/source-checker.ts';
 import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';
 import type { RenderedSets } from './rendered-sets.ts';
 
-/** What is kept from plan to plan: it makes the next one faster, and no other. */
+/** What is kept from plan to plan. It makes the next plan faster and does not change it. */
 export interface PlanMemory {
   readonly files: ParsedFiles;
-  /** One that decided an earlier plan. */
+  /** The decider of earlier plans. */
   readonly decider?: SideDecider | undefined;
-  /** The objects of the base of each source. */
+  /** The objects of the last base of each source. */
   readonly baseLists?: LastLists<ParsedManifest> | undefined;
+  /** The ApplicationSets that earlier plans rendered. */
   readonly rendered?: RenderedSets | undefined;
-  /** One that checked an earlier state of the source. Absent: a new one. */
+  /** The checker of earlier states of a source. Absent: a new one. */
   readonly checkerOf?: ((source: string) => SourceChecker) | undefined;
 }

@@ -4,17 +4,15 @@ import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '../../core/mode
 import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { SourceChecker } from '../../core/sources/source-checker.ts';
-import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { WorkContent } from '../../core/preview/inventory/work-content.ts';
 import { sha256 } from '../../runtime/sha256.ts';
-import { checkContent } from '../sources/manifests/check-content.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
 import { SourceReader } from '../sources/reading/source-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
+import { findAddedProblems } from './find-added-problems.ts';
 import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
 import { readBase } from './read-base.ts';
@@ -49,13 +47,13 @@ export interface PlanRevisionsInput {
   readonly now?: string | undefined;
   /** The state of a hub. Absent: the repository is the only input. */
   readonly hub?: Snapshot | undefined;
-  /** The placements there that Berth decides: those of Git and those marked as its own, or all. Default: all. */
+  /** The placements on the hub that Berth decides: those of Git and those marked as its own, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
-  /** What controllers recorded there about earlier deletions and releases. */
+  /** What controllers recorded on the hub about earlier deletions and releases. */
   readonly hubMemory?: RecordedHubState | undefined;
   /** The hub itself, to find out what deletions take away. Present if `hub` is. */
   readonly hubApi?: KubeApi | undefined;
-  /** What is known of the members of sources on the hub without a request. Absent: nothing. */
+  /** The members of sources on the hub, as far as they are known without a request. Absent: none are. */
   readonly headsOf?: MemberHeads | undefined;
   /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ContentPlanInput['applications'];
@@ -70,10 +68,10 @@ export interface PlanRevisionsInput {
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** False: no program except git runs on the content of the commits, and kustomizations are refused. Default: true. */
   readonly runsPrograms?: boolean | undefined;
-  /** Absent: nothing is known of earlier plans. */
+  /** What earlier plans computed. Absent: nothing. */
   readonly memory?: PlanMemory | undefined;
-  /** Called with the current step, for people who wait. */
-  readonly tell: (what: string) => void;
+  /** Called with each step, such as `reading main`, for people who wait. */
+  readonly onProgress: (step: string) => void;
 }
 
 export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
@@ -84,7 +82,7 @@ export interface PlannedRevisions {
   readonly plan: Plan;
   /** The problems that the base does not have. */
   readonly problems: readonly Problem[];
-  /** Full id of what the merge leaves in the repository, by which it is known again. */
+  /** Full id of the tree that the merge leaves. It identifies the merge later. */
   readonly tree: string | undefined;
 }
 
@@ -101,38 +99,38 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
 
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
   const { before, after, head, notes } = compared;
-  input.tell(`reading ${input.base}`);
+  input.onProgress(`reading ${input.base}`);
   const readers = readersOf(input, compared);
   const baseFleets = await readBases(readers, before, input.memory);
-  input.tell(`reading ${input.head}`);
+  input.onProgress(`reading ${input.head}`);
   const headFleets = await readSources(readers, (reader) => reader.read(after));
   requireManifests(
     [...baseFleets, ...headFleets],
     input.folder,
     input.sources.flatMap(({ paths }) => paths),
   );
-  input.tell('deciding');
+  input.onProgress('deciding');
   const others = input.others ?? [];
   const onHub: OwnerOf = input.hubApi
     ? await readOwners(input.hubApi, [...baseFleets, ...others], [...headFleets, ...others])
     : () => undefined;
-  const stands = mergeSources([...baseFleets, ...others].map(withAppliedObjects), onHub);
-  const ownerOf: OwnerOf = (identity) => onHub(identity) ?? stands.ownerOf(identity);
-  const comes = mergeSources([...headFleets, ...others].map(withAppliedObjects), ownerOf);
+  const mergedBase = mergeSources([...baseFleets, ...others].map(withAppliedObjects), onHub);
+  const ownerOf: OwnerOf = (identity) => onHub(identity) ?? mergedBase.ownerOf(identity);
+  const mergedHead = mergeSources([...headFleets, ...others].map(withAppliedObjects), ownerOf);
   const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
   const content = new WorkContent(sha256, () =>
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
   const judged = await judgeSources(input, [baseFleets, headFleets], { ownerOf, now });
   const deletions = judged.map((one) => ({ ...one, left: one.left.map((it) => content.restore(it)) }));
-  const works = await readWorks(input.hubApi, [stands, comes], deletions);
+  const works = await readWorks(input.hubApi, [mergedBase, mergedHead], deletions);
   const planned = planContents({
     base: {
-      fleet: { ...stands, declared: declaredIn([...baseFleets, ...others]) },
+      fleet: { ...mergedBase, declared: declaredIn([...baseFleets, ...others]) },
       end: { name: input.base, commit: before },
     },
     head: {
-      fleet: { ...comes, declared: declaredIn([...headFleets, ...others]) },
+      fleet: { ...mergedHead, declared: declaredIn([...headFleets, ...others]) },
       end: { name: input.head, commit: head },
     },
     now,
@@ -147,7 +145,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
     budgetOf: (placement) => {
       const key = namespacedName(placement.metadata);
-      return comes.budgetOf(key) ?? stands.budgetOf(key) ?? input.budgetOf?.(placement);
+      return mergedHead.budgetOf(key) ?? mergedBase.budgetOf(key) ?? input.budgetOf?.(placement);
     },
   });
   const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
@@ -161,7 +159,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     ],
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
-  const problems = await addedProblems(input, [baseFleets, headFleets]);
+  const problems = await findAddedProblems(baseFleets, headFleets, input.memory);
   return {
     plan: verdict.plan,
     // A trial merge exists nowhere else, so locations name the head.
@@ -170,7 +168,8 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   };
 }
 
-interface Besides {
+/** What a plan has in addition to the changes of its objects. */
+interface Additions {
   readonly lostFiles: Plan['lostFiles'];
   /** Notes about what was not evaluated. They come before and after those of the plan itself. */
   readonly first: readonly string[];
@@ -180,7 +179,7 @@ interface Besides {
 function withDeletions(
   plan: Plan,
   deletions: readonly JudgedDeletions[],
-  { lostFiles, first, last }: Besides,
+  { lostFiles, first, last }: Additions,
 ): Plan {
   return {
     ...plan,
@@ -198,7 +197,7 @@ function withDeletions(
 }
 
 function declaredIn(fleets: readonly SourceDeclaration[]): SourceDeclaration['objects'] {
-  // The same list of a single source keeps what is known about it.
+  // The list of a single source is returned as it is, because caches are keyed by the list.
   return fleets.length === 1 ? (fleets[0]?.objects ?? []) : fleets.flatMap(({ objects }) => objects);
 }
 
@@ -278,7 +277,7 @@ async function readBases(
 ): Promise<ReadFleets> {
   const fleets = await readSources(from, (reader) => readBase(reader, base));
   const sameOf = ({ name, objects }: ReadFleets[number]) =>
-    memory?.baseLists?.theSame(name, objects) ?? objects;
+    memory?.baseLists?.reuse(name, objects) ?? objects;
   return fleets.map((fleet) => ({ ...fleet, objects: sameOf(fleet) }));
 }
 
@@ -286,37 +285,7 @@ function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
   return { ...source, objects: appliedObjects(source.objects, source.kinds) };
 }
 
-/** The problems of the head that the base does not have. An object that both have is checked once. */
-async function addedProblems(
-  { sources, memory }: Pick<PlanRevisionsInput, 'sources' | 'memory'>,
-  [bases, heads]: readonly [ReadFleets, ReadFleets],
-): Promise<readonly Problem[]> {
-  const checkers = sources.map(({ name }) => memory?.checkerOf?.(name) ?? new SourceChecker());
-  return newProblems(await problemsOf(bases, checkers), await problemsOf(heads, checkers));
-}
-
-async function problemsOf(
-  fleets: readonly (SourceContent & SourceDeclaration)[],
-  checkers: readonly SourceChecker[],
-): Promise<readonly Problem[]> {
-  return (
-    await Promise.all(
-      fleets.map((content, at) =>
-        checkContent(content, checkers[at], (objects) => checkAppliedKinds(objects, content.kinds)),
-      ),
-    )
-  ).flat();
-}
-
 function locatedIn(head: string, after: string, problem: Problem): Problem {
   const { location } = problem;
   return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
-}
-
-/** A change is blamed only for the problems that it adds. */
-function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
-  const keyOf = ({ code, message, object, location }: Problem): string =>
-    JSON.stringify([code, message, object, location?.file]);
-  const known = new Set(before.map(keyOf));
-  return after.filter((problem) => !known.has(keyOf(problem)));
 }

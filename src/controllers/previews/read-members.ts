@@ -15,7 +15,7 @@ import { ApplySetRegistry } from '../sources/members/apply-set-registry.ts';
 
 /** Concurrent requests. */
 const CONCURRENCY = 8;
-/** More objects of a kind are read by one list. */
+/** If more objects of a kind must be read, one list reads them all. */
 const MAX_SINGLE_READS = 20;
 
 /** The objects on a hub of the kinds that a source has, by identity. */
@@ -38,7 +38,7 @@ interface ReadMembers {
   readonly source: string;
   /** The objects that Git declares; their kinds are listed as well. */
   readonly objects: readonly KubeObject[];
-  /** The members of which a head is enough. */
+  /** Whether the head of a member is enough, so that the member itself need not be read. */
   readonly isHeadEnough: (member: KubeObject) => boolean;
   readonly headsOf?: MemberHeads | undefined;
 }
@@ -76,7 +76,7 @@ export async function readMembers(
   }
 }
 
-/** The whole object, none if it is no member any more. A list needs no right in addition to that of reading all members. */
+/** Reads one member; empty if it is no member any more. A list needs no other right than reading all members. */
 async function readMember(
   api: KubeApi,
   kind: KindInfo,

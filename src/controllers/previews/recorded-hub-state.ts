@@ -6,7 +6,7 @@ import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
 import { groupBy } from '../../core/group-by.ts';
 
-/** Why a part is unknown. */
+/** A part that cannot be read. `problem` says why. */
 interface Unknown {
   readonly problem: string;
 }
@@ -25,6 +25,7 @@ export interface RecordedHubState {
   readonly records: { readonly of: ReadonlyMap<string, readonly CompactRecord[]> } | Unknown;
 }
 
+/** Reads what controllers recorded on the hub. @param sources names */
 export async function readRecordedHubState(
   hub: KubeApi,
   sources: readonly string[],
@@ -32,7 +33,7 @@ export async function readRecordedHubState(
   const deletions = sources.map(
     async (source): Promise<readonly [string, RecordedDeletions]> => [
       source,
-      await known(async () => {
+      await tryRead(async () => {
         const parent = await hub.get(CONFIG_MAP, parentOfSource(source));
         return { annotations: parent?.metadata.annotations ?? {} };
       }),
@@ -40,7 +41,7 @@ export async function readRecordedHubState(
   );
   return {
     deletions: new Map(await Promise.all(deletions)),
-    records: await known(async () => ({ of: await recordsByPlacement(hub) })),
+    records: await tryRead(async () => ({ of: await recordsByPlacement(hub) })),
   };
 }
 
@@ -50,7 +51,7 @@ async function recordsByPlacement(hub: KubeApi): Promise<ReadonlyMap<string, rea
   return groupBy(records, ({ placement }) => placement);
 }
 
-async function known<T>(read: () => Promise<T>): Promise<T | Unknown> {
+async function tryRead<T>(read: () => Promise<T>): Promise<T | Unknown> {
   try {
     return await read();
   } catch (error) {

@@ -8,7 +8,7 @@ const MAX_APPLICATIONS = 25_000;
 /** The ApplicationSets that were rendered, with the Applications that the next rendering finds again. */
 export class RenderedSets {
   readonly #maxApplications: number;
-  /** The one that was asked for last is the last one. */
+  /** By ApplicationSet. The generator that was used last is at the end. */
   readonly #generators = new Map<KubeObject, ApplicationGenerator>();
 
   constructor(maxApplications = MAX_APPLICATIONS) {
@@ -32,11 +32,11 @@ export class RenderedSets {
     return generator;
   }
 
-  /** After a plan: forgets those that were not asked for lately, so that few enough Applications stay. */
+  /** Called after a plan. Forgets the generators that were used the longest ago, so that few enough Applications stay. */
   settle(): void {
     let left = this.#maxApplications;
     for (const [set, { kept }] of [...this.#generators].reverse()) {
-      // One without Applications takes memory as well.
+      // A generator without Applications takes memory as well.
       left -= kept + 1;
       if (left < 0) this.#generators.delete(set);
     }

@@ -16,7 +16,7 @@ export interface RecorderOptions {
   readonly clock: Clock;
   readonly engineVersion: string;
   /** The commit that the hub was last synced to, for the source of the placement. */
-  readonly commitBehind: (placement: Placement) => CommitInfo | undefined;
+  readonly lastCommitOf: (placement: Placement) => CommitInfo | undefined;
   readonly inventoryRevision: () => number;
   /** `text`: the record as JSON. */
   readonly append: (record: DecisionRecord, snapshot: SnapshotDigest, text: string) => void;
@@ -28,7 +28,7 @@ export class DecisionRecorder {
   readonly #snapshotOf = new WeakMap<ScheduleResult, Snapshot>();
   readonly #resultsOf = new WeakMap<Snapshot, Map<string, ScheduleResult>>();
   readonly #sha256 = new WeakMap<Snapshot, SnapshotDigest>();
-  /** The snapshot of the last record. It is only a shortcut, so it is not kept in memory. */
+  /** The snapshot of the last record. A weak reference, because it only saves time. */
   #recorded: WeakRef<Snapshot> | undefined;
 
   constructor(options: RecorderOptions) {
@@ -56,17 +56,21 @@ export class DecisionRecorder {
     const decided = decidedText(entry.result);
     const inputs = this.#inputsOf(entry, decided);
     if (inputs === undefined) return '';
-    const { clock, engineVersion, commitBehind, inventoryRevision, append } = this.#options;
-    const now = commitBehind(entry.result.placement);
+    const { clock, engineVersion, lastCommitOf, inventoryRevision, append } = this.#options;
+    const commit = lastCommitOf(entry.result.placement);
     const { record, text } = sealRecord(sha256, {
       placement: entry.placement,
       spec: specHash(sha256, entry.result.placement),
       publishedAt: new Date(entry.found?.atMs ?? clock.now()).toISOString(),
       engineVersion,
       commit:
-        now === undefined
+        commit === undefined
           ? null
-          : { id: now.id, author: `${now.author.name} <${now.author.email}>`, subject: now.subject },
+          : {
+              id: commit.id,
+              author: `${commit.author.name} <${commit.author.email}>`,
+              subject: commit.subject,
+            },
       inventoryRevision: inventoryRevision(),
       inputs: inputs.hash,
       decided,
@@ -74,7 +78,7 @@ export class DecisionRecorder {
       published: isAsDecided(entry) ? null : entry.groups,
       added: entry.added,
       removed: entry.removed,
-      released: releaseOf(entry, now),
+      released: releaseOf(entry, commit),
       ...(entry.found && { afterRestart: true as const }),
       ...(entry.found?.counts === true && { counts: true as const }),
     });

@@ -1,19 +1,19 @@
 import { explainLostClusters, type LostClusters } from '../../core/explain/explain-lost-clusters.ts';
 import { decisionOwner } from '../../core/placement/prior/decision-owner.ts';
 import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
-import type { SnapshotAge } from '../../core/publish/machine/state/placement-facts.ts';
+import type { SnapshotConsistency } from '../../core/publish/machine/state/placement-facts.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 
 export interface DecisionSnapshotsOptions {
-  readonly barrier: Pick<CommitBarrier, 'isHalf' | 'commitsBegun'>;
+  readonly barrier: Pick<CommitBarrier, 'isCommitPartial' | 'commitsBegun'>;
   /** Increases with every change of an object in snapshots, and of the approvals that decisions are judged by. */
   readonly revision: () => number;
   /**
    * Called when a snapshot proves to show the hub at one commit, before its decisions are
    * published.
    */
-  readonly onWhole?: (snapshot: Snapshot) => void;
+  readonly onConsistent?: (snapshot: Snapshot) => void;
   /** The snapshot that a result was decided in; undefined if it is unknown. */
   readonly snapshotOf: (result: ScheduleResult) => Snapshot | undefined;
 }
@@ -22,13 +22,13 @@ export interface DecisionSnapshotsOptions {
 const NO_REVISION = -1;
 
 /**
- * The input snapshots of results: whether they show the hub at one commit, and which decisions were
+ * The snapshots that results were decided in: whether they show the hub at one commit, and which decisions were
  * published in them.
  */
 export class DecisionSnapshots {
   readonly #options: DecisionSnapshotsOptions;
   /** Snapshots that showed the hub at one commit, with the number of commits that had begun by then. */
-  readonly #whole = new WeakMap<Snapshot, number>();
+  readonly #consistent = new WeakMap<Snapshot, number>();
   readonly #revisionOf = new WeakMap<Snapshot, number>();
   /** The snapshot at the end of a transition, and the one at its start, which shows the hub. */
   readonly #starts = new WeakMap<Snapshot, Snapshot>();
@@ -40,20 +40,20 @@ export class DecisionSnapshots {
   /** Records a snapshot of the present. */
   noteCurrent(snapshot: Snapshot): Snapshot {
     const { barrier, revision } = this.#options;
-    if (barrier.isHalf) this.#revisionOf.set(snapshot, revision());
-    else this.#whole.set(snapshot, barrier.commitsBegun);
+    if (barrier.isCommitPartial) this.#revisionOf.set(snapshot, revision());
+    else this.#consistent.set(snapshot, barrier.commitsBegun);
     return snapshot;
   }
 
   /** Records a snapshot of the present from which nothing may be published, so that its results are decided again. */
-  noteOvertaken(snapshot: Snapshot): Snapshot {
+  noteOutdated(snapshot: Snapshot): Snapshot {
     this.#revisionOf.set(snapshot, NO_REVISION);
     return snapshot;
   }
 
   /** Whether the snapshot showed the hub at one commit when it was taken. */
-  isWhole(snapshot: Snapshot): boolean {
-    return this.#whole.has(snapshot);
+  isConsistent(snapshot: Snapshot): boolean {
+    return this.#consistent.has(snapshot);
   }
 
   /** Records that a transition which started from `start` decided in `snapshot`. */
@@ -62,29 +62,29 @@ export class DecisionSnapshots {
   }
 
   /** Whether the snapshot of the result showed the hub at one commit. */
-  ageOf(result: ScheduleResult): SnapshotAge {
+  consistencyOf(result: ScheduleResult): SnapshotConsistency {
     const snapshot = this.#startOf(result);
-    if (snapshot === undefined || this.#whole.has(snapshot)) return 'whole';
+    if (snapshot === undefined || this.#consistent.has(snapshot)) return 'consistent';
     const { barrier, revision } = this.#options;
-    if (barrier.isHalf) return 'half';
-    if (this.#revisionOf.get(snapshot) !== revision()) return 'overtaken';
+    if (barrier.isCommitPartial) return 'partial';
+    if (this.#revisionOf.get(snapshot) !== revision()) return 'outdated';
     // The commit was applied completely, and only the last response was missing.
-    this.#whole.set(snapshot, barrier.commitsBegun);
-    this.#options.onWhole?.(snapshot);
-    return 'whole';
+    this.#consistent.set(snapshot, barrier.commitsBegun);
+    this.#options.onConsistent?.(snapshot);
+    return 'consistent';
   }
 
   /**
-   * As `ageOf`, but a result of an earlier commit is overtaken. For changes that a commit consents to: its release or
-   * approval may arrive before its other objects, and consents to what the whole commit leads to.
+   * As `consistencyOf`, but a result of an earlier commit is outdated. For changes that a commit consents to: its release or
+   * approval may arrive before its other objects, and consents to what the complete commit leads to.
    */
-  ageInLastCommit(result: ScheduleResult): SnapshotAge {
-    const age = this.ageOf(result);
+  consistencyInLastCommit(result: ScheduleResult): SnapshotConsistency {
+    const consistency = this.consistencyOf(result);
     const snapshot = this.#startOf(result);
-    if (age !== 'whole' || snapshot === undefined) return age;
+    if (consistency !== 'consistent' || snapshot === undefined) return consistency;
     const { barrier } = this.#options;
-    if (barrier.isHalf) return 'half';
-    return this.#whole.get(snapshot) === barrier.commitsBegun ? 'whole' : 'overtaken';
+    if (barrier.isCommitPartial) return 'partial';
+    return this.#consistent.get(snapshot) === barrier.commitsBegun ? 'consistent' : 'outdated';
   }
 
   /** Whether the pages in the snapshot of the result listed all these clusters for the placement. */

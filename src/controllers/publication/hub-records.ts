@@ -32,10 +32,10 @@ export interface HubRecordsOptions {
   readonly log: Logger;
   readonly digest: Digest;
   /**
-   * Hash of the last record that the hub has together with all earlier ones; kept over restarts.
-   * Default: not kept.
+   * Stores, also for later processes, the hash of the newest record up to which the hub has all
+   * records. Default: not stored.
    */
-  readonly through?: {
+  readonly writtenThrough?: {
     readonly get: () => string | undefined;
     readonly set: (hash: string) => void;
   };
@@ -74,8 +74,8 @@ export class HubRecords {
    * @param records the newest on this disk, oldest first
    */
   resume(records: readonly DecisionRecord[]): void {
-    const through = this.#options.through?.get();
-    const at = records.findLastIndex(({ hash }) => hash === through);
+    const writtenThrough = this.#options.writtenThrough?.get();
+    const at = records.findLastIndex(({ hash }) => hash === writtenThrough);
     for (const record of records.slice(at + 1)) this.append(record);
   }
 
@@ -120,8 +120,8 @@ export class HubRecords {
       }
     }
     this.#tookMs = Math.abs(this.#options.clock.now() - startedAtMs);
-    const { through } = this.#options;
-    if (isComplete && last !== undefined && through?.get() !== last) through?.set(last);
+    const { writtenThrough } = this.#options;
+    if (isComplete && last !== undefined && writtenThrough?.get() !== last) writtenThrough?.set(last);
   }
 
   async #write(namespace: string, records: readonly CompactRecord[], again = true): Promise<void> {

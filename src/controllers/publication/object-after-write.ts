@@ -10,12 +10,12 @@ export const METADATA_ONLY: WriteOptions = { fieldManager: 'berth', metadataOnly
  * @param written the complete parts that the write set
  */
 export function objectAfterWrite(
-  answer: KubeObject,
+  response: KubeObject,
   before: KubeObject,
   written: Readonly<Record<string, unknown>>,
 ): KubeObject {
-  if (answer.kind !== 'PartialObjectMetadata') return answer;
+  if (response.kind !== 'PartialObjectMetadata') return response;
   // Dropped as in the store: managedFields are not read, and are half of the size.
-  const { managedFields: _dropped, ...metadata } = answer.metadata;
+  const { managedFields: _dropped, ...metadata } = response.metadata;
   return { ...before, ...written, metadata };
 }

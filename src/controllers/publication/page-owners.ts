@@ -4,8 +4,8 @@ import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 
-/** How long a uid is trusted. A namespace that was deleted and created again has another one, and other pages. */
-const BELIEVED_FOR_MS = 60_000;
+/** How long the uid of a namespace is cached. A namespace that was deleted and created again has another one, and other pages. */
+const UID_CACHE_MS = 60_000;
 
 /**
  * The owners of PlacementDecisions: the placement, as OCM sets it, and the namespace. The garbage
@@ -49,7 +49,7 @@ export class PageOwners {
   #uidOf(namespace: string): Promise<string | undefined> {
     const nowMs = this.#clock.now();
     const known = this.#known.get(namespace);
-    if (known !== undefined && Math.abs(nowMs - known.atMs) < BELIEVED_FOR_MS) return known.uid;
+    if (known !== undefined && Math.abs(nowMs - known.atMs) < UID_CACHE_MS) return known.uid;
     const uid = this.#read(namespace);
     this.#known.set(namespace, { atMs: nowMs, uid });
     uid.catch(() => this.#known.delete(namespace));

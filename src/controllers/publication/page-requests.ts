@@ -19,7 +19,11 @@ const FENCE_ANNOTATION = 'berth.dev/fence';
 
 type ActionOf<K extends PlacementAction['kind']> = Extract<PlacementAction, { kind: K }>;
 
-/** The requests that publish to the hub. Every write carries the version that it was planned on. */
+/**
+ * The requests that publish to the hub. Each write has the version that it was planned on as its
+ * precondition. All methods throw the errors of the API: ConflictError if that version is outdated,
+ * TransientError if the hub did not respond, and InputError if it refuses the request.
+ */
 export class PageRequests {
   readonly #api: KubeApi;
   readonly #owners: Pick<PageOwners, 'of'>;
@@ -60,8 +64,8 @@ export class PageRequests {
         const status = { decisions: write.decisions };
         const patch = { metadata: versionOf(before), status };
         const options = { ...METADATA_ONLY, subresource: 'status' } as const;
-        const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, options);
-        return objectAfterWrite(answer, before, { status });
+        const response = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, options);
+        return objectAfterWrite(response, before, { status });
       }
       case 'delete':
         await this.#api.delete(PLACEMENT_DECISION, keyOf(before), versionOf(before));
@@ -79,8 +83,8 @@ export class PageRequests {
     const before = placement as unknown as KubeObject;
     const patch = { metadata: versionOf(before), status };
     const options = { ...METADATA_ONLY, subresource: 'status' } as const;
-    const answer = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, options);
-    return objectAfterWrite(answer, before, { status });
+    const response = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, options);
+    return objectAfterWrite(response, before, { status });
   }
 
   /** Marks the placement as scheduled by Berth, which also keeps OCM's scheduler away from it. */
@@ -88,14 +92,14 @@ export class PageRequests {
     const before = placement as unknown as KubeObject;
     const annotations = { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' };
     const patch = { metadata: { ...versionOf(before), annotations } };
-    const answer = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, METADATA_ONLY);
-    return objectAfterWrite(answer, before, {});
+    const response = await this.#api.mergePatch(PLACEMENT, keyOf(before), patch, METADATA_ONLY);
+    return objectAfterWrite(response, before, {});
   }
 
   async #patchMetadata(before: KubeObject, changed: object): Promise<KubeObject> {
     const patch = { metadata: { ...versionOf(before), ...changed } };
-    const answer = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, METADATA_ONLY);
-    return objectAfterWrite(answer, before, {});
+    const response = await this.#api.mergePatch(PLACEMENT_DECISION, keyOf(before), patch, METADATA_ONLY);
+    return objectAfterWrite(response, before, {});
   }
 }
 

@@ -66,9 +66,9 @@ export class PassFactsReader {
       isHubRestored: isHubRestored(),
       isOfSource: this.#options.isOfSource(key),
       digest: sha256,
-      snapshotAge: (ofLastCommit) => {
-        if (result === undefined) return 'whole';
-        return ofLastCommit ? snapshots.ageInLastCommit(result) : snapshots.ageOf(result);
+      snapshotConsistency: (ofLastCommit) => {
+        if (result === undefined) return 'consistent';
+        return ofLastCommit ? snapshots.consistencyInLastCommit(result) : snapshots.consistencyOf(result);
       },
       wasDecidedKnowing: (clusters) =>
         result === undefined || snapshots.listedClusters(key, result, clusters),

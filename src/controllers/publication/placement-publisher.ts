@@ -33,15 +33,15 @@ export interface PublisherOptions {
   readonly approvals: Pick<PlanApprovals, 'judged'>;
   /** The newest result of a placement; undefined until it is scheduled. */
   readonly resultOf: (placement: string) => ScheduleResult | undefined;
-  /** Called when the newest result is published, held, or cannot be published for now. */
-  readonly onRest: (placement: string) => void;
+  /** Called when the newest result of a placement is published, held, or cannot be published for now. */
+  readonly onResultHandled: (placement: string) => void;
   /**
    * Whether a placement that is not on the hub may be applied again: Git declares it, or this is
    * not known yet.
    */
-  readonly mayBeBack: (placement: string) => boolean;
+  readonly mayBeReapplied: (placement: string) => boolean;
   /** Whether endpoints serve the placement. */
-  readonly shown: (placement: string) => boolean;
+  readonly isServed: (placement: string) => boolean;
   /**
    * Records the decision and its inputs.
    * @returns the hash of the record
@@ -56,8 +56,8 @@ export interface PublisherOptions {
   readonly enqueue: (placement: string) => void;
 }
 
-/** When a deleted placement that Git declares is checked again. */
-const BACK_RECHECK_MS = 5_000;
+/** How long Berth waits until it checks again whether a deleted placement was applied again. */
+const REAPPLY_RECHECK_MS = 5_000;
 
 /**
  * Applies the actions of each placement's state machine, and sends the responses to it as events.
@@ -76,14 +76,14 @@ export class PlacementPublisher {
    * @throws the error of an action; the pass must be repeated
    */
   async reconcile(key: string): Promise<ReconcileOutcome> {
-    const { facts, recall, resultOf, onRest } = this.#options;
+    const { facts, recall, resultOf, onResultHandled } = this.#options;
     const placement = facts.placement(key);
     if (placement?.metadata.deletionTimestamp !== undefined || placement === undefined)
       return this.#gone(key);
     if (mayBePublished(placement, resultOf(key))) await recall?.(placement);
     const result = resultOf(key);
-    const end = await this.#pass(key, { kind: 'look', facts: facts.of(key, placement, result) });
-    if (end.kind !== 'requeue' && resultOf(key) === result) onRest(key);
+    const end = await this.#pass(key, { kind: 'reconcile', facts: facts.of(key, placement, result) });
+    if (end.kind !== 'requeue' && resultOf(key) === result) onResultHandled(key);
     if (end.kind === 'failed') throw end.error;
     return end.kind === 'done' ? DONE : end;
   }
@@ -94,12 +94,13 @@ export class PlacementPublisher {
    * deleted.
    */
   async #gone(key: string): Promise<ReconcileOutcome> {
-    const { facts, requests, onRest, onSettled, mayBeBack, shown } = this.#options;
+    const { facts, requests, onResultHandled, onSettled, mayBeReapplied, isServed } = this.#options;
     const pages = facts.pages(key);
-    onRest(key);
-    if (mayBeBack(key)) {
-      if (!shown(key)) onSettled(key, pages.map((page) => decisionPageOf(page, undefined)).filter(hasGroup));
-      return { kind: 'requeue', afterMs: BACK_RECHECK_MS };
+    onResultHandled(key);
+    if (mayBeReapplied(key)) {
+      if (!isServed(key))
+        onSettled(key, pages.map((page) => decisionPageOf(page, undefined)).filter(hasGroup));
+      return { kind: 'requeue', afterMs: REAPPLY_RECHECK_MS };
     }
     await this.#pass(key, { kind: 'gone' });
     if (facts.placement(key) === undefined) await requests.deleteKept(pages);
@@ -149,7 +150,7 @@ export class PlacementPublisher {
     return states.step(key, event, clock.now());
   }
 
-  /** Applies the action, or starts it, in which case the response follows later. */
+  /** Applies the action. Returns the response that the state machine waits for, if there is one. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
     const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, enqueue } = this.#options;
     switch (action.kind) {
@@ -179,7 +180,7 @@ export class PlacementPublisher {
         return void onSettled(key, action.pages);
       case 'decide-again':
         return void decideAgain(action.cause, key);
-      case 'look-again':
+      case 'enqueue':
         return void enqueue(key);
       default:
         return void this.#emit(key, action);
@@ -200,7 +201,7 @@ export class PlacementPublisher {
         return { kind: 'page-fenced', page: await requests.fence(action.page) };
       case 'write-page': {
         const after = await requests.write(action);
-        this.#tellWritten(key, action, after);
+        this.#reportWritten(key, action, after);
         return { kind: 'page-written', after, seen: facts.page(key, action.write.page) };
       }
       case 'patch-status': {
@@ -214,7 +215,7 @@ export class PlacementPublisher {
     }
   }
 
-  #tellWritten(
+  #reportWritten(
     key: string,
     { placement, write, before }: Extract<PlacementAction, { kind: 'write-page' }>,
     after: KubeObject | undefined,
@@ -243,7 +244,7 @@ export class PlacementPublisher {
   ): Promise<PlacementEvent> {
     const { publicationJournal, log } = this.#options;
     await publicationJournal.persist(key, state).catch((error: unknown) =>
-      // As for records: a full disk loses memory, never a decision.
+      // A full disk loses what Berth remembers, but no decision.
       log.error('this removal is not stored, so it counts only until this process ends', {
         placement: key,
         error,
@@ -264,26 +265,26 @@ export class PlacementPublisher {
     key: string,
     action: Extract<
       PlacementAction,
-      { kind: 'tell-published' | 'tell-held' | 'tell-found' | 'tell-restored' | 'end' }
+      { kind: 'report-published' | 'report-held' | 'report-found' | 'report-restored' | 'end' }
     >,
   ): void {
     const { emit, log } = this.#options;
     switch (action.kind) {
-      case 'tell-published': {
+      case 'report-published': {
         const { clusters, writes, record, entry } = action;
         const { added, removed } = entry;
         return emit({ kind: 'published', placement: key, clusters, added, removed, writes, record });
       }
-      case 'tell-held': {
+      case 'report-held': {
         const { reason, message, token } = action.hold;
         return emit({ kind: 'held', placement: key, reason, message, token });
       }
-      case 'tell-found':
+      case 'report-found':
         return log.info('published before the restart, recorded now', {
           placement: key,
           record: action.record,
         });
-      case 'tell-restored':
+      case 'report-restored':
         return log.warn('others changed what is published; it is restored', {
           placement: key,
           pages: action.pages,
@@ -298,8 +299,8 @@ function failed(of: 'pages' | 'status' | 'mark' | 'record', error: unknown): Pla
   return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
 }
 
-/** Whether the earlier publication matters: only then is it read. */
+/** Whether the pass may publish the result. Only then is the state of other processes loaded. */
 function mayBePublished({ metadata }: Placement, result: ScheduleResult | undefined): boolean {
-  const isOfIt = result !== undefined && result.placement.metadata.uid === metadata.uid;
-  return isOfIt && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;
+  const isOfPlacement = result !== undefined && result.placement.metadata.uid === metadata.uid;
+  return isOfPlacement && result.outcome !== 'skipped' && metadata.deletionTimestamp === undefined;
 }

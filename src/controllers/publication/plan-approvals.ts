@@ -13,19 +13,21 @@ import {
   type SourcePlans,
 } from '../../core/publish/approval/pending-plans.ts';
 
+/** Stores the plans of each source, by its name. */
 export interface PlanApprovalStore {
   get(source: string): SourcePlans | undefined;
   set(source: string, plans: SourcePlans): void;
-  /** Sets it, and resolves when it is on the disk. Absent: it is only in memory. */
+  /** Sets the plans, and resolves when they are on the disk. Absent: they are only in memory. */
   persist?(source: string, plans: SourcePlans): Promise<void>;
 }
 
 type ReadCommit = Pick<CommitInfo, 'id' | 'tree'>;
 
 /**
- * By `namespace/name`, the plan tokens of the pull request that left this tree; undefined: no merge of a plan did, or it holds nothing.
+ * Finds the plan of the pull request whose merge left this tree, as plan tokens by `namespace/name`.
+ * Undefined if there is none, or if merges of the source are not held to their plans.
  */
-export type MergedPlans = (
+export type FindMergedPlan = (
   source: string,
   tree: string,
 ) => ReadonlyMap<string, readonly string[]> | undefined;
@@ -44,7 +46,7 @@ export class PlanApprovals {
   readonly #withdrawn = new Map<string, ReadonlyMap<string, PendingPlan>>();
   readonly #listeners = new Set<(placement: string) => void>();
   #revision = 0;
-  #planOf: MergedPlans = () => undefined;
+  #findMergedPlan: FindMergedPlan = () => undefined;
 
   constructor(store: PlanApprovalStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
@@ -61,9 +63,9 @@ export class PlanApprovals {
     return this.#revision;
   }
 
-  /** Asks from now on which plan a commit was merged with. */
-  askForMerged(planOf: MergedPlans): void {
-    this.#planOf = planOf;
+  /** Sets the function that finds the plan with which a commit was merged. Before that, no commit has one. */
+  findMergedPlansWith(find: FindMergedPlan): void {
+    this.#findMergedPlan = find;
   }
 
   /**
@@ -77,8 +79,8 @@ export class PlanApprovals {
   ): Promise<void> | undefined {
     const before = this.#store.get(source);
     const now = approvedPlans(objects.map(({ object }) => object));
-    // What was there at the first read was merged before.
-    const merged = before && commit && this.#planOf(source, commit.tree);
+    // Commits before the first read were merged before Berth followed the source.
+    const merged = before && commit && this.#findMergedPlan(source, commit.tree);
     const plans = plansAfterRead(before, now, commit?.id, merged);
     const gone = Object.entries(before?.pending ?? {}).filter(
       ([placement, { tokens, ofPullRequest }]) =>

@@ -22,7 +22,7 @@ export class PreviousRecords {
     return this.#loading;
   }
 
-  /** Another process has published since, so these records no longer describe the hub. */
+  /** Called when another process has published since, so that these records no longer describe the hub. */
   forget(): void {
     this.#isForgotten = true;
     this.#newest.clear();
@@ -38,7 +38,7 @@ export class PreviousRecords {
     return { newest, oldestAtMs, areReadable };
   }
 
-  /** The placement was compared with its record. */
+  /** Called when the placement was compared with its record. */
   drop(placement: string): void {
     this.#newest.delete(placement);
   }

@@ -83,6 +83,7 @@ export interface PipelineOptions {
 
 /** Twice the number of parallel requests, so that placements are prepared while the hub works. */
 const CONCURRENCY = 2 * DEFAULT_MAX_REQUESTS;
+
 /** Scheduling and publishing with `schedule: berth`: inventory changes in, decisions on the hub out. */
 export class PublishPipeline {
   readonly scheduling: SchedulingLoop;
@@ -105,8 +106,8 @@ export class PublishPipeline {
       barrier,
       revision: () =>
         inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
-      onWhole: (snapshot) => {
-        const moves = this.#underWay.whole(snapshot);
+      onConsistent: (snapshot) => {
+        const moves = this.#underWay.beginWaiting(snapshot);
         if (moves !== undefined) void options.journal.begin(moves);
       },
       snapshotOf: (result) => recorder.snapshotOf(result),
@@ -120,8 +121,9 @@ export class PublishPipeline {
     });
     this.#publisher = this.#publisherOf(options);
     this.scheduling = this.#schedulingOf(options, snapshots);
-    barrier.onWhole(() => {
-      for (const key of this.#states.waitingForCommit) this.#publisher.handle(key, { kind: 'commit-whole' });
+    barrier.onCommitsComplete(() => {
+      for (const key of this.#states.waitingForCommit)
+        this.#publisher.handle(key, { kind: 'commit-complete' });
     });
     // Git decides about a deleted placement; an existing one waits for the complete commit.
     declared.onChange((key) => {
@@ -143,7 +145,7 @@ export class PublishPipeline {
     supervisor.start('scheduling', async (signal) => {
       // An incomplete inventory would look as if clusters had been removed.
       await Promise.all([inventory.whenSynced(signal), previousRecords.whenLoaded()]);
-      this.#lookAtOrphans();
+      this.#enqueueOrphans();
       await this.scheduling.run(signal);
     });
     const { events } = this.#options;
@@ -163,7 +165,7 @@ export class PublishPipeline {
           random,
           log,
           mayBegin: (stop) => this.#leadership.whenHeld(stop),
-          mayPass: mayBeAllowedLater,
+          isRetryable: mayBeAllowedLater,
           onError: (key, error) => {
             this.#problems.failed(key, error);
             // A lost race is not reported.
@@ -201,7 +203,7 @@ export class PublishPipeline {
     ];
   }
 
-  /** Resolves after the first pass over everything; as soon as that is known, if another process leads. */
+  /** Resolves after the first pass over all placements. If another process leads, it resolves as soon as that is known. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);
@@ -212,7 +214,7 @@ export class PublishPipeline {
   }
 
   /** Enqueues pages whose placement was deleted while no Berth process ran. */
-  #lookAtOrphans(): void {
+  #enqueueOrphans(): void {
     const { decisions, placements } = this.#options.inventory;
     for (const page of decisions.store.list()) {
       const key = placementOfPage(page);
@@ -227,10 +229,10 @@ export class PublishPipeline {
       states: this.#states,
       facts: this.#facts,
       requests: new PageRequests(api, new PageOwners(options)),
-      mayBeBack: (key) => !(declared.isMissing(key) && barrier.isHubCompared),
-      shown: (key) => publishedPlacements.get(key) !== undefined,
+      mayBeReapplied: (key) => !(declared.isMissing(key) && barrier.isHubCompared),
+      isServed: (key) => publishedPlacements.get(key) !== undefined,
       resultOf: (key) => this.scheduling.resultOf(key),
-      onRest: (key) => this.#underWay.end(key),
+      onResultHandled: (key) => this.#underWay.end(key),
       record: (entry) => recorder.record(entry),
       onSettled: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
@@ -265,8 +267,8 @@ export class PublishPipeline {
       },
       beforePublishing: async (transition, start) => {
         if (!this.#leadership.isHeld) return;
-        if (snapshots.isWhole(start)) return journal.begin(this.#underWay.begin(transition));
-        await journal.beginOnHalf(this.#underWay.wait(transition, start));
+        if (snapshots.isConsistent(start)) return journal.begin(this.#underWay.begin(transition));
+        await journal.beginOnPartialCommit(this.#underWay.wait(transition, start));
       },
       // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
@@ -291,7 +293,7 @@ export class PublishPipeline {
     const snapshot = inventory.snapshot();
     if (this.#leadership.isHeld)
       return snapshots.noteCurrent(this.#underWay.snapshotAfter(journal.startingSnapshot(snapshot)));
-    return journal.isUnfinished ? snapshots.noteOvertaken(snapshot) : snapshots.noteCurrent(snapshot);
+    return journal.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
   }
 
   #decided({ key, result, before, snapshot }: ChangedDecision): ControllerEventBody {

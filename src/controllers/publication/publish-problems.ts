@@ -1,6 +1,7 @@
+import { compareText } from '../../core/compare-text.ts';
 import { ConflictError, errorText } from '../../core/errors.ts';
 
-/** Further ones are only counted. */
+/** Further placements are only counted. */
 const MAX_NAMED = 10;
 
 /** Placements whose decision could not be written, until it is written. */
@@ -17,7 +18,7 @@ export class PublishProblems {
   }
 
   warnings(): readonly string[] {
-    const named = [...this.#failed].sort(([a], [b]) => (a < b ? -1 : 1)).slice(0, MAX_NAMED);
+    const named = [...this.#failed].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_NAMED);
     const more = this.#failed.size - named.length;
     return [
       ...named.map(([placement, text]) => `the decision of placement ${placement} is not published: ${text}`),

@@ -8,7 +8,7 @@ import {
   unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 
-/** The store of the moves of the last transition. */
+/** Stores the moves of the last transition. */
 export interface TransitionStore {
   get(key: string): readonly PlacementMove[] | undefined;
   /** Resolves when the state is durable. */
@@ -24,15 +24,15 @@ const LAST = 'last';
  * these writes.
  */
 export class TransitionJournal {
-  readonly #memory: TransitionStore;
+  readonly #store: TransitionStore;
   readonly #log: Logger;
   /** The moves that the previous process stored and did not complete. */
   #unfinished: readonly PlacementMove[] | undefined;
 
-  constructor(memory: TransitionStore, log: Logger) {
-    this.#memory = memory;
+  constructor(store: TransitionStore, log: Logger) {
+    this.#store = store;
     this.#log = log;
-    const moves = memory.get(LAST) ?? [];
+    const moves = store.get(LAST) ?? [];
     this.#unfinished = moves.length === 0 ? undefined : moves;
   }
 
@@ -59,7 +59,7 @@ export class TransitionJournal {
    */
   async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;
-    await this.#keep(placementMovesOf(moved));
+    await this.#persist(placementMovesOf(moved));
   }
 
   /**
@@ -67,26 +67,26 @@ export class TransitionJournal {
    * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
    * moves are stored.
    */
-  async beginOnHalf(moved: Transition['moved']): Promise<void> {
-    await this.#keep(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
+  async beginOnPartialCommit(moved: Transition['moved']): Promise<void> {
+    await this.#persist(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
   }
 
-  /** Another process has published since, or the hub is another one. */
+  /** Called when another process has published since, or when the hub was restored or replaced. */
   forget(): void {
-    this.#memory.delete(LAST);
+    this.#store.delete(LAST);
     this.#unfinished = undefined;
   }
 
-  async #keep(moves: readonly PlacementMove[]): Promise<void> {
-    const isAtRest = moves.length === 0;
-    if (isAtRest && (this.#memory.get(LAST) ?? []).length === 0) return;
-    const kept = this.#memory.persist(LAST, moves).catch((error: unknown) =>
-      // As for removals: a full disk loses memory, never a decision.
+  async #persist(moves: readonly PlacementMove[]): Promise<void> {
+    const isEmpty = moves.length === 0;
+    if (isEmpty && (this.#store.get(LAST) ?? []).length === 0) return;
+    const kept = this.#store.persist(LAST, moves).catch((error: unknown) =>
+      // A full disk loses what Berth remembers, but no decision.
       this.#log.error('the moves of a transition were not stored, so it may end differently after a crash', {
         error,
       }),
     );
     // An empty list of moves need not be durable.
-    if (!isAtRest) await kept;
+    if (!isEmpty) await kept;
   }
 }

@@ -25,10 +25,10 @@ export class UnpublishedMoves {
   }
 
   /**
-   * The snapshot from which a transition started was not a half-applied commit after all.
+   * Called when the snapshot that the waiting transition started from proves to show complete commits.
    * @returns the same as `begin`; undefined if no waiting transition started there
    */
-  whole(start: Snapshot): ReadonlyMap<string, MovedPlacement> | undefined {
+  beginWaiting(start: Snapshot): ReadonlyMap<string, MovedPlacement> | undefined {
     return this.#waiting?.start === start ? this.begin(this.#waiting) : undefined;
   }
 
@@ -42,11 +42,12 @@ export class UnpublishedMoves {
     return this.#moves;
   }
 
-  /** The placement is published, or will not be published for now. */
+  /** Called when the placement is published, or will not be published for now. */
   end(key: string): void {
     this.#moves.delete(key);
   }
 
+  /** Forgets all moves. */
   clear(): void {
     this.#moves.clear();
   }

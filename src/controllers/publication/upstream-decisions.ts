@@ -21,7 +21,7 @@ export class UpstreamDecisions {
   readonly #publishedPlacements: PublishedPlacements;
   readonly #clock: Clock;
   readonly #view: DecisionView;
-  readonly #cancel = new Map<string, () => void>();
+  readonly #cancelRead = new Map<string, () => void>();
 
   constructor(options: {
     readonly inventory: HubInventory;
@@ -44,12 +44,12 @@ export class UpstreamDecisions {
     await this.whenSettled(signal);
     if (signal.aborted) return;
     const unsubscribe = this.#inventory.decisions.store.onChange((change) => {
-      for (const placement of placementsOf(change)) this.#touch(placement);
+      for (const placement of placementsOf(change)) this.#scheduleRead(placement);
     });
     await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     unsubscribe();
-    for (const cancel of this.#cancel.values()) cancel();
-    this.#cancel.clear();
+    for (const cancel of this.#cancelRead.values()) cancel();
+    this.#cancelRead.clear();
   }
 
   /** Warns that two controllers may decide: placements are marked as Berth's while OCM is supposed to decide them. */
@@ -60,28 +60,29 @@ export class UpstreamDecisions {
       .map(({ metadata }) => namespacedName(metadata));
     if (marked.length === 0) return [];
     return [
-      `marked as scheduled by Berth, so that OCM leaves them alone, but this controller runs with schedule: upstream: ${formatNameList(marked)}`,
+      `marked as scheduled by Berth, so that OCM does not schedule them, but this controller runs with schedule: upstream: ${formatNameList(marked)}`,
     ];
   }
 
+  /** Publishes all pages as they are now, when the inventory is synced. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     await this.#inventory.whenSynced(signal);
     if (signal.aborted) return;
-    for (const decision of this.#inventory.decisions.store.list()) this.#take(placementOfPage(decision));
+    for (const decision of this.#inventory.decisions.store.list()) this.#publish(placementOfPage(decision));
   }
 
-  #touch(placement: string): void {
-    this.#cancel.get(placement)?.();
-    this.#cancel.set(
+  #scheduleRead(placement: string): void {
+    this.#cancelRead.get(placement)?.();
+    this.#cancelRead.set(
       placement,
       this.#clock.schedule(OTHER_SCHEDULER_QUIET_MS, () => {
-        this.#cancel.delete(placement);
-        this.#take(placement);
+        this.#cancelRead.delete(placement);
+        this.#publish(placement);
       }),
     );
   }
 
-  #take(placement: string | undefined): void {
+  #publish(placement: string | undefined): void {
     if (placement === undefined) return;
     const pages = this.#view.pagesOf(placement).map((page) => decisionPageOf(page, undefined));
     this.#publishedPlacements.set(

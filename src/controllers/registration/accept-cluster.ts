@@ -16,7 +16,7 @@ export interface AcceptRun {
 }
 
 export interface Acceptance {
-  /** What was done and what was left alone, as lines for users. */
+  /** What was done, and why requests were not approved, as lines for users. */
   readonly lines: readonly string[];
   /** Whether the agent has a certificate, or gets one. */
   readonly hasCertificate: boolean;
@@ -76,7 +76,7 @@ export async function acceptCluster(
       ...approve.map(({ metadata }) => `CSR ${metadata.name} approved`),
       ...approved.map((name) => `CSR ${name} already approved`),
       ...denied.map((name) => `CSR ${name} already denied`),
-      ...left.map(({ name, why }) => `CSR ${name} is left alone: ${why}`),
+      ...left.map(({ name, why }) => `CSR ${name} is not approved: ${why}`),
       `${accepted} for managed cluster ${cluster}`,
     ],
     hasCertificate: approve.length + approved.length > 0 || isJoined(found),

@@ -56,7 +56,7 @@ export class CertificateApprover extends CachedController {
     const verdict = judgeRequest(csr, readRequest(csr), cluster, { auto, isKnownAgent });
     switch (verdict.kind) {
       case 'leave':
-        log.debug('certificate request was left alone', { request: name, why: verdict.why });
+        log.debug('certificate request is not approved', { request: name, why: verdict.why });
         return DONE;
       case 'wait':
         if (verdict.why === undefined)

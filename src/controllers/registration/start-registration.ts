@@ -57,7 +57,7 @@ export function startRegistration(
         {
           ...{ clock, random, log, name: `registration: ${name}`, queue, mayBegin },
           concurrency: WORKERS,
-          mayPass: mayBeAllowedLater,
+          isRetryable: mayBeAllowedLater,
           reconcile: async (key) => {
             const outcome = await controller.reconcile(key);
             failing.succeeded(`registration: ${name} of ${key}`);

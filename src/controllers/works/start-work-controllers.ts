@@ -73,7 +73,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWorkReplicaSet',
         queue: replicaSets,
         concurrency: options.workers ?? 4,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile: async (key) => {
           const outcome = await reconciler.reconcile(key);
           failing.succeeded(key);
@@ -99,7 +99,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
         name: 'ManifestWork clean-up',
         queue: completed,
         concurrency: 1,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile,
       },
       signal,

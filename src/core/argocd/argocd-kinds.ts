@@ -16,7 +16,7 @@ export const APPLICATION_SET_REPORT = kind(
 );
 
 /** For the push model: open-cluster-management-io/multicloud-integrations. */
-const GITOPS_CLUSTER_V1BETA1 = kind(APPS, 'v1beta1', 'GitOpsCluster', 'Namespaced');
+export const GITOPS_CLUSTER_V1BETA1 = kind(APPS, 'v1beta1', 'GitOpsCluster', 'Namespaced');
 /** For argocd-agent: open-cluster-management-io/argocd-pull-integration. It has the same name and another schema. */
 const GITOPS_CLUSTER_V1ALPHA1 = kind(APPS, 'v1alpha1', 'GitOpsCluster', 'Namespaced');
 

@@ -1,6 +1,7 @@
 import { goTypeName } from './json-float.ts';
 import type { PathNode } from './path-node.ts';
 
+/** With an error, `values` are the input. */
 interface Cut {
   readonly values: readonly unknown[];
   readonly error?: string;
@@ -9,6 +10,7 @@ interface Cut {
 /**
  * `[1]`, `[-1]`, `[0:2]`, `[::2]`, `[*]` on each value. Bounds must be in the list, except that an empty range
  * is always empty; it also ends the walk over the remaining values.
+ * Source: client-go `util/jsonpath/jsonpath.go`, evalArray.
  */
 export function cutSlice(input: readonly unknown[], node: Extract<PathNode, { type: 'slice' }>): Cut {
   const values: unknown[] = [];

@@ -87,6 +87,11 @@ export const OCM_KINDS: readonly KindInfo[] = [
   CLUSTER_MANAGEMENT_ADDON,
 ];
 
+/** `plural.group`, or `plural` alone for the core group, as Kubernetes prints a GroupResource. */
+export function groupResource({ group, plural }: Pick<KindInfo, 'group' | 'plural'>): string {
+  return group === '' ? plural : `${plural}.${group}`;
+}
+
 export function apiVersionOf(info: Pick<KindInfo, 'group' | 'version'>): string {
   return info.group === '' ? info.version : `${info.group}/${info.version}`;
 }

@@ -1,6 +1,6 @@
 import { decisionChanges } from '../explain/decision-changes.ts';
 import { CauseTrials } from '../explain/verdict/cause-trials.ts';
-import { DecisionCourses } from '../explain/verdict/decision-courses.ts';
+import { ResumableDecider } from '../explain/verdict/resumable-decider.ts';
 import { SnapshotDecider } from '../explain/verdict/decide-in-snapshot.ts';
 import type { DecisionChanges } from '../explain/verdict/explanation.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
@@ -13,24 +13,25 @@ import type { Snapshot } from '../snapshot/snapshot.ts';
  */
 const MAX_EXPLAINED = 100;
 
+/** What explains decisions. Both keep results for later plans. */
 interface MoveReaders {
   readonly trials: CauseTrials;
-  readonly courses: DecisionCourses;
+  readonly resumable: ResumableDecider;
 }
 
 /**
  * Why clusters move, and which changed object caused it: the same as `berth explain` would print after the merge.
- * @param snapshotOf returns the snapshot after it, in which a placement (`namespace/name`) is decided
- * @param readers those of an earlier plan, which then cost less
+ * @param snapshotOf returns the snapshot in which a placement (`namespace/name`) is decided after the merge
+ * @param readers those of an earlier plan, which make this one faster
  */
 export function makeMoveExplainer(
   before: PlanSide,
   snapshotOf: (key: string) => Snapshot,
-  { trials, courses }: MoveReaders = { trials: new CauseTrials(), courses: new DecisionCourses() },
+  { trials, resumable }: MoveReaders = { trials: new CauseTrials(), resumable: new ResumableDecider() },
 ): PlanJudges['explain'] {
   const deciders = new Map<Snapshot, SnapshotDecider>();
   const deciderOf = (snapshot: Snapshot): SnapshotDecider => {
-    const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot, courses);
+    const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot, resumable);
     deciders.set(snapshot, decider);
     return decider;
   };

@@ -11,14 +11,18 @@ export interface HubOnlyObjects {
   readonly staying: readonly SourceObject[];
   /** On the hub before the merge and not in the base, because their deletion was held. */
   readonly left: readonly Pick<SourceObject, 'object'>[];
-  /** The part of these that is still on the hub after the merge, and is not in the head. */
+  /** The part of `left` that is still on the hub after the merge, and is not in the head. */
   readonly remaining: readonly Pick<SourceObject, 'object'>[];
-  /** The part of these that the head declares again, with the state that was applied to the hub. */
+  /** The part of `left` that the head declares again, with the state that was applied to the hub. */
   readonly returning: readonly SourceObject[];
   /** Identities of the deleted objects. */
   readonly gone: ReadonlySet<string>;
 }
 
+/**
+ * Compares the hub with Git.
+ * @param deletions the judged deletions of each source
+ */
 export function hubOnlyObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
@@ -64,9 +68,9 @@ function leftBefore(
   const objects = new Set(base.map(({ object }) => object));
   const others = members.filter((object) => !objects.has(object));
   if (others.length === 0) return new Map();
-  const said = new Set(base.flatMap(({ object }) => possibleIdentities(object)));
+  const declared = new Set(base.flatMap(({ object }) => possibleIdentities(object)));
   const known = others.map((object) => [idOf(object), object] as const);
-  return new Map(known.filter(([identity]) => !said.has(identity)));
+  return new Map(known.filter(([identity]) => !declared.has(identity)));
 }
 
 function returningFrom(left: LeftObjects, head: readonly SourceObject[]): readonly SourceObject[] {

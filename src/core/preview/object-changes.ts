@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import { refOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
@@ -12,9 +13,9 @@ export function diffObjects(
   head: readonly SourceObject[],
 ): readonly ObjectChange[] {
   // Most objects of a large fleet are identical on both sides.
-  const [standing, coming] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
-  const before = byKey(base.filter(({ object }) => !coming.has(object)));
-  const after = byKey(head.filter(({ object }) => !standing.has(object)));
+  const [inBase, inHead] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
+  const before = byKey(base.filter(({ object }) => !inHead.has(object)));
+  const after = byKey(head.filter(({ object }) => !inBase.has(object)));
   const changes: ObjectChange[] = [];
   for (const [key, { object, location }] of after) {
     const old = before.get(key);
@@ -26,7 +27,7 @@ export function diffObjects(
   }
   for (const [key, { object, location }] of before)
     if (!after.has(key)) changes.push({ change: 'deleted', ref: refOf(object), fields: [], location });
-  return changes.sort((a, b) => compare(sortKey(a), sortKey(b)));
+  return changes.sort((a, b) => compareText(sortKey(a), sortKey(b)));
 }
 
 /** Group, kind, namespace and name. Another API version of an object is the same object. */
@@ -74,8 +75,4 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 
 function sortKey({ ref }: ObjectChange): string {
   return `${ref.kind}\u0000${ref.namespace}\u0000${ref.name}`;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -105,7 +105,7 @@ export class PlanJudge {
       removals: [],
       recalled: true,
     };
-    const tokens = this.#approvals.fresh.get(key) ?? this.#awaited(key);
+    const tokens = this.#approvals.added.get(key) ?? this.#tokensOfHold(key);
     const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
     return decidePublication({
       key,
@@ -123,11 +123,11 @@ export class PlanJudge {
     });
   }
 
-  /** An approval that caused a hold is valid while it stays in Git. */
-  #awaited(key: string): readonly string[] | undefined {
+  /** The tokens of an approval that caused a hold. It is valid while it stays in Git. */
+  #tokensOfHold(key: string): readonly string[] | undefined {
     const live = this.#live.get(key);
-    const isAwaited = live !== undefined && activeHold(live)?.reason === 'DiffersFromPlan';
-    return isAwaited ? this.#approvals.said.get(key) : undefined;
+    const isHeldByPlan = live !== undefined && activeHold(live)?.reason === 'DiffersFromPlan';
+    return isHeldByPlan ? this.#approvals.declared.get(key) : undefined;
   }
 
   #planToken(key: string, before: readonly string[], after: readonly string[]): string {
@@ -151,16 +151,16 @@ export class PlanJudge {
 }
 
 interface Approvals {
-  /** All that the head declares, by `namespace/name`. */
-  readonly said: ReadonlyMap<string, readonly string[]>;
+  /** All approvals that the head declares, by `namespace/name`. */
+  readonly declared: ReadonlyMap<string, readonly string[]>;
   /** Those that the base does not declare. They are valid for the change that the merge makes. */
-  readonly fresh: ReadonlyMap<string, readonly string[]>;
+  readonly added: ReadonlyMap<string, readonly string[]>;
 }
 
 function approvalsOf(base: readonly SourceObject[], head: readonly SourceObject[]): Approvals {
   const before = approvedPlans(base.map(({ object }) => object));
-  const said = approvedPlans(head.map(({ object }) => object));
-  return { said, fresh: newApprovals(before, said) };
+  const declared = approvedPlans(head.map(({ object }) => object));
+  return { declared, added: newApprovals(before, declared) };
 }
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {

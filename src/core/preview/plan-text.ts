@@ -10,7 +10,7 @@ export function planOutcome(plan: Plan): 'none' | 'changes' | 'stopped' {
   if (!plan.hasChanges) return 'none';
   const isHeld = plan.deletionsHeld.length > 0 || plan.placements.some(({ held }) => held !== undefined);
   if (isHeld || brokenRules(plan).some(({ effect }) => effect === 'deny')) return 'stopped';
-  return plan.hasChanges ? 'changes' : 'none';
+  return 'changes';
 }
 
 /** Rules of the base that the plan breaks, or that cannot be evaluated. */
@@ -20,10 +20,10 @@ export function brokenRules({ rules }: Plan): readonly RuleResult[] {
 
 /** The findings, without those that every view shows in a separate part: holds, budgets, deletions and lost files. */
 export function otherFindings({ findings }: Plan): readonly PlanFinding[] {
-  return findings.filter(({ code }) => !TOLD_ELSEWHERE.includes(code));
+  return findings.filter(({ code }) => !SHOWN_SEPARATELY.includes(code));
 }
 
-const TOLD_ELSEWHERE: readonly FindingCode[] = [
+const SHOWN_SEPARATELY: readonly FindingCode[] = [
   'held',
   'removals-over-budget',
   'deletions-held',
@@ -208,7 +208,7 @@ export function lostFileText({ source, file, change, movedTo, objects }: LostFil
   return `${what}: ${formatCount(objects.length, 'object')} ${leave} source ${source}: ${formatNames(objects.map(formatRef), 5)}`;
 }
 
-/** The annotation that holds the merge to this plan; undefined if no cluster is removed. */
+/** The annotation that holds the merge to this plan, as the only item; empty if no cluster is removed. */
 export function approvalAnnotation({ placements }: Plan): readonly string[] {
   const entries = placements
     .filter(({ change, removed }) => change === 'changed' && removed.length > 0)

@@ -30,9 +30,9 @@ export function planFleet(before: Snapshot, after: Snapshot): readonly FleetClus
   const names = [...new Set([...old.keys(), ...now.keys()])].sort();
   return names.map((name) => {
     const cluster = now.get(name);
-    const standing = old.get(name);
-    const change = standing === undefined ? 'added' : cluster === undefined ? 'removed' : undefined;
-    const shown = (cluster ?? standing) as ManagedCluster;
+    const existing = old.get(name);
+    const change = existing === undefined ? 'added' : cluster === undefined ? 'removed' : undefined;
+    const shown = (cluster ?? existing) as ManagedCluster;
     const sets = (cluster === undefined ? setsBefore : setsAfter)(shown);
     return { name, sets, region: regionOf(shown), ...(change === undefined ? {} : { change }) };
   });

@@ -15,18 +15,18 @@ import { groupBy } from '../group-by.ts';
  * How new content of changed or moved replica sets reaches their clusters: one forecast for each of their placements.
  */
 export function planRollouts(head: PlanSide, workloads: readonly WorkloadPlan[]): readonly RolloutForecast[] {
-  const reach = workloads.filter(
+  const rolledOut = workloads.filter(
     ({ kind, change, added, changedOn }) =>
       kind === MANIFEST_WORK_REPLICA_SET.kind && change !== 'deleted' && added.length + changedOn.length > 0,
   );
-  if (reach.length === 0) return [];
+  if (rolledOut.length === 0) return [];
   const pages = pagesByPlacement(head);
   const objects = new Map(
     (head.onHub ?? head.objects)
       .filter(({ object }) => object.kind === MANIFEST_WORK_REPLICA_SET.kind)
       .map(({ object }) => [namespacedName(object.metadata), object as unknown as ManifestWorkReplicaSet]),
   );
-  return reach.flatMap((workload) => {
+  return rolledOut.flatMap((workload) => {
     const object = objects.get(namespacedName(workload));
     return object === undefined ? [] : forecastsOf(workload, object, pages);
   });
@@ -53,6 +53,5 @@ function forecastsOf(
 
 function pagesByPlacement(head: PlanSide): ReadonlyMap<string, readonly PlacementDecision[]> {
   const pages = decisionPages(head.results, head.published, head.snapshot.decisions);
-  const found = groupBy(pages, (page) => decisionOwner(page) ?? '');
-  return found;
+  return groupBy(pages, (page) => decisionOwner(page) ?? '');
 }

@@ -12,14 +12,15 @@ type Published = ReadonlyMap<string, readonly string[]>;
 /** Clusters of a replica set, by the name of the placement that selected them. */
 type Works = ReadonlyMap<string, readonly string[]>;
 
-function askedBy({ spec }: ManifestWorkReplicaSet): readonly string[] {
+/** The placements that the replica set refers to, each once. */
+function placementNamesOf({ spec }: ManifestWorkReplicaSet): readonly string[] {
   return [...new Set(spec.placementRefs.map(({ name }) => name))];
 }
 
 /** `namespace/name` of each placement of a replica set. */
 export function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly string[] {
   const { namespace } = replicaSet.metadata;
-  return askedBy(replicaSet).map((name) => namespacedName({ namespace, name }));
+  return placementNamesOf(replicaSet).map((name) => namespacedName({ namespace, name }));
 }
 
 /** The clusters on which replica sets have works, before a merge and after it: the rules of `planReplicaSet`. */
@@ -34,12 +35,13 @@ export class ReplicaSetWorks {
     this.#works = works && worksByOwner(works);
   }
 
+  /** The clusters before the merge. */
   before(replicaSet: ManifestWorkReplicaSet): readonly string[] {
     return [...this.#worksOf(replicaSet).values()].flat();
   }
 
   /**
-   * If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
+   * The clusters after the merge. If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
    * referenced: the reference may be misspelt.
    * @param onHub the works before the merge; undefined if the replica set did not exist
    * @param published after the merge, for each placement that exists
@@ -51,20 +53,20 @@ export class ReplicaSetWorks {
   ): readonly string[] {
     const works = onHub === undefined ? NO_WORKS : this.#worksOf(onHub);
     const { namespace } = replicaSet.metadata;
-    const asked = askedBy(replicaSet);
-    const through = asked.map((name) => published.get(namespacedName({ namespace, name })));
-    const selected = asked.flatMap((name, at) => through[at] ?? works.get(name) ?? []);
-    if (!through.includes(undefined)) return selected;
-    const others = [...works].filter(([name]) => !asked.includes(name));
+    const referenced = placementNamesOf(replicaSet);
+    const clustersAfter = referenced.map((name) => published.get(namespacedName({ namespace, name })));
+    const selected = referenced.flatMap((name, at) => clustersAfter[at] ?? works.get(name) ?? []);
+    if (!clustersAfter.includes(undefined)) return selected;
+    const others = [...works].filter(([name]) => !referenced.includes(name));
     return [...selected, ...others.flatMap(([, clusters]) => clusters)];
   }
 
   #worksOf(replicaSet: ManifestWorkReplicaSet): Works {
     const { namespace } = replicaSet.metadata;
     if (this.#works !== undefined) return this.#works.get(ownerLabelValue(replicaSet.metadata)) ?? NO_WORKS;
-    const through = (name: string): readonly string[] =>
+    const publishedOf = (name: string): readonly string[] =>
       this.#published.get(namespacedName({ namespace, name })) ?? [];
-    return new Map(askedBy(replicaSet).map((name) => [name, through(name)]));
+    return new Map(placementNamesOf(replicaSet).map((name) => [name, publishedOf(name)]));
   }
 }
 

@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts';
 import type { ManifestWorkReplicaSet } from '../model/kind/manifest-work-replica-set.ts';
 import type { ManifestWorkSpec } from '../model/kind/manifest-work.ts';
 import type { KubeObject } from '../model/object-meta.ts';
@@ -128,6 +129,5 @@ function following(
 }
 
 function byName(a: WorkloadPlan, b: WorkloadPlan): number {
-  const [left, right] = [`${a.kind} ${a.namespace}/${a.name}`, `${b.kind} ${b.namespace}/${b.name}`];
-  return left < right ? -1 : left > right ? 1 : 0;
+  return compareText(`${a.kind} ${a.namespace}/${a.name}`, `${b.kind} ${b.namespace}/${b.name}`);
 }

@@ -2,7 +2,7 @@ import {
   APPLICATION,
   APPLICATION_SET,
   APPLICATION_SET_REPORT,
-  GITOPS_CLUSTERS,
+  GITOPS_CLUSTER_V1BETA1,
   MANAGED_SERVICE_ACCOUNT,
 } from '../argocd/argocd-kinds.ts';
 import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../model/kinds.ts';
@@ -36,16 +36,19 @@ export const ARGOCD_WAVES: readonly Permission[] = [
   ),
 ];
 
-const [GITOPS_CLUSTER = APPLICATION] = GITOPS_CLUSTERS;
-
-/** Needed with `--argocd-cluster-secrets`. */
+/** Needed with `--argocd-cluster-secrets`. A right covers all versions of GitOpsCluster. */
 export const ARGOCD_CLUSTERS: readonly Permission[] = [
   ...grant(
-    [GITOPS_CLUSTER],
+    [GITOPS_CLUSTER_V1BETA1],
     ['list', 'watch'],
     'list, watch: Berth registers the clusters that the placement of each GitOpsCluster selects.',
   ),
-  ...grant([GITOPS_CLUSTER], ['patch'], 'patch: Berth writes the status of GitOpsClusters.', 'status'),
+  ...grant(
+    [GITOPS_CLUSTER_V1BETA1],
+    ['patch'],
+    'patch: Berth writes the status of GitOpsClusters.',
+    'status',
+  ),
   ...grant(
     [APPLICATION],
     ['list'],

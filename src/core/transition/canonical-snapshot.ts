@@ -4,6 +4,7 @@ import type { PlacementDecision } from '../model/kind/placement-decision.ts';
 import { decisionOwner } from '../placement/prior/decision-owner.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 
+/** The kinds of objects that own pages. */
 const OWNERS = ['Placement', 'Namespace'];
 
 /** A snapshot in its canonical order. */
@@ -20,9 +21,9 @@ export interface CanonicalSnapshot {
  * @param before an earlier snapshot with mostly the same objects; reusing its keys is faster than
  * making new ones
  */
-export function canonicalSnapshot(given: Snapshot, before?: CanonicalSnapshot): CanonicalSnapshot {
+export function canonicalSnapshot(start: Snapshot, before?: CanonicalSnapshot): CanonicalSnapshot {
   // The transition judges held results again.
-  const snapshot = given.held === undefined ? given : { ...given, held: undefined };
+  const snapshot = start.held === undefined ? start : { ...start, held: undefined };
   const { keys, areNew } = keysOf(snapshot.placements, before);
   const isInOrder = !areNew || keys.every((key, at) => at === 0 || (keys[at - 1] ?? '') <= key);
   if (!isInOrder) return canonicalSnapshot({ ...snapshot, placements: inOrder(snapshot.placements) });
@@ -63,7 +64,11 @@ function withoutOrphans(
   return decisions.some(isOrphan) ? decisions.filter((page) => !isOrphan(page)) : decisions;
 }
 
-/** Berth's pages belong to their namespace as well; the garbage collector takes the other owner out when that is gone. */
+/**
+ * Whether the page has an owner whose deletion deletes it. Pages of Berth have two owners: their
+ * placement and their namespace. When the placement is deleted, the garbage collector removes its
+ * owner reference, and the namespace remains.
+ */
 function isOwned({ metadata }: PlacementDecision): boolean {
   return metadata.ownerReferences?.some(({ kind }) => OWNERS.includes(kind)) === true;
 }

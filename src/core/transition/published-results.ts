@@ -21,22 +21,22 @@ export function publishedResults(
 ): readonly ScheduleResult[] {
   const pages = groupBy(decisions, (page) => decisionOwner(page) ?? '');
   return results.map((result) =>
-    asPublishedOnce(result, pages.get(namespacedName(result.placement.metadata)) ?? []),
+    cachedAsPublished(result, pages.get(namespacedName(result.placement.metadata)) ?? []),
   );
 }
 
-/** The last answer for each result. Consecutive plans ask for the same results with the same pages. */
-const ANSWERS = new WeakMap<
+/** The last published form of each result. Consecutive plans need it for the same results and pages. */
+const PUBLISHED_FORMS = new WeakMap<
   ScheduleResult,
   { readonly pages: readonly PlacementDecision[]; readonly published: ScheduleResult }
 >();
 
-function asPublishedOnce(result: ScheduleResult, pages: readonly PlacementDecision[]): ScheduleResult {
-  const known = ANSWERS.get(result);
+function cachedAsPublished(result: ScheduleResult, pages: readonly PlacementDecision[]): ScheduleResult {
+  const known = PUBLISHED_FORMS.get(result);
   if (known?.pages.length === pages.length && pages.every((page, at) => page === known.pages[at]))
     return known.published;
   const published = isPlainlyPublished(result, pages) ? result : asPublished(result, pages);
-  ANSWERS.set(result, { pages, published });
+  PUBLISHED_FORMS.set(result, { pages, published });
   return published;
 }
 

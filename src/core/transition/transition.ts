@@ -70,7 +70,9 @@ interface Round {
   readonly decided: Snapshot;
 }
 
+/** What became of a placement in the rounds so far. */
 interface Move {
+  /** In how many rounds it moved. */
   readonly times: number;
   readonly result: ScheduleResult;
   readonly snapshot: Snapshot;
@@ -155,11 +157,11 @@ export class Transitions {
         const isPublished = this.#isPublished(result, published);
         const wanted = isPublished ? published : this.#options.outcomeOf(key, result);
         const isOther = wanted === result.selected || !sameClusters(wanted, published);
-        const moves = wanted !== published && isOther;
-        const outcome = moves && mayMove(key) ? wanted : published;
+        const isMove = wanted !== published && isOther;
+        const outcome = isMove && mayMove(key) ? wanted : published;
         results.push(result);
         if (outcome !== published) moved.set(key, { result, published, outcome });
-        else if (moves) unstable.push(key);
+        else if (isMove) unstable.push(key);
         const isHeld = !isPublished && !sameClusters(outcome, result.selected);
         if (isHeld) held[key] = outcome;
         yield;
@@ -196,7 +198,7 @@ function transitionOf(end: {
     const move = moves.get(key);
     // A moved placement whose last result is held and selects other clusters gets that last result,
     // as in the next transition.
-    const isMoved = move !== undefined && (unstable.includes(key) || asksForSame(move.result, last));
+    const isMoved = move !== undefined && (unstable.includes(key) || selectsSame(move.result, last));
     results.set(key, isMoved ? move.result : last);
     if (isMoved) decidedIn.set(key, move.snapshot);
   });
@@ -209,7 +211,7 @@ function transitionOf(end: {
   return { snapshot, results, decidedIn, moved, rounds, unstable };
 }
 
-function asksForSame(move: ScheduleResult, last: ScheduleResult): boolean {
+function selectsSame(move: ScheduleResult, last: ScheduleResult): boolean {
   return isSameSelection(move.selected, last.selected);
 }
 
@@ -221,7 +223,10 @@ function isSameSelection(a: readonly string[], b: readonly string[]): boolean {
   return sameNumbers(a, b) ?? sameClusters(a, b);
 }
 
-/** Runs a transition to its end without pauses. @param transitions those that ran before this one, or options for new ones */
+/**
+ * Runs a transition to its end without pauses.
+ * @param transitions an object that ran earlier transitions, or options for a new one
+ */
 export function completeTransition(
   transitions: TransitionOptions | Transitions,
   snapshot: Snapshot,

@@ -81,9 +81,10 @@ export function unionOfMoves(
   return [...all.values()];
 }
 
+/** The clusters before the change: `now` without the added ones, and with the removed ones. */
 function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): readonly string[] {
-  const came = new Set(added);
-  return [...new Set([...[...now].filter((name) => !came.has(name)), ...removed])];
+  const wereAdded = new Set(added);
+  return [...new Set([...[...now].filter((name) => !wereAdded.has(name)), ...removed])];
 }
 
 function publishedOf(snapshot: Snapshot, placements: ReadonlySet<string>): ReadonlyMap<string, Set<string>> {

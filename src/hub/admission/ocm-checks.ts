@@ -1,5 +1,5 @@
 import { completeCluster } from '../../core/ocm/admission/complete-cluster.ts';
-import type { OcmDemand, OcmRefusal, OcmReview, OcmWrite } from '../../core/ocm/admission/ocm-write.ts';
+import type { OcmRequirement, OcmRefusal, OcmReview, OcmWrite } from '../../core/ocm/admission/ocm-write.ts';
 import { reviewBinding } from '../../core/ocm/admission/review-binding.ts';
 import { reviewCluster } from '../../core/ocm/admission/review-cluster.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
@@ -46,15 +46,16 @@ function ocmWrite({ operation, object, old, user }: AdmissionWrite): OcmWrite {
 /** @throws StatusError when the write is refused */
 function requireAllowed(write: AdmissionWrite, review: OcmReview): void {
   if (review.kind === 'refused') throw statusError(write, review.refusal);
-  for (const demand of review.demands) if (!isMet(write, demand)) throw statusError(write, demand.otherwise);
+  for (const requirement of review.requirements)
+    if (!isMet(write, requirement)) throw statusError(write, requirement.otherwise);
 }
 
-function isMet(write: AdmissionWrite, demand: OcmDemand): boolean {
-  switch (demand.kind) {
+function isMet(write: AdmissionWrite, requirement: OcmRequirement): boolean {
+  switch (requirement.kind) {
     case 'right':
-      return write.can(demand.right);
+      return write.can(requirement.right);
     case 'namespace-stays':
-      return write.isNamespaceEnding?.(demand.namespace) !== true;
+      return write.isNamespaceEnding?.(requirement.namespace) !== true;
   }
 }
 

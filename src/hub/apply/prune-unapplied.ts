@@ -27,21 +27,24 @@ export function pruneUnapplied(
   const last = former === undefined ? undefined : versionOfManager(request, former);
   if (former === undefined || last === undefined || isEmptySet(former.set)) return merged;
   const { schema } = last.version;
-  const then = inVersion(request, merged, last);
+  const mergedInLast = inVersion(request, merged, last);
   const lastNamed = withNamedFields(schema, former.set);
-  let kept = removeFields(schema, then, lastNamed);
+  let kept = removeFields(schema, mergedInLast, lastNamed);
   for (const { ref, owned } of ownedByVersion(request, managers, last)) {
-    const own = ref.version.schema;
-    const [whole, left] = [inVersion(request, then, ref), inVersion(request, kept, ref)];
-    const named = withNamedFields(own, owned);
+    const schemaOfOwner = ref.version.schema;
+    const [all, remaining] = [inVersion(request, mergedInLast, ref), inVersion(request, kept, ref)];
+    const named = withNamedFields(schemaOfOwner, owned);
     kept = removeFields(
-      own,
-      whole,
-      difference(namedFields(own, whole), union(namedFields(own, left), named)),
+      schemaOfOwner,
+      all,
+      difference(namedFields(schemaOfOwner, all), union(namedFields(schemaOfOwner, remaining), named)),
     );
   }
-  const removed = difference(namedFields(schema, then), namedFields(schema, inVersion(request, kept, last)));
-  const pruned = removeFields(schema, then, intersection(removed, lastNamed));
+  const removed = difference(
+    namedFields(schema, mergedInLast),
+    namedFields(schema, inVersion(request, kept, last)),
+  );
+  const pruned = removeFields(schema, mergedInLast, intersection(removed, lastNamed));
   return inVersion(request, pruned, request.ref);
 }
 

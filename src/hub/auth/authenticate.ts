@@ -16,7 +16,7 @@ const AUTHENTICATED = 'system:authenticated';
 export interface Credentials {
   readonly tokens: TokenFile;
   /** Of `--token-auth-file`. */
-  readonly givenTokens?: TokenAuthFile | undefined;
+  readonly externalTokens?: TokenAuthFile | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly certificates: ClientCertificates;
@@ -69,8 +69,8 @@ interface AuthenticatedToken {
  */
 const authenticatedTokens = new WeakMap<object, AuthenticatedToken>();
 
-function staticUser(token: string, { tokens, givenTokens }: Credentials): UserInfo | undefined {
-  const found = tokens.find(token) ?? givenTokens?.find(token);
+function staticUser(token: string, { tokens, externalTokens }: Credentials): UserInfo | undefined {
+  const found = tokens.find(token) ?? externalTokens?.find(token);
   return found === undefined ? undefined : withAuthenticated(found);
 }
 

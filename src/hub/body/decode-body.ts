@@ -34,25 +34,26 @@ const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 /**
  * Reads a request body by its media type; parameters of the type do not matter. An absent type
  * means JSON.
- * @param expect kind named in errors
- * @throws StatusError 400 for a body that cannot be read, 413 for one that contains too many
- * values, 415 for an unsupported type
+ * @param expected the kind that errors name
+ * @throws StatusError 400 for a body that cannot be read, 413 for YAML that is too long, 415 for an
+ * unsupported type
+ * @throws WorkExceededError for a body that takes more work than one request may use
  */
 export function decodeBody(
   bytes: Uint8Array,
   contentType: string,
-  expect?: { readonly kind: string },
+  expected?: { readonly kind: string },
 ): DecodedBody {
   const type = (contentType.split(';')[0] ?? '').trim().toLowerCase();
   if (type === PROTOBUF_MEDIA_TYPE) return { value: decodeProtobuf(bytes), strictErrors: [] };
-  const json = type === '' || JSON_TYPES.has(type);
-  if (!json && !YAML_TYPES.has(type)) throw unknownBodyFormat(ACCEPTED);
+  const isJson = type === '' || JSON_TYPES.has(type);
+  if (!isJson && !YAML_TYPES.has(type)) throw unknownBodyFormat(ACCEPTED);
   const text = utf8(bytes);
   // Most "YAML" of clients is JSON; reading it as such is many times faster.
-  const decoded = json || text.trimStart().startsWith('{') ? fromJson(text, json, expect) : undefined;
+  const decoded = isJson || text.trimStart().startsWith('{') ? fromJson(text, isJson, expected) : undefined;
   if (decoded !== undefined) return decoded;
   const body = fromYaml(text);
-  refuseTooManyValues(body.value);
+  refuseOversized(body.value);
   return body;
 }
 
@@ -68,16 +69,16 @@ function utf8(bytes: Uint8Array): string {
 /** @returns undefined when the text is no JSON but may still be YAML */
 function fromJson(
   text: string,
-  onlyJson: boolean,
-  expect: { readonly kind: string } | undefined,
+  mustBeJson: boolean,
+  expected: { readonly kind: string } | undefined,
 ): DecodedBody | undefined {
   let value: JsonValue;
   if (text.length > HARMLESS_LENGTH) chargeJson(text);
   try {
     value = JSON.parse(text) as JsonValue;
   } catch (error) {
-    if (!onlyJson) return undefined;
-    const kind = expect === undefined ? '' : ` (must be of type ${expect.kind})`;
+    if (!mustBeJson) return undefined;
+    const kind = expected === undefined ? '' : ` (must be of type ${expected.kind})`;
     const why = `couldn't get version/kind; json parse error: ${errorText(error)}`;
     throw badRequest(`the object provided is unrecognized${kind}: ${why}`);
   }
@@ -110,10 +111,10 @@ function fromYaml(text: string): DecodedBody {
 }
 
 /**
- * Rejects values that aliases expanded to an enormous size, and nesting that could exhaust the
- * stack.
+ * Rejects YAML whose aliases expand to an enormous value, and nesting that could exhaust the stack.
+ * @throws StatusError 400
  */
-function refuseTooManyValues(root: JsonValue): void {
+function refuseOversized(root: JsonValue): void {
   const remaining = { values: MAX_VALUES };
   if (isWithin(root, MAX_DEPTH, remaining)) return;
   if (remaining.values > 0) throw nestedTooDeep();

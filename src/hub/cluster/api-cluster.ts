@@ -40,7 +40,7 @@ export interface ApiClusterOptions {
   readonly authorities: ClusterAuthorities;
   readonly tokens: TokenFile;
   /** External credentials that the cluster accepts. */
-  readonly given?: ExternalCredentials | undefined;
+  readonly external?: ExternalCredentials | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
   readonly admission: readonly AdmissionCheck[];
@@ -102,11 +102,11 @@ export class ApiCluster implements Cluster {
     this.authorities = options.authorities;
     this.legacyTokenSecrets = options.legacyTokenSecrets;
     this.aggregator = new Aggregator(this, this.authorities.frontProxy);
-    const { tokens, revocations, serviceAccounts, given } = options;
-    const certificates = new ClientCertificates(this.authorities.clients.certPem, given?.certificates);
+    const { tokens, revocations, serviceAccounts, external } = options;
+    const certificates = new ClientCertificates(this.authorities.clients.certPem, external?.certificates);
     const nowMs = (): number => clock.now();
-    const givenTokens = given?.tokens;
-    this.credentials = { tokens, givenTokens, revocations, serviceAccounts, certificates, store, nowMs };
+    const externalTokens = external?.tokens;
+    this.credentials = { tokens, externalTokens, revocations, serviceAccounts, certificates, store, nowMs };
     this.#customResources = new CustomResources(this.scheme, { clock, log });
   }
 

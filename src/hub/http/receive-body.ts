@@ -1,7 +1,7 @@
 import type { Exchange } from '../flow/exchange.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { TickEntry } from '../flow/second-ticks.ts';
-import { badRequest, entityTooLarge, requestTimeout } from '../wire/status-errors.ts';
+import { badRequest, entityTooLarge, bodyTimeout } from '../wire/status-errors.ts';
 import type { HubRequest } from '../wire/hub-request.ts';
 import { headerOf } from '../wire/hub-request.ts';
 
@@ -90,7 +90,7 @@ class BodyReader extends TickEntry {
     const age = seconds - this.#startedAt;
     const isTooSlow =
       age >= BODY_TIMEOUT_SECONDS || (age >= GRACE_SECONDS && this.#size < age * MIN_BYTES_PER_SECOND);
-    if (isTooSlow) this.#finish(requestTimeout('the body of the request arrived too slowly'));
+    if (isTooSlow) this.#finish(bodyTimeout('the body of the request arrived too slowly'));
   }
 
   readonly #onData = (chunk: Buffer): void => {

@@ -1,5 +1,5 @@
 import type { Requirement } from '../../core/model/selector/label-selector-requirement.ts';
-import { isTrue } from '../wire/request-info.ts';
+import { isTrueParameter } from '../wire/request-info.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { badRequest, invalid, resourceVersionTooLarge } from '../wire/status-errors.ts';
 import type { FieldRequirement } from './field-selector.ts';
@@ -35,11 +35,11 @@ export function parseListOptions(query: URLSearchParams, ref: ResourceRef): List
     continueToken: query.get('continue') ?? '',
     resourceVersion: parseVersion(query.get('resourceVersion')),
     resourceVersionMatch: parseMatch(query.get('resourceVersionMatch')),
-    sendInitialEvents: initial === null ? undefined : isTrue(initial),
-    allowWatchBookmarks: isTrue(query.get('allowWatchBookmarks')),
+    sendInitialEvents: initial === null ? undefined : isTrueParameter(initial),
+    allowWatchBookmarks: isTrueParameter(query.get('allowWatchBookmarks')),
     timeoutSeconds: parseCount(query, 'timeoutSeconds'),
   };
-  checkCombination(options, isTrue(query.get('watch')));
+  checkCombination(options, isTrueParameter(query.get('watch')));
   return options;
 }
 

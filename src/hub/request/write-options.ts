@@ -1,4 +1,4 @@
-import { isTrue } from '../wire/request-info.ts';
+import { isTrueParameter } from '../wire/request-info.ts';
 import { unsupportedValue } from '../schema/field-problems.ts';
 import { invalid } from '../wire/status-errors.ts';
 import type { FieldValidation } from '../write/write-request.ts';
@@ -36,7 +36,7 @@ export function parseWriteOptions(
     fieldManager: managerOf(query.get('fieldManager') ?? '', userAgent, optionsKind),
     fieldValidation,
     dryRun: parseDryRun(query.getAll('dryRun'), optionsKind),
-    force: isTrue(query.get('force')),
+    force: isTrueParameter(query.get('force')),
     requested: {
       ...((query.get('fieldManager') ?? '') !== '' && { fieldManager: query.get('fieldManager') as string }),
       ...(validation !== '' && { fieldValidation: validation }),

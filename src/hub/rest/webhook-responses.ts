@@ -14,7 +14,7 @@ import type { WebhookKind } from '../webhooks/admission/webhook-configurations.t
 import type { WebhookClients } from '../webhooks/webhook-clients.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
-import { requestTimedOut } from '../wire/status-errors.ts';
+import { requestDeadlineExceeded } from '../wire/status-errors.ts';
 
 /**
  * The time limit of a write in kube-apiserver. Source: apiserver `pkg/endpoints/handlers/rest.go`,
@@ -90,7 +90,7 @@ export class WebhookResponses {
         return run();
       } catch (error) {
         const call = this.#neededCall(error);
-        if (this.#remainingMs() <= 0) throw requestTimedOut();
+        if (this.#remainingMs() <= 0) throw requestDeadlineExceeded();
         await waitOutside(call);
       }
     }

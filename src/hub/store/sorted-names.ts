@@ -24,13 +24,9 @@ export class SortedNames {
 
   values(): readonly string[] {
     if (!this.#sorted) {
-      this.#names.sort(compareText);
+      this.#names.sort();
       this.#sorted = true;
     }
     return this.#names;
   }
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,3 +1,4 @@
+import { groupResource } from '../../core/model/kinds.ts';
 import type { Column } from './columns/column.ts';
 import { AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
 import * as admission from './columns/admission-columns.ts';
@@ -48,7 +49,8 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 
 const DEFAULT: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
 
+/** The columns of a kind without its own columns are name and age. */
 export function builtinColumns(group: string, plural: string): readonly Column[] {
-  const key = group === '' ? plural : `${plural}.${group}`;
+  const key = groupResource({ group, plural });
   return Object.hasOwn(COLUMNS, key) ? (COLUMNS[key] as readonly Column[]) : DEFAULT;
 }

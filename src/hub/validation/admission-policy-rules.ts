@@ -49,7 +49,7 @@ export const POLICY_BINDING_RULES: KindRules = {
 };
 
 function checkPolicy(spec: JsonObject, name: string, at: FieldReporter): void {
-  checkWord(spec, 'failurePolicy', [at, FAILURE_POLICIES]);
+  checkDefaulted(spec, 'failurePolicy', FAILURE_POLICIES, at);
   const paramKind = objectAt(spec, 'paramKind');
   if (paramKind !== undefined) checkParamKind(paramKind, at.at('paramKind'));
   const constraints = objectAt(spec, 'matchConstraints');
@@ -70,21 +70,22 @@ function checkPolicy(spec: JsonObject, name: string, at: FieldReporter): void {
   at.each(spec, 'validations', (validation, where) => {
     checkValidation(validation, where, names);
   });
-  checkAuditAnnotations(spec, name, [at, names]);
+  checkAuditAnnotations(spec, name, names, at);
 }
 
 /**
- * Checks an optional enum field. In Go it is a pointer, so an empty string is not the same as an
- * absent field.
+ * Checks an enum field that has a default, so that it is never absent. In Go it is a pointer: an
+ * empty string is an unsupported value.
  */
-function checkWord(
+function checkDefaulted(
   owner: JsonObject,
   key: string,
-  [at, supported]: readonly [FieldReporter, readonly string[]],
+  supported: readonly string[],
+  at: FieldReporter,
 ): void {
-  const word = getOwn(owner, key);
-  if (typeof word !== 'string') at.at(key).required();
-  else if (!supported.includes(word)) at.at(key).unsupported(word, supported);
+  const value = getOwn(owner, key);
+  if (typeof value !== 'string') at.at(key).required();
+  else at.at(key).oneOfIfPresent(value, supported);
 }
 
 function checkParamKind({ apiVersion = '', kind = '' }: JsonObject, at: FieldReporter): void {
@@ -113,7 +114,7 @@ function checkApiVersion(text: string, at: FieldReporter): void {
 }
 
 function checkMatchResources(resources: JsonObject, at: FieldReporter): void {
-  checkWord(resources, 'matchPolicy', [at, MATCH_POLICIES]);
+  checkDefaulted(resources, 'matchPolicy', MATCH_POLICIES, at);
   for (const key of ['namespaceSelector', 'objectSelector'])
     checkSelector(objectAt(resources, key), at.at(key));
   for (const key of ['resourceRules', 'excludeResourceRules']) at.each(resources, key, checkNamedRule);
@@ -123,14 +124,18 @@ function checkNamedRule(rule: JsonObject, at: FieldReporter): void {
   const seen = new Set<string>();
   for (const [index, name] of textsAt(rule, 'resourceNames').entries()) {
     const place = at.at('resourceNames').at(index);
-    place.named(name, pathSegment);
+    place.validName(name, pathSegment);
     if (seen.has(name)) place.duplicate(name);
     seen.add(name);
   }
   checkAdmissionRule(rule, at);
 }
 
-/** A policy without variables has no variable named `variables`. */
+/**
+ * Checks the variables of a policy.
+ * @returns the names that its other expressions may use; `variables` is one of them only if the
+ *   policy has variables
+ */
 function checkVariables(
   spec: JsonObject,
   at: FieldReporter,
@@ -173,14 +178,14 @@ function checkValidation(validation: JsonObject, at: FieldReporter, names: Admis
   if (message !== '' && message.trim() === '')
     at.at('message').invalid(message, 'must be non-empty if specified');
   else if (/[\n\r]/.test(message.trim())) at.at('message').invalid(message, 'must not contain line breaks');
-  const reason = getOwn(validation, 'reason');
-  if (typeof reason === 'string' && !REASONS.includes(reason)) at.at('reason').unsupported(reason, REASONS);
+  at.at('reason').oneOfIfPresent(getOwn(validation, 'reason'), REASONS);
 }
 
 function checkAuditAnnotations(
   spec: JsonObject,
-  policy: string,
-  [at, names]: readonly [FieldReporter, AdmissionNames],
+  policyName: string,
+  names: AdmissionNames,
+  at: FieldReporter,
 ): void {
   const all = listAt(spec, 'auditAnnotations');
   if (all.length > MAX_AUDIT_ANNOTATIONS)
@@ -191,10 +196,10 @@ function checkAuditAnnotations(
   const keys = new Set<string>();
   at.each(spec, 'auditAnnotations', (annotation, place) => {
     const key = textAt(annotation, 'key');
-    if (policy === '') place.at('key').invalid(key, 'requires metadata.name be non-empty');
+    if (policyName === '') place.at('key').invalid(key, 'requires metadata.name be non-empty');
     else
-      for (const detail of qualifiedName(`${policy}/${key}`))
-        place.at('key').invalid(`${policy}/${key}`, detail);
+      for (const detail of qualifiedName(`${policyName}/${key}`))
+        place.at('key').invalid(`${policyName}/${key}`, detail);
     checkValueExpression(textAt(annotation, 'valueExpression'), place.at('valueExpression'), names);
     if (keys.has(key)) place.at('key').duplicate(key);
     keys.add(key);
@@ -212,7 +217,7 @@ function checkValueExpression(expression: string, at: FieldReporter, names: Admi
 function checkBinding(spec: JsonObject, at: FieldReporter): void {
   const policyName = textAt(spec, 'policyName');
   if (policyName === '') at.at('policyName').required();
-  else at.at('policyName').named(policyName, dnsSubdomain);
+  else at.at('policyName').validName(policyName, dnsSubdomain);
   const paramRef = objectAt(spec, 'paramRef');
   if (paramRef !== undefined) checkParamRef(paramRef, at.at('paramRef'));
   const resources = objectAt(spec, 'matchResources');
@@ -223,7 +228,7 @@ function checkBinding(spec: JsonObject, at: FieldReporter): void {
 function checkParamRef(ref: JsonObject, at: FieldReporter): void {
   const [name, selector] = [textAt(ref, 'name'), objectAt(ref, 'selector')];
   const both = 'name and selector are mutually exclusive';
-  if (name !== '') at.at('name').named(name, pathSegment);
+  if (name !== '') at.at('name').validName(name, pathSegment);
   if (name !== '' && selector !== undefined) at.at('name').forbidden(both);
   checkSelector(selector, at.at('selector'));
   if (name !== '' && selector !== undefined) at.at('selector').forbidden(both);

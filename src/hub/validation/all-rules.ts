@@ -9,20 +9,17 @@ import {
 import { ADMISSION_POLICY_RULES, POLICY_BINDING_RULES } from './admission-policy-rules.ts';
 import { AUTOSCALER_RULES } from './workloads/autoscaler-rules.ts';
 import { CONFIG_MAP_RULES, SECRET_RULES } from './config-rules.ts';
-import {
-  EVENT_RULES,
-  NAMESPACE_RULES,
-  NEW_EVENT_RULES,
-  NODE_RULES,
-  SERVICE_ACCOUNT_RULES,
-} from './core-rules.ts';
+import { NAMESPACE_RULES, SERVICE_ACCOUNT_RULES } from './core-rules.ts';
+import { EVENTS_V1_RULES, EVENT_RULES } from './event-rules.ts';
+import { NODE_RULES } from './node-rules.ts';
 import { ENDPOINTS_RULES, ENDPOINT_SLICE_RULES } from './network/endpoint-rules.ts';
 import { INGRESS_CLASS_RULES, INGRESS_RULES } from './network/ingress-rules.ts';
 import { CRON_JOB_RULES, JOB_RULES } from './workloads/job-rules.ts';
 import { LIMIT_RANGE_RULES } from './limit-range-rules.ts';
 import { NETWORK_POLICY_RULES } from './network/network-policy-rules.ts';
 import { POD_RULES, POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
-import { DISRUPTION_BUDGET_RULES, LEASE_RULES } from './workloads/policy-rules.ts';
+import { DISRUPTION_BUDGET_RULES } from './workloads/disruption-budget-rules.ts';
+import { LEASE_RULES } from './lease-rules.ts';
 import { QUOTA_RULES } from './quota-rules.ts';
 import {
   CLUSTER_ROLE_BINDING_RULES,
@@ -30,23 +27,24 @@ import {
   ROLE_BINDING_RULES,
   ROLE_RULES,
 } from './rbac-rules.ts';
-import { API_SERVICE_RULES, CERTIFICATE_RULES, DEFINITION_RULES } from './registration-rules.ts';
+import { API_SERVICE_RULES } from './api-service-rules.ts';
+import { CERTIFICATE_REQUEST_RULES } from './certificate-request-rules.ts';
+import { DEFINITION_RULES } from './definition-rules.ts';
 import { SERVICE_RULES } from './network/service-rules.ts';
-import {
-  ATTACHMENT_RULES,
-  CLAIM_RULES,
-  PRIORITY_CLASS_RULES,
-  STORAGE_CLASS_RULES,
-  VOLUME_RULES,
-} from './storage/storage-rules.ts';
+import { ATTACHMENT_RULES } from './storage/attachment-rules.ts';
+import { CLAIM_RULES } from './storage/claim-rules.ts';
+import { STORAGE_CLASS_RULES } from './storage/storage-class-rules.ts';
+import { VOLUME_RULES } from './storage/volume-rules.ts';
+import { PRIORITY_CLASS_RULES } from './workloads/priority-class-rules.ts';
 import { WEBHOOK_CONFIGURATION_RULES } from './webhook-configuration-rules.ts';
+import { groupResource } from '../../core/model/kinds.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { KindRules } from './values/kind-rules.ts';
 
-/** By `plural.group`. */
+/** The rules of each kind, by `plural.group`. */
 const RULES: Readonly<Record<string, KindRules>> = {
   'customresourcedefinitions.apiextensions.k8s.io': DEFINITION_RULES,
-  'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_RULES,
+  'certificatesigningrequests.certificates.k8s.io': CERTIFICATE_REQUEST_RULES,
   'apiservices.apiregistration.k8s.io': API_SERVICE_RULES,
   'mutatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOK_CONFIGURATION_RULES,
   'validatingwebhookconfigurations.admissionregistration.k8s.io': WEBHOOK_CONFIGURATION_RULES,
@@ -57,7 +55,7 @@ const RULES: Readonly<Record<string, KindRules>> = {
   'storageclasses.storage.k8s.io': STORAGE_CLASS_RULES,
   persistentvolumes: VOLUME_RULES,
   persistentvolumeclaims: CLAIM_RULES,
-  'events.events.k8s.io': NEW_EVENT_RULES,
+  'events.events.k8s.io': EVENTS_V1_RULES,
   events: EVENT_RULES,
   nodes: NODE_RULES,
   serviceaccounts: SERVICE_ACCOUNT_RULES,
@@ -91,8 +89,8 @@ const RULES: Readonly<Record<string, KindRules>> = {
   services: SERVICE_RULES,
 };
 
+/** The rules of a built-in kind; undefined if it has none beyond its schema and metadata. */
 export function rulesOf(ref: ResourceRef): KindRules | undefined {
-  const { group, plural } = ref.definition;
-  const key = group === '' ? plural : `${plural}.${group}`;
+  const key = groupResource(ref.definition);
   return Object.hasOwn(RULES, key) ? RULES[key] : undefined;
 }

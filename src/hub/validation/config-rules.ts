@@ -15,10 +15,10 @@ export const CONFIG_MAP_RULES: KindRules = {
     const [data, binary] = [objectAt(map, 'data') ?? {}, objectAt(map, 'binaryData') ?? {}];
     for (const key of Object.keys(data)) {
       const place = at.at('data').entry(key);
-      place.named(key, configKey);
+      place.validName(key, configKey);
       if (Object.hasOwn(binary, key)) place.invalid(key, 'duplicate of key present in binaryData');
     }
-    for (const key of Object.keys(binary)) at.at('binaryData').entry(key).named(key, configKey);
+    for (const key of Object.keys(binary)) at.at('binaryData').entry(key).validName(key, configKey);
     if (textBytes(data) + base64Bytes(binary) > LIMIT_BYTES) at.entry('').tooLong(LIMIT_BYTES);
   },
 };
@@ -27,10 +27,10 @@ export const CONFIG_MAP_RULES: KindRules = {
 export const SECRET_RULES: KindRules = {
   metadataChecks: 4,
   validate: (secret, at, old) => {
-    if (old !== undefined) at.at('type').fixed(textAt(secret, 'type'), textAt(old, 'type'));
+    if (old !== undefined) at.at('type').immutable(textAt(secret, 'type'), textAt(old, 'type'));
     checkFixed(secret, old, ['data'], at);
     const data = objectAt(secret, 'data') ?? {};
-    for (const key of Object.keys(data)) at.at('data').entry(key).named(key, configKey);
+    for (const key of Object.keys(data)) at.at('data').entry(key).validName(key, configKey);
     if (base64Bytes(data) > LIMIT_BYTES) at.at('data').tooLong(LIMIT_BYTES);
     const type = textAt(secret, 'type');
     if (Object.hasOwn(TYPES, type)) TYPES[type]?.(data, at.at('data'), secret);

@@ -38,27 +38,29 @@ function checkType(type: string, at: FieldReporter): void {
 
 function checkLimit(limit: JsonObject, type: string, at: FieldReporter): void {
   const names = new Set<string>();
-  const visit = (key: string): void => {
+  const checkNames = (key: string): void => {
     eachQuantity(objectAt(limit, key), at.at(key), (name, _quantity, place) => {
       if (type === 'Pod' || type === 'Container') checkContainerResourceName(name, place);
       else checkResourceName(name, place);
       names.add(name);
     });
   };
-  visit('max');
-  visit('min');
+  checkNames('max');
+  checkNames('min');
   for (const key of ['default', 'defaultRequest']) {
-    if (type !== 'Pod') visit(key);
+    if (type !== 'Pod') checkNames(key);
     else if (Object.keys(objectAt(limit, key) ?? {}).length > 0)
       at.at(key).forbidden("may not be specified when `type` is 'Pod'");
   }
-  const stores = ['min', 'max'].some((key) => getOwn(objectAt(limit, key) ?? {}, 'storage') !== undefined);
-  if (type === 'PersistentVolumeClaim' && !stores) {
+  const limitsStorage = ['min', 'max'].some(
+    (key) => getOwn(objectAt(limit, key) ?? {}, 'storage') !== undefined,
+  );
+  if (type === 'PersistentVolumeClaim' && !limitsStorage) {
     const detail = 'either minimum or maximum storage value is required, but neither was provided';
     at.at('limits').required(detail);
   }
-  visit('maxLimitRequestRatio');
-  for (const name of names) checkOrder(limit, name, at);
+  checkNames('maxLimitRequestRatio');
+  for (const name of names) checkLimitsOf(limit, name, at);
 }
 
 /**
@@ -89,7 +91,8 @@ const ORDERS: readonly {
   { low: ['default', 'default'], high: ['max', 'max'], field: 'default', shown: 'high' },
 ];
 
-function checkOrder(limit: JsonObject, name: string, at: FieldReporter): void {
+/** Checks all limits of one resource against each other. */
+function checkLimitsOf(limit: JsonObject, name: string, at: FieldReporter): void {
   const value = (key: string): Quantity | undefined => quantityAt(objectAt(limit, key), name);
   for (const { low, high, field, shown } of ORDERS) {
     const [below, above] = [value(low[0]), value(high[0])];

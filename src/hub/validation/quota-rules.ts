@@ -39,7 +39,7 @@ export const QUOTA_RULES: KindRules = {
       checkResourceQuantity(name, quantity, entry);
     });
     checkScopes(spec, place.at('scopes'));
-    if (objectAt(spec, 'scopeSelector') !== undefined) checkSelector(spec, place.at('scopeSelector'));
+    if (objectAt(spec, 'scopeSelector') !== undefined) checkScopeSelector(spec, place.at('scopeSelector'));
     if (old === undefined) return;
     const scopes = (one: JsonObject): readonly string[] => [...new Set(textsAt(one, 'scopes'))].sort();
     const [before, now] = [scopes(objectAt(old, 'spec') ?? {}), scopes(spec)];
@@ -64,7 +64,7 @@ function checkOpposites(scopes: readonly string[], at: FieldReporter): void {
     if (pair.every((scope) => scopes.includes(scope))) at.invalid([...scopes], 'conflicting scopes');
 }
 
-function checkSelector(spec: JsonObject, at: FieldReporter): void {
+function checkScopeSelector(spec: JsonObject, at: FieldReporter): void {
   const selector = objectAt(spec, 'scopeSelector') ?? {};
   const hard = Object.keys(objectAt(spec, 'hard') ?? {}).filter(isStandardQuota);
   const place = at.at('matchExpressions');

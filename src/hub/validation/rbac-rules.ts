@@ -70,7 +70,7 @@ function bindingRules(kinds: readonly string[], namespaced: boolean): KindRules 
       if (group !== GROUP) place.at('apiGroup').unsupported(group, [GROUP]);
       if (!kinds.includes(kind)) place.at('kind').unsupported(kind, kinds);
       if (name === '') place.at('name').required();
-      else place.at('name').named(name, pathSegment);
+      else place.at('name').validName(name, pathSegment);
       at.each(binding, 'subjects', (subject, at) => checkSubject(subject, namespaced, at));
       if (old !== undefined && !deepEqual(getOwn(binding, 'roleRef'), getOwn(old, 'roleRef')))
         place.invalid(role, 'cannot change roleRef');
@@ -82,7 +82,7 @@ function checkSubject(subject: JsonObject, namespaced: boolean, at: FieldReporte
   const [kind, name, group] = [textAt(subject, 'kind'), textAt(subject, 'name'), textAt(subject, 'apiGroup')];
   if (name === '') at.at('name').required();
   if (kind === 'ServiceAccount') {
-    if (name !== '') at.at('name').named(name, dnsSubdomain);
+    if (name !== '') at.at('name').validName(name, dnsSubdomain);
     if (group !== '') at.at('apiGroup').unsupported(group, ['']);
     if (!namespaced && textAt(subject, 'namespace') === '') at.at('namespace').required();
   } else if (!SUBJECT_KINDS.includes(kind)) at.at('kind').unsupported(kind, SUBJECT_KINDS);

@@ -1,6 +1,7 @@
 import { dnsSubdomain, qualifiedName } from '../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
+import { groupResource } from '../../core/model/kinds.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { checkLegacyIp, parseLegacyIp } from './values/ip-rules.ts';
 import type { FieldReporter } from './values/field-reporter.ts';
@@ -96,8 +97,7 @@ const RULES: Readonly<Record<string, StatusRule>> = {
 
 /** Checks a write to the status of a built-in kind. */
 export function checkStatus({ definition }: ResourceRef, object: JsonObject, at: FieldReporter): void {
-  const { group, plural } = definition;
-  const key = group === '' ? plural : `${plural}.${group}`;
+  const key = groupResource(definition);
   if (Object.hasOwn(RULES, key)) RULES[key]?.(objectAt(object, 'status') ?? {}, at.at('status'), object);
 }
 
@@ -115,7 +115,7 @@ function checkConditions(status: JsonObject, at: FieldReporter): void {
     const type = textAt(condition, 'type');
     if (types.has(type)) place.at('type').duplicate(type);
     types.add(type);
-    place.at('type').named(type, qualifiedName);
+    place.at('type').validName(type, qualifiedName);
     const value = textAt(condition, 'status');
     if (!STATUSES.includes(value)) place.at('status').unsupported(value, STATUSES);
     const generation = numberAt(condition, 'observedGeneration') ?? 0;
@@ -160,7 +160,7 @@ function checkBalancer(status: JsonObject, at: FieldReporter, service: JsonObjec
       else if (!IP_MODES.includes(mode)) entry.at('ipMode').unsupported(mode, IP_MODES);
     }
     if (hostname === '') return;
-    entry.at('hostname').named(hostname, dnsSubdomain);
+    entry.at('hostname').validName(hostname, dnsSubdomain);
     if (parseLegacyIp(hostname) !== undefined)
       entry.at('hostname').invalid(hostname, 'must be a DNS name, not an IP address');
   });

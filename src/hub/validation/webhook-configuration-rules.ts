@@ -16,12 +16,7 @@ export const WEBHOOK_CONFIGURATION_RULES: KindRules = {
     const names = new Set<string>();
     at.each(configuration, 'webhooks', (webhook, place) => {
       checkWebhook(webhook, place, mutating);
-      checkReviewVersions(
-        webhook,
-        'admissionReviewVersions',
-        [place, ['v1', 'v1beta1']],
-        'must specify one of v1, v1beta1',
-      );
+      checkReviewVersions(webhook, 'admissionReviewVersions', place, 'must specify one of v1, v1beta1');
       const name = textAt(webhook, 'name');
       if (names.has(name)) place.at('name').duplicate(name);
       else if (name !== '') names.add(name);

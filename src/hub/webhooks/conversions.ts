@@ -7,7 +7,7 @@ import { cacheConversion } from '../scheme/conversion-cache.ts';
 import { currentShape, prunedTo } from '../scheme/current-shape.ts';
 import { awaitsConversion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { unnamedError } from '../wire/status-errors.ts';
+import { errorWithoutReason } from '../wire/status-errors.ts';
 import type { ConversionRequest } from './conversion-review.ts';
 import { convertedObjects, conversionReview, kindText } from './conversion-review.ts';
 import type { WebhookClients } from './webhook-clients.ts';
@@ -89,7 +89,7 @@ export class Conversions {
 
   async #callWebhook(objects: readonly JsonObject[], ref: ResourceRef): Promise<readonly JsonObject[]> {
     const { conversion } = ref.definition;
-    if (conversion?.kind !== 'webhook') throw unnamedError('there is no conversion webhook');
+    if (conversion?.kind !== 'webhook') throw errorWithoutReason('there is no conversion webhook');
     const request: ConversionRequest = {
       uid: randomUUID(),
       apiVersion: apiVersionOf(ref),
@@ -107,7 +107,7 @@ export class Conversions {
         acceptedObject(objects[index] as JsonObject, converted, ref.version),
       );
     } catch (error) {
-      throw error instanceof WebhookError ? unnamedError(error.message) : error;
+      throw error instanceof WebhookError ? errorWithoutReason(error.message) : error;
     }
   }
 }

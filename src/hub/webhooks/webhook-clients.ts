@@ -21,10 +21,11 @@ const MAX_CALLS = 32;
 /** How much larger than the request a response may be. */
 const RESPONSE_SPARE_BYTES = 1024 * 1024;
 const RESPONSE_FACTOR = 4;
+/** Limits of the JSON of a response. */
 const MAX_DEPTH = 1000;
 const MAX_VALUES = 2_000_000;
-/** How much of an error response a message quotes. */
-const MAX_QUOTED = 2048;
+/** How many characters of an error response a message quotes. */
+const MAX_QUOTED_LENGTH = 2048;
 
 export interface WebhookCall {
   /** Rendered when the call starts, so that waiting calls use no memory. */
@@ -62,8 +63,9 @@ export class WebhookClients {
   }
 
   /**
-   * The review in the response of the webhook.
-   * @throws WebhookError
+   * Posts a review.
+   * @returns the review in the response
+   * @throws WebhookError if there is none
    */
   async post(config: WebhookClientConfig, { body, timeoutMs }: WebhookCall): Promise<JsonObject> {
     const { agent, slots } = this.#clientOf(config);
@@ -176,8 +178,8 @@ async function exchange(target: Target, { agent, signal, text }: PostRequest): P
   const value = parseResponse(received);
   if (status < 200 || status > 206) {
     if (isObject(value) && value['kind'] === 'Status' && textAt(value, 'message') !== '')
-      throw new WebhookError(cutText(textAt(value, 'message'), MAX_QUOTED), status);
-    throw new WebhookError(statusProblem(status, cutText(received.trim(), MAX_QUOTED)), status);
+      throw new WebhookError(cutText(textAt(value, 'message'), MAX_QUOTED_LENGTH), status);
+    throw new WebhookError(statusProblem(status, cutText(received.trim(), MAX_QUOTED_LENGTH)), status);
   }
   if (received === '')
     throw new WebhookError(

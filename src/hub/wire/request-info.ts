@@ -30,6 +30,7 @@ export interface PathRequest {
   readonly path: string;
 }
 
+/** Subresources of a Namespace. Any other third segment is a resource in the namespace. */
 const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
 
 /**
@@ -38,16 +39,20 @@ const NAMESPACE_SUBRESOURCES = new Set(['status', 'finalize']);
  */
 export function parseRequestInfo(method: string, path: string, query: URLSearchParams): RequestInfo {
   const parts = decodeSegments(path);
-  const other: PathRequest = { kind: 'path', verb: method.toLowerCase(), method, path };
+  const pathRequest: PathRequest = { kind: 'path', verb: method.toLowerCase(), method, path };
   if (parts[0] === 'api' && parts.length > 2)
-    return resourceInfo(other, { group: '', version: parts[1] as string, parts: parts.slice(2) }, query);
+    return resourceInfo(
+      pathRequest,
+      { group: '', version: parts[1] as string, parts: parts.slice(2) },
+      query,
+    );
   if (parts[0] === 'apis' && parts.length > 3)
     return resourceInfo(
-      other,
+      pathRequest,
       { group: parts[1] as string, version: parts[2] as string, parts: parts.slice(3) },
       query,
     );
-  return other;
+  return pathRequest;
 }
 
 function decodeSegments(path: string): string[] {
@@ -60,27 +65,28 @@ function decodeSegments(path: string): string[] {
   }
 }
 
-interface Located {
+/** The path of a resource: `parts` begins after the version. */
+interface ResourcePath {
   readonly group: string;
   readonly version: string;
   readonly parts: readonly string[];
 }
 
-function resourceInfo(base: PathRequest, located: Located, query: URLSearchParams): ResourceRequest {
+function resourceInfo(request: PathRequest, located: ResourcePath, query: URLSearchParams): ResourceRequest {
   let { parts } = located;
   let namespace = '';
-  const nested =
+  const isInNamespace =
     parts[0] === 'namespaces' && parts.length > 2 && !NAMESPACE_SUBRESOURCES.has(parts[2] as string);
-  if (nested) {
+  if (isInNamespace) {
     namespace = parts[1] as string;
     parts = parts.slice(2);
   } else if (parts[0] === 'namespaces' && parts.length > 1) namespace = parts[1] as string;
   const name = parts[1] ?? '';
   return {
     kind: 'resource',
-    verb: verbOf(base.method, name, query),
-    method: base.method,
-    path: base.path,
+    verb: verbOf(request.method, name, query),
+    method: request.method,
+    path: request.path,
     group: located.group,
     version: located.version,
     resource: parts[0] ?? '',
@@ -103,7 +109,7 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
       return name === '' ? 'deletecollection' : 'delete';
     case 'GET':
     case 'HEAD':
-      if (isTrue(query.get('watch'))) return 'watch';
+      if (isTrueParameter(query.get('watch'))) return 'watch';
       return name === '' ? 'list' : 'get';
     default:
       // Not a verb of the API: always 405.
@@ -111,7 +117,10 @@ function verbOf(method: string, name: string, query: URLSearchParams): string {
   }
 }
 
-/** How Kubernetes reads a boolean of the query: present without value counts as true. */
-export function isTrue(value: string | null): boolean {
-  return value !== null && value !== 'false' && value !== '0';
+/**
+ * Whether a boolean parameter of the query is true, as Kubernetes reads it: present without a value counts as true.
+ * Source: apimachinery `pkg/runtime/conversion.go`, Convert_Slice_string_To_bool.
+ */
+export function isTrueParameter(value: string | null): boolean {
+  return value !== null && value !== '0' && value.toLowerCase() !== 'false';
 }

@@ -1,3 +1,4 @@
+import { groupResource } from '../../core/model/kinds.ts';
 import { cutText } from './cut-text.ts';
 import type { StatusCause, StatusDetails } from './status-error.ts';
 import { StatusError } from './status-error.ts';
@@ -6,10 +7,6 @@ import { StatusError } from './status-error.ts';
 export interface ResourceName {
   readonly group: string;
   readonly plural: string;
-}
-
-function qualified(resource: ResourceName): string {
-  return resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`;
 }
 
 function detailsOf(resource: ResourceName, name: string, extra?: StatusDetails): StatusDetails {
@@ -27,13 +24,19 @@ export function forbidden(
   why: string,
   causes?: readonly StatusCause[],
 ): StatusError {
-  const subject = resource.plural === '' ? '' : `${qualified(resource)}${name === '' ? '' : ` "${name}"`} `;
+  const subject =
+    resource.plural === '' ? '' : `${groupResource(resource)}${name === '' ? '' : ` "${name}"`} `;
   const details = detailsOf(resource, name, causes === undefined ? undefined : { causes });
   return new StatusError(403, 'Forbidden', `${subject}is forbidden: ${why}`.replace(/^is /, ''), details);
 }
 
 export const notFound = (resource: ResourceName, name: string): StatusError =>
-  new StatusError(404, 'NotFound', `${qualified(resource)} "${name}" not found`, detailsOf(resource, name));
+  new StatusError(
+    404,
+    'NotFound',
+    `${groupResource(resource)} "${name}" not found`,
+    detailsOf(resource, name),
+  );
 
 /** No such path. */
 export const noSuchResource = (): StatusError =>
@@ -59,7 +62,7 @@ export const alreadyExists = (resource: ResourceName, name: string): StatusError
   new StatusError(
     409,
     'AlreadyExists',
-    `${qualified(resource)} "${name}" already exists`,
+    `${groupResource(resource)} "${name}" already exists`,
     detailsOf(resource, name),
   );
 
@@ -68,7 +71,7 @@ export const conflict = (resource: ResourceName, name: string, why: string): Sta
   new StatusError(
     409,
     'Conflict',
-    `Operation cannot be fulfilled on ${qualified(resource)} "${name}": ${why}`,
+    `Operation cannot be fulfilled on ${groupResource(resource)} "${name}": ${why}`,
     detailsOf(resource, name),
   );
 
@@ -151,10 +154,10 @@ export function invalid(kind: KindName, name: string, problems: readonly FieldPr
 }
 
 /** The request body was not received in time. */
-export const requestTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
+export const bodyTimeout = (message: string): StatusError => new StatusError(408, 'Timeout', message);
 
 /** Webhooks took so long that the request ended before its work was done. */
-export const requestTimedOut = (): StatusError =>
+export const requestDeadlineExceeded = (): StatusError =>
   new StatusError(
     504,
     'Timeout',
@@ -170,8 +173,8 @@ export const internalError = (message: string): StatusError =>
     causes: [{ reason: '', message }],
   });
 
-/** The response of the API server to an error without a Status. */
-export const unnamedError = (message: string): StatusError => new StatusError(500, '', message);
+/** A Status without a reason: the response of the API server to an error that is no Status itself. */
+export const errorWithoutReason = (message: string): StatusError => new StatusError(500, '', message);
 
 export const unavailable = (message: string): StatusError =>
   new StatusError(503, 'ServiceUnavailable', message);

@@ -4,7 +4,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
 import type { Incoming } from './incoming.ts';
 import { prepareIncoming, withoutEmptyFields } from './incoming.ts';
-import { specChanged } from './generation.ts';
+import { raisesGeneration } from './generation.ts';
 import {
   validateAdmission,
   mutateAdmission,
@@ -84,7 +84,7 @@ export function finishUpdate(request: WriteRequest, live: JsonObject, steps: Upd
     metadata: withoutEmptyFields(objectAt(restored, 'metadata') ?? {}),
   };
   let object = toStoredForm(ref, { object: full, hasEmptyContainers });
-  if (strategy.generation === true && specChanged(ref, live, object)) object = raiseGeneration(object);
+  if (strategy.generation === true && raisesGeneration(ref, live, object)) object = raiseGeneration(object);
   if (sameObject(live, object)) {
     appendAll(warnings, request.dynamic?.validate({ operation: 'UPDATE', object, old: live }) ?? []);
     return { object: live, changed: false, warnings };

@@ -98,10 +98,10 @@ describe('a mirror survives', () => {
     for (let i = 0; i < 50; i++) {
       fixture.commit({ 'f0.yaml': configMap(`again${i}`) });
       commit = await mirror.fetch(MAIN);
-      if (i === 48) await mirror.tidy();
+      if (i === 48) await mirror.repack();
     }
     expect(packs()).toHaveLength(51);
-    await mirror.tidy();
+    await mirror.repack();
     expect(packs()).toHaveLength(1);
     const [first] = await mirror.listTree(commit);
     const read: string[] = [];

@@ -151,7 +151,7 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     const said: string[] = [];
     const fetch = (name: string) =>
       mirror
-        .fetch({ type: 'branch', name }, { onAnswered: () => said.push('answered') })
+        .fetch({ type: 'branch', name }, { onObjectsReceived: () => said.push('answered') })
         .then(() => said.push('fetched'));
     await fetch('main');
     expect(said).toEqual(['answered', 'fetched']);

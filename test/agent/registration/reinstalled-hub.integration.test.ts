@@ -55,7 +55,7 @@ describe('an agent whose hub was installed again at the same address', () => {
     const dataDir = join(dir, data);
     const hub = await startHub({
       ...{ dataDir, listen: { port }, admission: hubAdmission() },
-      given: { serving: { certificate: join(dir, 'tls.crt'), key: join(dir, 'tls.key') } },
+      providedFiles: { serving: { certificate: join(dir, 'tls.crt'), key: join(dir, 'tls.key') } },
     });
     port = hub.port;
     const text = trusting(readFileSync(hub.adminKubeconfigPath, 'utf8'));

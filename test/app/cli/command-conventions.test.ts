@@ -45,12 +45,12 @@ describe('progress', () => {
   it('is one line that is replaced and removed, on a terminal only', () => {
     const shown = terminal(true);
     const progress = makeProgress({ stderr: shown });
-    progress.tell('reading main');
-    progress.tell('deciding');
+    progress.report('reading main');
+    progress.report('deciding');
     progress.done();
     expect(String(shown.read())).toBe('\r\u001b[2Kreading main …\r\u001b[2Kdeciding …\r\u001b[2K');
     const piped = terminal(false);
-    makeProgress({ stderr: piped }).tell('reading main');
+    makeProgress({ stderr: piped }).report('reading main');
     expect(piped.read()).toBeNull();
   });
 });

@@ -39,14 +39,14 @@ describe('what follows the sources', () => {
     });
     const step = async (commit: string, plan: string): Promise<void> => {
       await events.emit({ kind: 'read', source: 'fleet', content: read(commit, plan) });
-      await events.emit({ kind: 'whole', source: 'fleet' });
+      await events.emit({ kind: 'complete', source: 'fleet' });
     };
     // What the first commit says may be long over.
     await step('0', '');
     await step('a', `${WEB}=000000000001`);
     expect(approvals.pendingFor(WEB)).toHaveLength(1);
     const seen: number[] = [];
-    barrier.onWhole(() => seen.push(approvals.pendingFor(WEB).length));
+    barrier.onCommitsComplete(() => seen.push(approvals.pendingFor(WEB).length));
     await step('b', '');
     expect(seen).toEqual([0]);
   });

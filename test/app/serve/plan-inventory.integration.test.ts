@@ -51,12 +51,12 @@ describe('a plan on an inventory', () => {
     expect({ ...onInventory, notEvaluated: rest }).toEqual(onHub);
     expect(here.code).toBe(there.code);
     expect(note).toMatch(
-      /^The hub counts as it was less than a minute ago, at \S+Z: an inventory of https:\S+, written by Berth \S+\. /,
+      /^The plan uses the state of the hub less than a minute ago, at \S+Z: an inventory of https:\S+, written by Berth \S+\. /,
     );
     expect(note).not.toContain('Nobody checked');
     // The same file gives the same plan, as often as it is asked.
     expect((await plan(...signed, '-o', 'json')).stdout).toBe(here.stdout);
-    expect((await plan('--inventory', file('hub.json'))).stdout).toContain('Nobody checked who wrote it');
+    expect((await plan('--inventory', file('hub.json'))).stdout).toContain('Its author was not verified');
   });
 
   it('is refused for a file that is broken, not signed, too old or beside a hub', async () => {

@@ -219,7 +219,7 @@ describe('a preview on a hub', () => {
     expect(JSON.parse(offline.stdout)).toMatchObject({
       deletionsHeld: [],
       notEvaluated: expect.arrayContaining([
-        'What of source fleet was deleted or released before counts as well: only a hub knows (--hub).',
+        'Earlier deletions and releases of source fleet count as well: only a hub knows (--hub).',
       ]) as string[],
     });
     mark = fleet.events.length;

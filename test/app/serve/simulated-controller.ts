@@ -183,7 +183,7 @@ export class Simulation {
     const recorder = new DecisionRecorder({
       clock,
       engineVersion: 'x',
-      commitBehind: () => undefined,
+      lastCommitOf: () => undefined,
       inventoryRevision: () => 0,
       append: () => undefined,
     });

@@ -58,7 +58,7 @@ describe('berth explain --data', () => {
     const recorder = new DecisionRecorder({
       clock: new FakeClock(),
       engineVersion: 'x',
-      commitBehind: () => undefined,
+      lastCommitOf: () => undefined,
       inventoryRevision: () => 0,
       append: (record, snapshot) => history.append(record, snapshot),
     });

@@ -36,7 +36,7 @@ async function look(world: World, over: Partial<HubLookup> = {}) {
     server: SERVER,
     internal: false,
     caHashes: [],
-    ask: (entry, use) => {
+    withHub: (entry, use) => {
       asked.push(entry);
       const isChecked = world.trusted === true || entry.caData !== undefined;
       if (!isChecked) throw new TransientError('no answer', { code: 'kube.network', subject: SERVER });
@@ -55,7 +55,7 @@ async function look(world: World, over: Partial<HubLookup> = {}) {
       );
       return Promise.resolve({ certificates, text: world.info });
     },
-    tellTrusted: (hashes) => warnings.push(hashes),
+    onUnverifiedAuthorities: (hashes) => warnings.push(hashes),
     ...over,
   };
   const entry = await findHubEntry(lookup);
@@ -114,11 +114,11 @@ describe('how a hub is reached', () => {
     ['the file', { trusted: true }, { caPem: pem('a') }],
   ])('sends no token when %s names other authorities than those of the hash', async (_name, world, over) => {
     let count = 0;
-    const ask = (): never => {
+    const withHub = (): never => {
       count += 1;
       throw new Error('the token was sent');
     };
-    const looked = look(world, { ...over, ask, caHashes: [hashOf('b')] });
+    const looked = look(world, { ...over, withHub, caHashes: [hashOf('b')] });
     await expect(looked).rejects.toMatchObject({
       code: 'join.hash',
       subject: '--discovery-token-ca-cert-hash',

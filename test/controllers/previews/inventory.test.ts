@@ -19,6 +19,7 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   SECRET,
 } from '../../../src/core/model/kinds.ts';
+import type { ListOptions } from '../../../src/core/ports.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetParent } from '../../../src/core/sync/apply-set.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
@@ -151,6 +152,30 @@ describe('an inventory', () => {
     expect(members.items.map(({ metadata }) => metadata.name)).toEqual(['api']);
     expect(await api.resolve('apps/v1', 'Deployment')).toEqual(DEPLOYMENT);
     await expect(api.create()).rejects.toThrow('cannot be written');
+  });
+
+  it('selects by namespace, label and name', async () => {
+    await put(DEPLOYMENT, ['team-b', 'api'], {}, { labels: { [APPLY_SET_PART_OF_LABEL]: 'applyset-other' } });
+    await put(DEPLOYMENT, ['team-a', 'web'], {}, { labels: { [APPLY_SET_PART_OF_LABEL]: 'applyset-fleet' } });
+    const api = new InventoryApi(await readInventory(hub, READING));
+    const selected = async (options: ListOptions) =>
+      (await api.list(DEPLOYMENT, options)).items.map(
+        ({ metadata: { namespace, name } }) => `${namespace}/${name}`,
+      );
+    expect((await selected({})).sort()).toEqual(['team-a/api', 'team-a/web', 'team-b/api']);
+    expect(await selected({ namespace: 'team-b' })).toEqual(['team-b/api']);
+    expect(await selected({ labelSelector: `${APPLY_SET_PART_OF_LABEL}=applyset-other` })).toEqual([
+      'team-b/api',
+    ]);
+    expect(await selected({ namespace: 'team-a', fieldSelector: 'metadata.name=web' })).toEqual([
+      'team-a/web',
+    ]);
+    expect(
+      await selected({
+        fieldSelector: 'metadata.name=api',
+        labelSelector: `${APPLY_SET_PART_OF_LABEL}=applyset-fleet`,
+      }),
+    ).toEqual(['team-a/api']);
   });
 
   it('says what could not be read, instead of leaving it out', async () => {

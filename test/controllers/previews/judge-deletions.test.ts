@@ -41,7 +41,7 @@ describe('deletions that a plan tells of', () => {
   }>([
     { name: 'none', head: fleet(20), memory: undefined },
     { name: 'none that Berth makes', head: fleet(0, { applies: false }) },
-    { name: 'a few, and no hub', note: 'counts as well: only a hub knows (--hub).' },
+    { name: 'a few, and no hub', note: 'count as well: only a hub knows (--hub).' },
     { name: 'a few', memory: { annotations: {} } },
     {
       name: 'a few after others',
@@ -56,7 +56,7 @@ describe('deletions that a plan tells of', () => {
     {
       name: 'a few, and a hub that does not let everybody read',
       memory: { problem: 'GET …: the server answered 403: forbidden' },
-      note: 'and cannot be read: GET …: the server answered 403: forbidden',
+      note: 'count as well. They cannot be read: GET …: the server answered 403: forbidden',
     },
   ])('$name', async ({ head = fleet(17), memory, held, note }) => {
     const base = fleet(20);

@@ -77,7 +77,7 @@ describe('a plan from the heads of members', () => {
       hub: await readHubSnapshot(hub.api, NOW),
       hubMemory: await readRecordedHubState(hub.api, ['fleet']),
       hubApi: hub.api,
-      ...{ engine: '1.2.3', ambient: process.env, tell: () => undefined },
+      ...{ engine: '1.2.3', ambient: process.env, onProgress: () => undefined },
       ...over,
     });
   }

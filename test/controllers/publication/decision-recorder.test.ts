@@ -46,7 +46,7 @@ describe('DecisionRecorder', () => {
     recorder = new DecisionRecorder({
       clock: new FakeClock(),
       engineVersion: 'x',
-      commitBehind: () => undefined,
+      lastCommitOf: () => undefined,
       inventoryRevision: () => 1,
       append: (record) => records.push(record),
     });

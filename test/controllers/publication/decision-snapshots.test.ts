@@ -4,17 +4,17 @@ import type { ScheduleResult } from '../../../src/core/placement/result/schedule
 import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
 
 describe('DecisionSnapshots', () => {
-  let isHalf: boolean;
+  let isCommitPartial: boolean;
   let commitsBegun: number;
   let revision: number;
   let snapshotOf: Map<ScheduleResult, Snapshot>;
   let snapshots: DecisionSnapshots;
   beforeEach(() => {
-    [isHalf, commitsBegun, revision, snapshotOf] = [false, 1, 1, new Map()];
+    [isCommitPartial, commitsBegun, revision, snapshotOf] = [false, 1, 1, new Map()];
     snapshots = new DecisionSnapshots({
       barrier: {
-        get isHalf() {
-          return isHalf;
+        get isCommitPartial() {
+          return isCommitPartial;
         },
         get commitsBegun() {
           return commitsBegun;
@@ -36,58 +36,58 @@ describe('DecisionSnapshots', () => {
 
   it('takes what was decided before a commit began, and while none is on its way', () => {
     const result = decidedNow();
-    isHalf = true;
-    expect(snapshots.ageOf(result)).toBe('whole');
+    isCommitPartial = true;
+    expect(snapshots.consistencyOf(result)).toBe('consistent');
   });
 
   it('takes what a commit consents to only after it was decided with the whole commit', () => {
     const result = decidedNow();
-    expect(snapshots.ageInLastCommit(result)).toBe('whole');
-    [isHalf, commitsBegun] = [true, 2];
-    expect(snapshots.ageInLastCommit(result)).toBe('half');
-    isHalf = false;
-    expect(snapshots.ageInLastCommit(result)).toBe('overtaken');
-    expect(snapshots.ageInLastCommit(decidedNow())).toBe('whole');
+    expect(snapshots.consistencyInLastCommit(result)).toBe('consistent');
+    [isCommitPartial, commitsBegun] = [true, 2];
+    expect(snapshots.consistencyInLastCommit(result)).toBe('partial');
+    isCommitPartial = false;
+    expect(snapshots.consistencyInLastCommit(result)).toBe('outdated');
+    expect(snapshots.consistencyInLastCommit(decidedNow())).toBe('consistent');
   });
 
   it('takes what a commit consents to and was decided half way, where only the last response was missing', () => {
-    [isHalf, commitsBegun] = [true, 2];
+    [isCommitPartial, commitsBegun] = [true, 2];
     const result = decidedNow();
-    expect(snapshots.ageInLastCommit(result)).toBe('half');
-    isHalf = false;
-    expect(snapshots.ageInLastCommit(result)).toBe('whole');
+    expect(snapshots.consistencyInLastCommit(result)).toBe('partial');
+    isCommitPartial = false;
+    expect(snapshots.consistencyInLastCommit(result)).toBe('consistent');
   });
 
   it('does not take what was decided half way, until the commit is there and only the last answer was missing', () => {
-    isHalf = true;
+    isCommitPartial = true;
     const result = decidedNow();
-    expect(snapshots.ageOf(result)).toBe('half');
-    isHalf = false;
-    expect(snapshots.ageOf(result)).toBe('whole');
-    [isHalf, revision] = [true, 2];
-    expect(snapshots.ageOf(result)).toBe('whole');
+    expect(snapshots.consistencyOf(result)).toBe('partial');
+    isCommitPartial = false;
+    expect(snapshots.consistencyOf(result)).toBe('consistent');
+    [isCommitPartial, revision] = [true, 2];
+    expect(snapshots.consistencyOf(result)).toBe('consistent');
   });
 
   it('does not take it when more came meanwhile', () => {
-    isHalf = true;
+    isCommitPartial = true;
     const result = decidedNow();
-    [isHalf, revision] = [false, 2];
-    expect(snapshots.ageOf(result)).toBe('overtaken');
+    [isCommitPartial, revision] = [false, 2];
+    expect(snapshots.consistencyOf(result)).toBe('outdated');
   });
 
   it('looks at the snapshot in which the transition began', () => {
-    isHalf = true;
+    isCommitPartial = true;
     const start = snapshots.noteCurrent({} as Snapshot);
-    isHalf = false;
+    isCommitPartial = false;
     const [result, end] = [{} as ScheduleResult, {} as Snapshot];
     snapshotOf.set(result, end);
     snapshots.decided(end, start);
     revision = 2;
-    expect(snapshots.ageOf(result)).toBe('overtaken');
+    expect(snapshots.consistencyOf(result)).toBe('outdated');
   });
 
   it('takes what was decided from an unknown snapshot', () => {
-    expect(snapshots.ageOf({} as ScheduleResult)).toBe('whole');
+    expect(snapshots.consistencyOf({} as ScheduleResult)).toBe('consistent');
     expect(snapshots.listedClusters('team-a/web', {} as ScheduleResult, ['c1'])).toBe(true);
   });
 

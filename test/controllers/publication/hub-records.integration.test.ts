@@ -254,14 +254,14 @@ describe('records that a killed controller did not write to the hub', () => {
     const hub = new FakeKubeApi();
     hub.addKind({ ...CONFIG_MAP });
     const clock = new FakeClock();
-    let through: string | undefined;
+    let writtenThrough: string | undefined;
     const start = () =>
       new HubRecords({
         api: hub,
         clock,
         log: new SilentLogger(),
         digest: () => 'digest',
-        through: { get: () => through, set: (hash) => (through = hash) },
+        writtenThrough: { get: () => writtenThrough, set: (hash) => (writtenThrough = hash) },
       });
     const [first, second, third] = [1, 2, 3].map((n) =>
       record(`h${n}`, 'team-a', new Date(clock.now() + n).toISOString()),
@@ -269,7 +269,7 @@ describe('records that a killed controller did not write to the hub', () => {
     const dying = start();
     dying.append(first);
     await clock.advance(1_500);
-    expect(through).toBe('h1');
+    expect(writtenThrough).toBe('h1');
     dying.append(second);
     const next = start();
     next.resume([first, second, third]);
@@ -282,7 +282,7 @@ describe('records that a killed controller did not write to the hub', () => {
     ]);
     const writes = hub.writes.length;
     start().resume([first, second, third]);
-    through = undefined;
+    writtenThrough = undefined;
     start().resume([first, second, third]);
     await clock.advance(5_000);
     expect(hub.writes).toHaveLength(writes);

@@ -186,7 +186,7 @@ describe('PlanApprovals', () => {
 
   describe('of a merged pull request', () => {
     beforeEach(() => {
-      approvals.askForMerged((source, tree) =>
+      approvals.findMergedPlansWith((source, tree) =>
         source === 'fleet' && tree === 'tree of b' ? new Map([[WEB, ['000000000003']]]) : undefined,
       );
     });

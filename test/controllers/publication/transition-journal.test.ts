@@ -26,7 +26,7 @@ describe('the journal of transitions', () => {
     const kept = memory();
     await open(kept).begin(moved(['c2']));
     const next = open(kept);
-    await next.beginOnHalf(moved(['c3']));
+    await next.beginOnPartialCommit(moved(['c3']));
     expect(next.isUnfinished).toBe(true);
     // Either may be published when this process ends.
     expect(kept.get('last')).toEqual([
@@ -38,7 +38,7 @@ describe('the journal of transitions', () => {
     const kept = memory();
     await open(kept).begin(moved(['c2']));
     const next = open(kept);
-    await next.beginOnHalf(moved(['c3']));
+    await next.beginOnPartialCommit(moved(['c3']));
     await next.begin(moved(['c3']));
     expect([next.isUnfinished, kept.get('last')]).toEqual([
       false,

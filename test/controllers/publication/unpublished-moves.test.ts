@@ -56,9 +56,9 @@ describe('moves under way', () => {
     const moves = new UnpublishedMoves();
     const [start, other] = [hub(['c1'], ['c2']), hub(['c1'], ['c2'])];
     moves.wait(move('a', ['c1'], ['c2']), start);
-    expect(moves.whole(other)).toBeUndefined();
+    expect(moves.beginWaiting(other)).toBeUndefined();
     expect(moves.snapshotAfter(start)).toBe(start);
-    expect([...(moves.whole(start) ?? [])]).toEqual([
+    expect([...(moves.beginWaiting(start) ?? [])]).toEqual([
       ['team/a', { uid: 'uid-a', before: ['c1'], after: ['c2'] }],
     ]);
     expect(listed(moves.snapshotAfter(start))).toEqual([['c2'], ['c2']]);

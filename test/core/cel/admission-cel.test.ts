@@ -3,7 +3,7 @@ import type { AdmissionNames, AdmissionResult } from '../../../src/core/cel/admi
 import { compileAdmission, compileVariables } from '../../../src/core/cel/admission-cel.ts';
 import type { AdmissionInput } from '../../../src/core/cel/admission-run.ts';
 import { AdmissionRun, VALIDATION_BUDGET } from '../../../src/core/cel/admission-run.ts';
-import type { CelAuthority, ResourceQuestion } from '../../../src/core/cel/library/authorization.ts';
+import type { CelAuthority, ResourceAttributes } from '../../../src/core/cel/library/authorization.ts';
 import { CelAuthorizer, CelResourceCheck, CHECK_COST } from '../../../src/core/cel/library/authorization.ts';
 
 const ALL: AdmissionNames = { params: true, authorizer: true };
@@ -25,7 +25,7 @@ class Authority implements CelAuthority {
     this.asked = asked;
   }
 
-  resource({ verb, group, resource, subresource, namespace, name }: ResourceQuestion) {
+  resource({ verb, group, resource, subresource, namespace, name }: ResourceAttributes) {
     this.asked.push([this.#user, verb, group, resource, subresource, namespace, name].join(' '));
     return { allowed: resource === 'pods', reason: 'because' };
   }

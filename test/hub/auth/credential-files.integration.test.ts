@@ -59,7 +59,7 @@ describe('a hub with the authorities, tokens and keys of others', () => {
       tokenKeys: [file('sa.pub', publicKey.export({ type: 'spki', format: 'pem' }).toString())],
       tokenIssuers: [ISSUER],
     };
-    server = await startTestHub({ given, members: ['east'] });
+    server = await startTestHub({ providedFiles: given, members: ['east'] });
   });
   afterAll(() => server.stop());
 
@@ -140,7 +140,7 @@ describe('a hub with a serving certificate of others', () => {
       certificate: file('tls.crt', pair.certPem + authority.certPem),
       key: file('tls.key', pair.keyPem),
     };
-    server = await startTestHub({ given: { serving } });
+    server = await startTestHub({ providedFiles: { serving } });
     expect(server.hub.caPem).toContain(authority.certPem.trim());
     expect((await server.call('GET', '/api')).status).toBe(200);
   });
@@ -162,6 +162,6 @@ describe('files that cannot be used', () => {
     ],
   ])('%s refuse the start', async (name, given, message) => {
     const dataDir = join(directory, `data ${name}`);
-    await expect(startHub({ dataDir, given: given() })).rejects.toThrow(message);
+    await expect(startHub({ dataDir, providedFiles: given() })).rejects.toThrow(message);
   });
 });

@@ -75,7 +75,7 @@ const FAILURES: readonly FailureRow[] = [
       await world.stopBerth();
       await (await world.serve()).whenReady();
     },
-    error: /Berth cannot answer yet: .* have not been read yet/,
+    error: /Berth cannot respond yet: .* have not been read yet/,
   },
   {
     name: 'what Berth knows is stale, because the hub is away for long',
@@ -87,7 +87,7 @@ const FAILURES: readonly FailureRow[] = [
       world.way.set('pass');
       world.clock.skip(60_000);
     },
-    error: /Berth cannot answer yet: .* were last confirmed \d+ s ago/,
+    error: /Berth cannot respond yet: .* were last confirmed \d+ s ago/,
   },
   {
     name: 'the token is wrong',
@@ -301,7 +301,7 @@ export function pluginRows(world: () => GeneratorWorld): void {
       await release('gone', released);
       await expect
         .poll(async () => (await world().refresh('gone')).error)
-        .toMatch(/selects no cluster; an empty answer would delete every Application/);
+        .toMatch(/selects no cluster; an empty response would delete every Application/);
       expect(await world().applications('gone')).toEqual(before);
       const annotations = { 'berth.dev/on-empty': 'allow' };
       await world().patch(PLACEMENT, 'gone', { metadata: { annotations } }, 'team-a');

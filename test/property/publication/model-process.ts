@@ -151,7 +151,7 @@ export class ModelProcess {
     this.lookAtMs = Infinity;
     this.passUid = this.placement?.metadata.uid;
     if (this.placement === undefined) this.send({ kind: 'gone' });
-    else this.send({ kind: 'look', facts: this.facts(this.placement) });
+    else this.send({ kind: 'reconcile', facts: this.facts(this.placement) });
   }
 
   facts(placement: Placement): PassFacts {
@@ -215,7 +215,7 @@ export class ModelProcess {
       case 'decide-again':
         this.isDecisionDue = true;
         return;
-      case 'look-again':
+      case 'enqueue':
         return this.lookSoon();
       case 'end': {
         const { end } = action;

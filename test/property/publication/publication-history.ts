@@ -302,7 +302,7 @@ export class PublicationHistory {
     else if (this.#isUncompared) this.annotate({});
     [this.#halfCommit, this.#isUncompared] = [undefined, false];
     if (this.#plan !== undefined) this.#plan = planAfterFollow(this.#plan, this.nowMs);
-    for (const process of this.processes()) process.send({ kind: 'commit-whole' });
+    for (const process of this.processes()) process.send({ kind: 'commit-complete' });
   }
 
   /** A user lets what is held now happen. */
@@ -442,11 +442,11 @@ export class PublicationHistory {
       isHubRestored: process.wasHubRestored,
       isOfSource: false,
       digest,
-      snapshotAge: (ofLastCommit) => {
+      snapshotConsistency: (ofLastCommit) => {
         const isWhole = decided?.halfOf === undefined;
-        if (isWhole && (!ofLastCommit || decided?.commit === this.#commits)) return 'whole';
-        if (this.#halfCommit !== undefined) return 'half';
-        return !isWhole && decided.revision === this.#revision ? 'whole' : 'overtaken';
+        if (isWhole && (!ofLastCommit || decided?.commit === this.#commits)) return 'consistent';
+        if (this.#halfCommit !== undefined) return 'partial';
+        return !isWhole && decided.revision === this.#revision ? 'consistent' : 'outdated';
       },
       wasDecidedKnowing: (clusters) => clusters.every((cluster) => decided?.knew.has(cluster) === true),
       isReady: (cluster) => this.#ready.has(cluster),
@@ -471,7 +471,7 @@ export class PublicationHistory {
 
   #did(process: ModelProcess, action: PlacementAction): void {
     if (process !== this.leader) return;
-    if (action.kind === 'tell-held') this.#heldToken = action.hold.token;
+    if (action.kind === 'report-held') this.#heldToken = action.hold.token;
     if (action.kind === 'settled') this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
@@ -497,10 +497,10 @@ export class PublicationHistory {
     if (stage?.kind !== 'writing' || stage.writing.purpose.kind !== 'publish') return;
     const { purpose, passPages } = stage.writing;
     const moves = purpose.wanted.added.length + purpose.wanted.removed.length > 0;
-    const isHalf = decided?.halfOf !== undefined && decided.halfOf === this.#halfCommit;
+    const isCommitPartial = decided?.halfOf !== undefined && decided.halfOf === this.#halfCommit;
     // Decided anew meanwhile.
     if (decided?.result !== state.pass?.result) return;
-    if (moves && isHalf && passPages.published.length > 0)
+    if (moves && isCommitPartial && passPages.published.length > 0)
       this.oracle.violations.push('published half of a commit');
   }
 }

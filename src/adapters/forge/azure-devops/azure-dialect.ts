@@ -11,7 +11,7 @@ export const API_VERSION = 'api-version=7.1';
 export const AZURE_DIALECT: ForgeDialect = {
   // Azure DevOps ignores the user name of the token.
   authorization: (token) => `Basic ${Buffer.from(`:${token}`).toString('base64')}`,
-  address: ({ path }) => ({
+  apiOf: ({ path }) => ({
     apiUrl: 'https://dev.azure.com',
     repository: path.replace(/^v3\//, '').replace('/_git/', '/'),
   }),

@@ -9,19 +9,22 @@ const STATES = {
   error: 'FAILED',
 } as const;
 
+/** The URL of a status that has none. Bitbucket requires one. */
+const DEFAULT_URL = 'https://bitbucket.org';
+
 const bearer = (token: string): string => `Bearer ${token}`;
 
 /**
  * Bitbucket Cloud, with access tokens of a repository, project or workspace.
  * Source: developer.atlassian.com/cloud/bitbucket/rest/api-group-commit-statuses.
  */
-export const CLOUD_DIALECT: ForgeDialect = {
+export const BITBUCKET_CLOUD_DIALECT: ForgeDialect = {
   authorization: bearer,
-  address: ({ host, path }) =>
+  apiOf: ({ host, path }) =>
     host === 'bitbucket.org' ? { apiUrl: 'https://api.bitbucket.org/2.0', repository: path } : undefined,
   status: (repository, status) => ({
     path: `/repositories/${escapedPath(repository)}/commit/${status.commit}/statuses/build`,
-    body: buildStatus(status, 'https://bitbucket.org'),
+    body: buildStatus(status),
   }),
 };
 
@@ -29,9 +32,9 @@ export const CLOUD_DIALECT: ForgeDialect = {
  * Bitbucket Data Center from 7.14, with HTTP access tokens.
  * Source: developer.atlassian.com/server/bitbucket/rest, "Builds and Deployments".
  */
-export const DATA_CENTER_DIALECT: ForgeDialect = {
+export const BITBUCKET_DATA_CENTER_DIALECT: ForgeDialect = {
   authorization: bearer,
-  address: ({ base, path }) => {
+  apiOf: ({ base, path }) => {
     // An https path has /scm/ before the project, after the path of the server if it has one. An ssh path has neither.
     const [, context = '', rest = ''] = /^(?:(.*?)\/)?scm\/(.+)$/.exec(path) ?? [undefined, '', path];
     return {
@@ -41,7 +44,7 @@ export const DATA_CENTER_DIALECT: ForgeDialect = {
   },
   status: (repository, status) => ({
     path: `${dataCenterPath(repository)}/commits/${status.commit}/builds`,
-    body: buildStatus(status, 'https://bitbucket.org'),
+    body: buildStatus(status),
   }),
 };
 
@@ -50,9 +53,8 @@ export function dataCenterPath(repository: string): string {
   return `/projects/${project}/repos/${slug}`;
 }
 
-/** @param defaultUrl for a status without a URL, which Bitbucket requires */
-function buildStatus(status: CommitStatus, defaultUrl: string): object {
-  const { context, state, targetUrl = defaultUrl } = status;
+function buildStatus(status: CommitStatus): object {
+  const { context, state, targetUrl = DEFAULT_URL } = status;
   return {
     // Keys are limited to 40 characters. A hash keeps the keys of long contexts unique.
     key: context.length <= 40 ? context : sha256(context).slice(0, 40),

@@ -11,7 +11,7 @@ import { ForgeApi, type Page, undefinedIfNotFound } from '../request/forge-api.t
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
-import { CLOUD_DIALECT } from './bitbucket-dialect.ts';
+import { BITBUCKET_CLOUD_DIALECT } from './bitbucket-dialect.ts';
 import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
 
 /** Below the limit of 32,768 characters. */
@@ -33,7 +33,7 @@ export class CloudForge implements PullRequestForge {
   readonly #fullIds = new Map<string, string>();
 
   constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
-    this.#api = new ForgeApi(repository, CLOUD_DIALECT);
+    this.#api = new ForgeApi(repository, BITBUCKET_CLOUD_DIALECT);
     this.#repository = repository;
     this.#path = `/repositories/${escapedPath(repository.repository)}`;
     this.#account = new OwnAccount(this.#api, ownAccount, async (signal) =>
@@ -98,7 +98,7 @@ export class CloudForge implements PullRequestForge {
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
-    const { path, body } = CLOUD_DIALECT.status(this.#repository.repository, status);
+    const { path, body } = BITBUCKET_CLOUD_DIALECT.status(this.#repository.repository, status);
     await this.#api.request(signal, 'POST', path, body);
   }
 

@@ -10,7 +10,7 @@ import { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
-import { DATA_CENTER_DIALECT, dataCenterPath } from './bitbucket-dialect.ts';
+import { BITBUCKET_DATA_CENTER_DIALECT, dataCenterPath } from './bitbucket-dialect.ts';
 import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
 
 /** Below the limit of 32,768 characters. */
@@ -36,7 +36,7 @@ export class DataCenterForge implements PullRequestForge {
   readonly #account: OwnAccount;
 
   constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
-    this.#api = new ForgeApi(repository, DATA_CENTER_DIALECT);
+    this.#api = new ForgeApi(repository, BITBUCKET_DATA_CENTER_DIALECT);
     this.#repository = repository.repository;
     this.#path = dataCenterPath(repository.repository);
     // The name of the account is in a header of every response, and in no body.
@@ -107,7 +107,7 @@ export class DataCenterForge implements PullRequestForge {
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
-    const { path, body } = DATA_CENTER_DIALECT.status(this.#repository, status);
+    const { path, body } = BITBUCKET_DATA_CENTER_DIALECT.status(this.#repository, status);
     await this.#api.request(signal, 'POST', path, body);
   }
 

@@ -4,6 +4,6 @@ import type { ForgeDialect } from '../request/forge-dialect.ts';
 /** Gitea and Forgejo. Source: docs.gitea.com/api. */
 export const GITEA_DIALECT: ForgeDialect = {
   authorization: (token) => `token ${token}`,
-  address: ({ base, path }) => ({ apiUrl: `${base}/api/v1`, repository: path }),
+  apiOf: ({ base, path }) => ({ apiUrl: `${base}/api/v1`, repository: path }),
   status: githubLikeStatus,
 };

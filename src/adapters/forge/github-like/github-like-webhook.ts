@@ -2,6 +2,7 @@ import { branchOfRef, commitId } from '../event/event-fields.ts';
 import type { WebhookEvent } from '../event/webhook-event.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
 
+/** Actions after which a pull request is open. GitHub writes `synchronize`, Gitea `synchronized`. */
 const OPEN_ACTIONS = new Set([
   'opened',
   'reopened',
@@ -32,14 +33,12 @@ export function parseGitHubLike(
       commit: commitId(payload.text('after')),
     };
   const action = payload.text('action') ?? '';
-  if (event === 'issue_comment')
-    return parseGitHubLikeComment(payload, repositoryUrls) ?? { kind: 'other', event: `${event} ${action}` };
-  if (event === 'merge_group')
-    return parseMergeGroup(payload, repositoryUrls) ?? { kind: 'other', event: `${event} ${action}` };
+  const other = { kind: 'other', event: `${event} ${action}` } as const;
+  if (event === 'issue_comment') return parseGitHubLikeComment(payload, repositoryUrls) ?? other;
+  if (event === 'merge_group') return parseMergeGroup(payload, repositoryUrls) ?? other;
   if (event !== 'pull_request') return event === undefined ? undefined : { kind: 'other', event };
   const number = payload.number('pull_request', 'number') ?? payload.number('number');
-  if (number === undefined || (action !== 'closed' && !OPEN_ACTIONS.has(action)))
-    return { kind: 'other', event: `${event} ${action}` };
+  if (number === undefined || (action !== 'closed' && !OPEN_ACTIONS.has(action))) return other;
   return {
     kind: 'pull-request',
     repositoryUrls,
@@ -68,7 +67,7 @@ function parseGitHubLikeComment(
   return { kind: 'comment', repositoryUrls, number, id: String(id), author, text };
 }
 
-/** Undefined for a group that was destroyed. */
+/** A group of the merge queue that needs checks. Undefined for one that was destroyed. */
 function parseMergeGroup(
   payload: ResponseFields,
   repositoryUrls: readonly string[],

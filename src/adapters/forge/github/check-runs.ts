@@ -9,11 +9,12 @@ const CONCLUSIONS = {
   'action-required': 'action_required',
   failure: 'failure',
 } as const;
-/** The limit for one request. Annotations of further requests are added to the earlier ones. */
-const ANNOTATIONS_AT_ONCE = 50;
+/** GitHub's limit. Annotations of further requests are added to the earlier ones. */
+const ANNOTATIONS_PER_REQUEST = 50;
 /** Characters. GitHub allows 65,535, but counts some of them in bytes. */
 const MAX_SUMMARY_LENGTH = 60_000;
-const MAX_REMEMBERED = 1_000;
+/** Of runs in progress whose ids are remembered. */
+const MAX_IN_PROGRESS = 1_000;
 
 /**
  * Check runs, which only a GitHub App may write. They have a summary, and annotations at lines of files.
@@ -42,10 +43,10 @@ export class CheckRuns {
     const annotations = (status.report?.annotations ?? []).map(annotationOf);
     const conclusion = CONCLUSIONS[status.report?.conclusion ?? conclusionOf(status)];
     let run = id;
-    for (let start = 0; start === 0 || start < annotations.length; start += ANNOTATIONS_AT_ONCE) {
+    for (let start = 0; start === 0 || start < annotations.length; start += ANNOTATIONS_PER_REQUEST) {
       const { output, ...rest } = runOf(status);
-      const batch = annotations.slice(start, start + ANNOTATIONS_AT_ONCE);
-      const isLast = start + ANNOTATIONS_AT_ONCE >= annotations.length;
+      const batch = annotations.slice(start, start + ANNOTATIONS_PER_REQUEST);
+      const isLast = start + ANNOTATIONS_PER_REQUEST >= annotations.length;
       const end = isLast ? { status: 'completed', conclusion } : { status: 'in_progress' };
       run = await this.#send(run, { ...rest, ...end, output: { ...output, annotations: batch } }, signal);
       if (!isLast) this.#remember(key, run);
@@ -65,7 +66,10 @@ export class CheckRuns {
     return run?.text('status') === 'in_progress' ? run.number('id') : undefined;
   }
 
-  /** @returns the id of the run */
+  /**
+   * Creates a run, or changes the one with this id.
+   * @returns the id of the run
+   */
   async #send(id: number | undefined, body: object, signal: AbortSignal): Promise<number> {
     const response = await (id === undefined
       ? this.#api.request(signal, 'POST', `${this.#path}/check-runs`, body)
@@ -77,7 +81,7 @@ export class CheckRuns {
 
   #remember(key: string, id: number): void {
     const [oldest] = this.#inProgress.keys();
-    if (this.#inProgress.size >= MAX_REMEMBERED && oldest !== undefined) this.#inProgress.delete(oldest);
+    if (this.#inProgress.size >= MAX_IN_PROGRESS && oldest !== undefined) this.#inProgress.delete(oldest);
     this.#inProgress.set(key, id);
   }
 }

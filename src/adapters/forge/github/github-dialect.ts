@@ -4,7 +4,7 @@ import type { ForgeDialect } from '../request/forge-dialect.ts';
 /** GitHub and GitHub Enterprise Server. Source: docs.github.com/rest, "Commit statuses". */
 export const GITHUB_DIALECT: ForgeDialect = {
   authorization: (token) => `Bearer ${token}`,
-  address: ({ host, base, path }) => ({
+  apiOf: ({ host, base, path }) => ({
     apiUrl: host === 'github.com' ? 'https://api.github.com' : `${base}/api/v3`,
     repository: path,
   }),

@@ -22,6 +22,7 @@ export class GitHubForge extends GitHubLikeForge {
 
   /** An app without the right to write checks writes commit statuses instead. */
   override async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
+    // The name of an app's account ends with [bot].
     this.#writesChecks ??= (await this.account.get(signal)).endsWith('[bot]');
     if (!this.#writesChecks) return super.writeStatus(status, signal);
     try {
@@ -46,11 +47,11 @@ function partsOf({ apiUrl }: ForgeRepository): GitHubLikeParts {
     retire: (api, comment, path, signal) => {
       const id = comment.text('node_id');
       if (id === undefined) return api.request(signal, 'DELETE', path);
-      return api.request(signal, 'POST', graphql, { query: FOLD, variables: { id } });
+      return api.request(signal, 'POST', graphql, { query: FOLD_COMMENT, variables: { id } });
     },
   };
 }
 
 /** Only the GraphQL API can fold a comment. Source: docs.github.com/graphql/reference/mutations, minimizeComment. */
-const FOLD =
+const FOLD_COMMENT =
   'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }';

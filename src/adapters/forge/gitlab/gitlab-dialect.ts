@@ -8,7 +8,7 @@ const STATES = { pending: 'pending', success: 'success', failure: 'failed', erro
  */
 export const GITLAB_DIALECT: ForgeDialect = {
   authorization: (token) => `Bearer ${token}`,
-  address: ({ base, path }) => ({ apiUrl: `${base}/api/v4`, repository: path }),
+  apiOf: ({ base, path }) => ({ apiUrl: `${base}/api/v4`, repository: path }),
   status: (repository, status) => ({
     path: `/projects/${encodeURIComponent(repository)}/statuses/${status.commit}`,
     body: {

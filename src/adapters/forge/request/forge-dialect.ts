@@ -5,14 +5,14 @@ import type { ForgeRepository } from './forge-repository.ts';
 export interface ForgeDialect {
   /** The value of the `authorization` header. */
   authorization(token: string): string;
-  /** Derives the address of the API from the URL of a repository; undefined if that is not possible. */
-  address(url: RepositoryAddress): Pick<ForgeRepository, 'apiUrl' | 'repository'> | undefined;
+  /** Derives the API of the forge, and the repository there, from a URL; undefined if that is not possible. */
+  apiOf(url: RepositoryUrl): Pick<ForgeRepository, 'apiUrl' | 'repository'> | undefined;
   /** The request that writes a status to a commit. `path` starts with a slash. */
   status(repository: string, status: CommitStatus): { readonly path: string; readonly body: object };
 }
 
 /** The parts of a repository's URL. */
-export interface RepositoryAddress {
+export interface RepositoryUrl {
   /** Includes the port if the URL is an https one. */
   readonly host: string;
   /** `https://` and the host. */
@@ -26,9 +26,11 @@ export function escapedPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
-const MAX_DESCRIPTION = 140;
+const MAX_DESCRIPTION_LENGTH = 140;
 
-/** Shortened to a length that every forge accepts. */
+/** The description of a status, shortened to a length that every forge accepts. */
 export function shortDescription({ description }: Pick<CommitStatus, 'description'>): string {
-  return description.length > MAX_DESCRIPTION ? `${description.slice(0, MAX_DESCRIPTION - 1)}…` : description;
+  return description.length > MAX_DESCRIPTION_LENGTH
+    ? `${description.slice(0, MAX_DESCRIPTION_LENGTH - 1)}…`
+    : description;
 }

@@ -70,7 +70,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     if (!this.#isRemote) {
       await this.#locateLocal();
       const found = await this.resolve(ref);
-      options.onAnswered?.();
+      options.onObjectsReceived?.();
       return found;
     }
     if (ref.type === 'commit' && options.refetchAll !== true) {
@@ -103,7 +103,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     const { signal } = options;
     try {
       await this.#fetch(ref, signal === undefined ? timeout : AbortSignal.any([timeout, signal]));
-      options.onAnswered?.();
+      options.onObjectsReceived?.();
     } catch (error) {
       if (signal?.aborted === true) throw this.#interrupted('was aborted', 'git.aborted', error);
       if (timeout.aborted)
@@ -165,7 +165,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
   }
 
   /** Without a git program, packs cannot be repacked. */
-  async tidy(): Promise<void> {}
+  async repack(): Promise<void> {}
 
   override async close(): Promise<void> {
     await super.close();

@@ -9,13 +9,13 @@ const HEADER_BYTES = 12;
 const TRAILER_BYTES = 20;
 const [OFS_DELTA, REF_DELTA] = [6, 7];
 /** The event loop gets a turn after this many objects, or bytes. */
-const AT_ONCE = 500;
-const BYTES_AT_ONCE = 8 * 1024 ** 2;
+const OBJECTS_PER_TURN = 500;
+const BYTES_PER_TURN = 8 * 1024 ** 2;
 
 /**
  * Checks a pack before isomorphic-git inflates it without limits: a few kilobytes can inflate to
  * gigabytes. An incomplete pack is refused, because its missing objects would never be requested
- * again.
+ * again. Source: git `Documentation/gitformat-pack.adoc`.
  * @throws InputError `git.too-large` for an object that is larger than the limit or than its header
  * declares, TransientError `git.failed` for an incomplete pack
  */
@@ -24,11 +24,11 @@ export async function checkPackBounds(
   subject: string,
   maxBytes = MAX_OBJECT_BYTES,
 ): Promise<void> {
-  await requireWhole(pack, subject);
+  await requireComplete(pack, subject);
   const count = pack.readUInt32BE(8);
   let offset = HEADER_BYTES;
   for (let object = 0; object < count && offset < pack.length - TRAILER_BYTES; object++) {
-    if (object % AT_ONCE === 0) await setImmediate();
+    if (object % OBJECTS_PER_TURN === 0) await setImmediate();
     const type = ((pack[offset] ?? 0) >> 4) & 7;
     const declared = readSize(pack, offset, 4);
     offset = declared.end;
@@ -47,12 +47,15 @@ export async function checkPackBounds(
   }
 }
 
-/** A pack ends with the SHA-1 of its content. */
-async function requireWhole(pack: Buffer, subject: string): Promise<void> {
+/**
+ * A pack ends with the SHA-1 of its content.
+ * @throws TransientError `git.failed` for another hash
+ */
+async function requireComplete(pack: Buffer, subject: string): Promise<void> {
   const end = Math.max(pack.length - TRAILER_BYTES, 0);
   const hash = createHash('sha1');
-  for (let offset = 0; offset < end; offset += BYTES_AT_ONCE) {
-    hash.update(pack.subarray(offset, Math.min(offset + BYTES_AT_ONCE, end)));
+  for (let offset = 0; offset < end; offset += BYTES_PER_TURN) {
+    hash.update(pack.subarray(offset, Math.min(offset + BYTES_PER_TURN, end)));
     await setImmediate();
   }
   if (end < HEADER_BYTES || !hash.digest().equals(pack.subarray(end)))
@@ -62,6 +65,10 @@ async function requireWhole(pack: Buffer, subject: string): Promise<void> {
     });
 }
 
+/**
+ * The inflated content, and the number of bytes that it was inflated from.
+ * @throws what `refusal` returns, if the content is larger than `size`
+ */
 function inflateWithin(bytes: Buffer, size: number, refusal: () => InputError) {
   try {
     const { buffer, engine } = inflateSync(bytes, {
@@ -91,7 +98,7 @@ function tooLarge(subject: string, maxBytes: number): InputError {
     {
       code: 'git.too-large',
       subject,
-      hint: 'install git, or point the source offset a repository without such files',
+      hint: 'install git, or point the source at a repository without such files',
     },
   );
 }

@@ -131,7 +131,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
   }
 
   /** Repacks when there are more than MAX_PACKS packs: every fetch adds one. Unreachable objects are deleted after two weeks. */
-  async tidy(): Promise<void> {
+  async repack(): Promise<void> {
     if ((await countPacks(this.gitDir)) <= MAX_PACKS) return;
     const { gitDir, ambient } = this;
     await runGitOrThrow({
@@ -155,7 +155,10 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     });
   }
 
-  async #fetchRefspecs(refspecs: readonly string[], { signal, onAnswered }: FetchOptions): Promise<void> {
+  async #fetchRefspecs(
+    refspecs: readonly string[],
+    { signal, onObjectsReceived }: FetchOptions,
+  ): Promise<void> {
     const { maxBytes = DEFAULT_MAX_BYTES, fetchTimeoutMs = DEFAULT_FETCH_TIMEOUT_MS } = this.#options;
     const tooLarge = new AbortController();
     const stopSizeWatch = watchSize(this.gitDir, maxBytes, () => tooLarge.abort());
@@ -169,7 +172,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
         timeoutMs: fetchTimeoutMs,
         maxStdoutBytes: MAX_FETCH_STDOUT_BYTES,
       });
-      onAnswered?.();
+      onObjectsReceived?.();
     } catch (error) {
       await removeGitLeftovers(this.gitDir);
       if (error instanceof InputError) reportRefusedAuth(error, this.#options.auth);

@@ -1,6 +1,9 @@
 import { InputError } from '../../../core/errors.ts';
 import type { CommitInfo, GitPerson } from './git-repository.ts';
 
+const HINT = 'create the commit again; the last commit that could be read stays in force';
+/** A larger object is not read. */
+export const MAX_COMMIT_BYTES = 1024 * 1024;
 /** The end of the year 9999. Other programs cannot read dates after it. */
 const MAX_SECONDS = 253_402_300_799;
 
@@ -20,7 +23,7 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
     throw new InputError('has no author or no committer', {
       code: 'git.bad-commit',
       subject: `Commit ${id}`,
-      hint: 'create the commit again; the last commit that could be read stays in force',
+      hint: HINT,
     });
   return {
     id,
@@ -33,14 +36,12 @@ export function parseCommitObject(id: string, text: string): CommitInfo {
   };
 }
 
-export const MAX_COMMIT_BYTES = 1024 * 1024;
-
 /** @throws InputError `git.bad-commit`, always */
 export function refuseHugeCommit(id: string, sizeBytes: number): never {
   throw new InputError(`is an object of ${sizeBytes} bytes, expected at most ${MAX_COMMIT_BYTES}`, {
     code: 'git.bad-commit',
     subject: `Commit ${id}`,
-    hint: 'create the commit again; the last commit that could be read stays in force',
+    hint: HINT,
   });
 }
 

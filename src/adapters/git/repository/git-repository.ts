@@ -100,8 +100,8 @@ export interface GitRepository {
 
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
-  /** Called when the objects have been received. Not called when the commit was in the mirror and the remote was not asked. */
-  readonly onAnswered?: (() => void) | undefined;
+  /** Called when the objects have been received. Not called if the mirror had the commit, so that no request was sent. */
+  readonly onObjectsReceived?: (() => void) | undefined;
   /**
    * Delete the objects of the mirror and fetch all of them again, when the remote is reachable. For
    * a mirror whose objects are damaged.
@@ -126,7 +126,7 @@ export interface GitMirror extends GitRepository {
   pin(name: PinName, commit: string): Promise<void>;
   pinned(name: PinName): Promise<string | undefined>;
   /** Repacks the mirror after many fetches. Called in the background, because it may take minutes. */
-  tidy(): Promise<void>;
+  repack(): Promise<void>;
 }
 
 /** `verified`: the commit passed the signature policy; `complete`: every file of the commit could be read. */

@@ -102,7 +102,7 @@ export class Reflector {
   }
 
   /** Resolves when synced, when the server refused the list, or when the signal aborts. */
-  whenAnswered(signal: AbortSignal): Promise<void> {
+  whenListedOrRefused(signal: AbortSignal): Promise<void> {
     return this.#waiting.until(() => this.#synced || this.#failure !== undefined, signal);
   }
 

@@ -2,6 +2,9 @@ import type { FieldPath } from '../../../core/model/field-path.ts';
 import { closestName } from '../../../core/sources/closest-name.ts';
 import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
 
+/** Code of the warning for a field that the schema does not have. */
+export const UNKNOWN_FIELD_CODE = 'schema.unknown-field';
+
 /** One finding of a schema check. `at`: whether the key or the value of `path` is wrong. */
 export interface SchemaFinding {
   readonly severity: 'error' | 'warning';
@@ -143,7 +146,7 @@ function unknownField(walk: Walk, key: string, schema: ObjectSchema): void {
   const meant = closestName(key, schema.fields.keys());
   walk.findings.push({
     severity: 'warning',
-    code: 'schema.unknown-field',
+    code: UNKNOWN_FIELD_CODE,
     path: [...walk.path],
     at: 'key',
     message: 'is not a field of this kind and has no effect',

@@ -37,7 +37,9 @@ export class WatchedKinds {
         if (!this.#reflectors.has(kind) && (await this.#isServed(kind))) this.#watch(kind, signal);
       this.#lookedUpAtMs = nowMs;
     }
-    await Promise.all([...this.#reflectors.values()].map((reflector) => reflector.whenAnswered(signal)));
+    await Promise.all(
+      [...this.#reflectors.values()].map((reflector) => reflector.whenListedOrRefused(signal)),
+    );
   }
 
   nodes(): readonly KubeObject[] | undefined {

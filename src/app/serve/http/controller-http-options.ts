@@ -28,7 +28,7 @@ export interface ControllerHttpOptions {
   /** Absent: the pull model of Argo CD is off. */
   readonly pull?: Pick<PullController, 'figures'> | undefined;
   /** Absent: no ApplicationSet is served in waves. */
-  readonly waves?: Pick<RunningWaves, 'servedTo' | 'held'> | undefined;
+  readonly waves?: Pick<RunningWaves, 'readWaves' | 'held'> | undefined;
   /** Absent: pull requests get no previews. */
   readonly previews?: PreviewParts | undefined;
   readonly warnings: () => readonly string[];

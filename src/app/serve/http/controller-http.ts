@@ -1,5 +1,5 @@
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
-import { GetparamsEndpoint, type PluginAnswer } from '../../../../plugin/getparams-endpoint.ts';
+import { GetparamsEndpoint, type ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
 import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
 import { systemClock } from '../../../adapters/clock/system-clock.ts';
@@ -21,7 +21,7 @@ export interface ControllerHttp extends HttpListener {
 }
 
 /**
- * The plugin endpoint is asked at every reconcile of every ApplicationSet: it uses node:http
+ * The plugin endpoint gets a request at every reconcile of every ApplicationSet: it uses node:http
  * directly. Requests of people, monitors and forges use express, which is loaded on demand to keep
  * the start fast.
  */
@@ -35,7 +35,7 @@ export async function serveHttp(parts: ControllerHttpOptions): Promise<Controlle
     source: publishedPluginSource(parts),
     tokens,
     clock: systemClock,
-    onAnswer: reportAnswers(parts),
+    onResponse: reportResponses(parts),
   });
   // Secrets that cannot be read are reported at the start, not at the first delivery.
   const webhooks = webhookRoute(parts);
@@ -84,11 +84,11 @@ async function openTokens(file: string | undefined, { options }: ControllerHttpO
  * Counts requests by token in the metrics, and logs refusals with the name of the token, never with
  * the token.
  */
-function reportAnswers({ metrics, options }: ControllerHttpOptions): (answer: PluginAnswer) => void {
+function reportResponses({ metrics, options }: ControllerHttpOptions): (request: ServedRequest) => void {
   const loggedAtMs = new Map<string, number>();
-  return (answer) => {
-    metrics.answered(answer);
-    const { token, applicationSet, status } = answer;
+  return (request) => {
+    metrics.pluginResponded(request);
+    const { token, applicationSet, status } = request;
     const nowMs = options.clock.now();
     if (status !== 403 || nowMs - (loggedAtMs.get(token) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
     loggedAtMs.set(token, nowMs);

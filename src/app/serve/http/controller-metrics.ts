@@ -1,15 +1,6 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
 import type { ControllerEvent } from '../../../controllers/events/controller-events.ts';
-
-interface AnsweredRequest {
-  readonly applicationSet: string;
-  readonly status: number;
-  /** The name of a token, or ''. */
-  readonly token: string;
-  /** The number of clusters. */
-  readonly items: number;
-  readonly tookMs: number;
-}
 
 /** The names of ApplicationSets come from outside, so only a limited number of them become labels. */
 const MAX_APPLICATION_SETS = 500;
@@ -37,9 +28,9 @@ export class ControllerMetrics {
     labelNames: ['verdict'],
     registers: [this.registry],
   });
-  readonly #answers: Counter<'application_set' | 'status' | 'token'>;
-  readonly #answerSeconds: Histogram;
-  readonly #clusters: Gauge<'application_set'>;
+  readonly #pluginResponses: Counter<'application_set' | 'status' | 'token'>;
+  readonly #pluginSeconds: Histogram;
+  readonly #pluginClusters: Gauge<'application_set'>;
   readonly #schedule: Histogram;
   readonly #applicationSets = new Set<string>();
 
@@ -86,19 +77,19 @@ export class ControllerMetrics {
       labelNames: ['action'],
       registers,
     });
-    this.#answers = new Counter({
+    this.#pluginResponses = new Counter({
       name: 'berth_plugin_answers_total',
       help: 'Responses to ApplicationSets',
       labelNames: ['application_set', 'status', 'token'],
       registers,
     });
-    this.#answerSeconds = new Histogram({
+    this.#pluginSeconds = new Histogram({
       name: 'berth_plugin_answer_seconds',
       help: 'Time to answer an ApplicationSet',
       buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1],
       registers,
     });
-    this.#clusters = new Gauge({
+    this.#pluginClusters = new Gauge({
       name: 'berth_plugin_clusters',
       help: 'Clusters in the last response to an ApplicationSet, not counting refusals',
       labelNames: ['application_set'],
@@ -174,14 +165,14 @@ export class ControllerMetrics {
     this.#reviews.inc({ verdict });
   }
 
-  answered({ applicationSet, status, token, items, tookMs }: AnsweredRequest): void {
+  pluginResponded({ applicationSet, status, token, items, tookMs }: ServedRequest): void {
     const known =
       this.#applicationSets.has(applicationSet) || this.#applicationSets.size < MAX_APPLICATION_SETS;
     if (known) this.#applicationSets.add(applicationSet);
     const label = known ? applicationSet : 'other';
-    this.#answers.inc({ application_set: label, status: String(status), token });
-    this.#answerSeconds.observe(tookMs / 1000);
-    if (status === 200) this.#clusters.set({ application_set: label }, items);
+    this.#pluginResponses.inc({ application_set: label, status: String(status), token });
+    this.#pluginSeconds.observe(tookMs / 1000);
+    if (status === 200) this.#pluginClusters.set({ application_set: label }, items);
   }
 }
 

@@ -1,6 +1,8 @@
 import { activeHold } from '../../../core/publish/approval/active-hold.ts';
+import { compareText } from '../../../core/compare-text.ts';
 import { errorText } from '../../../core/errors.ts';
 import type { Placement } from '../../../core/model/kind/placement.ts';
+import { namespacedName } from '../../../core/model/object-ref.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
 import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
@@ -41,6 +43,7 @@ export interface PlacementReport {
   readonly held: { readonly reason: string; readonly message: string } | undefined;
 }
 
+/** The status of the controller at this moment. */
 export function controllerStatus(parts: {
   readonly options: Pick<ServeOptions, 'schedule'>;
   readonly inventory: HubInventory;
@@ -61,16 +64,16 @@ export function controllerStatus(parts: {
     placements: parts.inventory.placements.store
       .list()
       .map((object) => placementReport(object as unknown as Placement, parts))
-      .sort((a, b) => (a.placement < b.placement ? -1 : 1)),
+      .sort((a, b) => compareText(a.placement, b.placement)),
   };
 }
 
 function sourceReport(loop: GitLoop): SourceReport {
   const { name, inProcess, content, outcome, lastError } = loop.status();
-  const read = (content?.problems ?? []).map(
+  const readProblems = (content?.problems ?? []).map(
     ({ location, message }) => `${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
   );
-  const synced = (outcome?.problems ?? []).map(
+  const syncProblems = (outcome?.problems ?? []).map(
     ({ object, message, location }) =>
       `${location === undefined ? '' : `${location}: `}${object}: ${message}`,
   );
@@ -81,7 +84,7 @@ function sourceReport(loop: GitLoop): SourceReport {
     subject: content?.commit?.subject,
     objects: content?.objects.length ?? 0,
     error: lastError === undefined ? undefined : errorText(lastError),
-    problems: [...read, ...synced],
+    problems: [...readProblems, ...syncProblems],
     pruneHeld: outcome?.pruneHeld?.message,
   };
 }
@@ -96,7 +99,7 @@ function placementReport(
     readonly options: Pick<ServeOptions, 'schedule'>;
   },
 ): PlacementReport {
-  const key = `${placement.metadata.namespace ?? ''}/${placement.metadata.name}`;
+  const key = namespacedName(placement.metadata);
   // If OCM decides, a hold is left over from when Berth did.
   const held = options.schedule === 'upstream' ? undefined : activeHold(placement);
   return {

@@ -2,11 +2,11 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { raw, type RequestHandler } from 'express';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
-/** A forge waits ten seconds for a response. */
-const ANSWER_MS = 4_000;
+/** Per controller. A forge waits ten seconds for a response. */
+const FORWARD_TIMEOUT_MS = 4_000;
 const RETRY_AFTER_SECONDS = '10';
-/** Header of a forwarded delivery, which is not forwarded again. */
-const HANDED_ON = 'x-berth-handed-on';
+/** Header of a forwarded delivery, which is not forwarded again. Controllers of other versions read it. */
+const FORWARDED_HEADER = 'x-berth-handed-on';
 
 /**
  * Handles webhook deliveries that only the leader can process, in a standby: forwards them
@@ -17,11 +17,11 @@ const HANDED_ON = 'x-berth-handed-on';
 export function forwardToLeader(peers: readonly string[]): RequestHandler {
   const readBody = raw({ type: () => true, limit: MAX_BODY_BYTES, inflate: false });
   return (request, response, next) => {
-    const hand = async (): Promise<void> => {
-      const isHandedOn = request.headers[HANDED_ON] !== undefined;
+    const forward = async (): Promise<void> => {
+      const isForwarded = request.headers[FORWARDED_HEADER] !== undefined;
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      for (const peer of isHandedOn ? [] : peers)
-        if (await isTaken(`${peer.replace(/\/+$/, '')}${request.originalUrl}`, request.headers, body)) {
+      for (const peer of isForwarded ? [] : peers)
+        if (await isAcceptedBy(`${peer.replace(/\/+$/, '')}${request.originalUrl}`, request.headers, body)) {
           response.status(202).json({ message: 'forwarded to the leader' });
           return;
         }
@@ -30,33 +30,34 @@ export function forwardToLeader(peers: readonly string[]): RequestHandler {
     };
     readBody(request, response, (error?: unknown) => {
       if (error !== undefined) next(error);
-      else hand().catch(next);
+      else forward().catch(next);
     });
   };
 }
 
-async function isTaken(url: string, given: IncomingHttpHeaders, body: Buffer): Promise<boolean> {
-  const headers = Object.entries(given).filter(
+/** Sends a delivery to another controller. One that cannot be reached does not accept it. */
+async function isAcceptedBy(url: string, received: IncomingHttpHeaders, body: Buffer): Promise<boolean> {
+  const headers = Object.entries(received).filter(
     (entry): entry is [string, string] =>
-      typeof entry[1] === 'string' && (entry[0].startsWith('x-') || PASSED.has(entry[0])),
+      typeof entry[1] === 'string' && (entry[0].startsWith('x-') || FORWARDED_HEADERS.has(entry[0])),
   );
   try {
-    const answer = await fetch(url, {
+    const response = await fetch(url, {
       method: 'POST',
-      headers: { ...Object.fromEntries(headers), [HANDED_ON]: 'true' },
+      headers: { ...Object.fromEntries(headers), [FORWARDED_HEADER]: 'true' },
       body: new Uint8Array(body),
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
     });
-    await answer.body?.cancel();
-    return answer.ok;
+    await response.body?.cancel();
+    return response.ok;
   } catch {
-    // Try the next one.
     return false;
   }
 }
 
-const PASSED = new Set([
+/** Forwarded in addition to headers that begin with `x-`. */
+const FORWARDED_HEADERS = new Set([
   'content-type',
   'authorization',
   'webhook-id',
@@ -64,8 +65,8 @@ const PASSED = new Set([
   'webhook-signature',
 ]);
 
-/** Event headers of forges that have one. */
-const EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
+/** The header in which each forge names the event, and its values for events of pull requests. */
+const PULL_REQUEST_EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
   ['x-github-event', /^(issue_comment|pull_request)/],
   ['x-gitea-event', /^(issue_comment|pull_request)/],
   ['x-forgejo-event', /^(issue_comment|pull_request)/],
@@ -75,8 +76,8 @@ const EVENTS: readonly (readonly [header: string, value: RegExp])[] = [
 
 /** Whether a delivery is about a pull request. Pushes are processed by every controller. */
 export function isAboutPullRequest(headers: IncomingHttpHeaders): boolean {
-  return EVENTS.some(([header, value]) => {
-    const given = headers[header];
-    return typeof given === 'string' && value.test(given);
+  return PULL_REQUEST_EVENTS.some(([header, value]) => {
+    const event = headers[header];
+    return typeof event === 'string' && value.test(event);
   });
 }

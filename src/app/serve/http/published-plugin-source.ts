@@ -1,4 +1,9 @@
-import type { AddOnScore, PluginPlacement, PluginSource } from '../../../../plugin/answer/plugin-source.ts';
+import {
+  type AddOnScore,
+  ON_EMPTY_ANNOTATION,
+  type PluginPlacement,
+  type PluginSource,
+} from '../../../../plugin/response/plugin-source.ts';
 import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
 import type { AddOnPlacementScore } from '../../../core/model/kind/addon-placement-score.ts';
 import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
@@ -7,9 +12,6 @@ import { isMember, membershipOf } from '../../../core/placement/filter/set-membe
 import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-
-/** Annotation of a Placement: its ApplicationSets may get an empty list. */
-const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 
@@ -31,7 +33,7 @@ export function publishedPluginSource({
   };
   const lastCommits = new Map<string, string>();
   /** If a placement was deleted while its decision stays published, the previous commit counts. */
-  const commitBehind = (name: string): string => {
+  const lastCommitOf = (name: string): string => {
     const placement = placements.store.get(name);
     if (placement !== undefined) lastCommits.set(name, commitOf(placement));
     return lastCommits.get(name) ?? '';
@@ -50,7 +52,7 @@ export function publishedPluginSource({
       return {
         groups: published.groups,
         decisionId: decisionId(published),
-        commit: commitBehind(name),
+        commit: lastCommitOf(name),
         emptyAllowed: annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
       };
     },
@@ -64,7 +66,7 @@ export function publishedPluginSource({
         return found !== undefined && isMember(cluster, membershipOf(found));
       });
     },
-    waves: (asked) => waves?.servedTo(asked) ?? WITHOUT_WAVES,
+    waves: (request) => waves?.readWaves(request) ?? WITHOUT_WAVES,
     // Each of these revisions only grows.
     revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
   };

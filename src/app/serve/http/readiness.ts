@@ -9,10 +9,10 @@ import type { HubInventory } from '../../../controllers/inventory/hub-inventory.
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 
 /**
- * A first read that takes longer counts as failed, so that a hanging forge does not keep the
+ * A first read of the sources that takes longer counts as failed, so that a hanging forge does not keep the
  * controller unready.
  */
-const PATIENCE_MS = 60_000;
+const MAX_FIRST_READ_MS = 60_000;
 
 /**
  * Ready: the caches of the hub are filled and fresh, everything was published once, and every
@@ -25,7 +25,7 @@ export class Readiness {
   readonly #publishedPlacements: Pick<PublishedPlacements, 'complete'>;
   readonly #sources: FirstReads;
   readonly #leadership: Pick<Leadership, 'status'>;
-  #sourcesOver = false;
+  #sourcesRead = false;
 
   constructor(
     inventory: Pick<HubInventory, 'problem'>,
@@ -41,8 +41,8 @@ export class Readiness {
 
   /** Resolves when readiness no longer depends on the sources. */
   async whenSourcesRead(signal: AbortSignal): Promise<void> {
-    await this.#sources.whenOver(PATIENCE_MS, signal);
-    this.#sourcesOver = true;
+    await this.#sources.whenOver(MAX_FIRST_READ_MS, signal);
+    this.#sourcesRead = true;
   }
 
   /** Why the process is not ready; undefined when it is ready. */
@@ -52,7 +52,7 @@ export class Readiness {
     const election = electionProblem(this.#leadership.status());
     if (election !== undefined) return election;
     if (!this.#publishedPlacements.complete) return 'the first publication is not complete';
-    if (this.#sourcesOver) return undefined;
+    if (this.#sourcesRead) return undefined;
     return `not read yet: source ${this.#sources.waitingFor.join(', ')}`;
   }
 }

@@ -77,7 +77,7 @@ export function startClusterSecrets(options: ClusterSecretsOptions): RunningClus
         name: 'cluster secrets',
         queue,
         concurrency: 1,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile: () => registrar.pass(),
       },
       signal,
@@ -120,7 +120,7 @@ class Registrar {
     await Promise.all([
       this.#clusters.whenSynced(signal),
       this.#secrets.whenSynced(signal),
-      Promise.all([...this.#gitOps, this.#serviceAccounts].map((kind) => kind.whenAnswered(signal))),
+      Promise.all([...this.#gitOps, this.#serviceAccounts].map((kind) => kind.whenListedOrRefused(signal))),
     ]);
   }
 

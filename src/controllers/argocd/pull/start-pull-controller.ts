@@ -78,7 +78,7 @@ export function startPullController(options: PullOptions): PullController {
       await runReconciler(
         {
           ...{ clock, log, random, name, queue, concurrency, mayBegin },
-          mayPass: mayBeAllowedLater,
+          isRetryable: mayBeAllowedLater,
           reconcile: async (key) => {
             const outcome = await reconcile(key);
             failing.succeeded(`${name} ${key}`);

@@ -86,7 +86,7 @@ export function startRefresh(options: RefreshOptions): RunningRefresh {
         name: 'ApplicationSet refresh',
         queue,
         concurrency: 4,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile: (key) => refresher.reconcile(key),
       },
       signal,

@@ -1,5 +1,5 @@
 import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
-import type { WaveReading, WavesAsked } from '../../../core/argocd/waves/served-waves.ts';
+import type { WaveReading, WavesRequest } from '../../../core/argocd/waves/served-waves.ts';
 import type { WaveEvent } from '../../../core/argocd/waves/wave-event.ts';
 import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
 import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
@@ -25,8 +25,8 @@ export interface WavesOptions extends WaveViewOptions {
 }
 
 export interface RunningWaves {
-  /** The waves that decide what an ApplicationSet gets. */
-  servedTo(asked: WavesAsked): WaveReading;
+  /** The waves that are served to an ApplicationSet, as its annotation records them. */
+  readWaves(request: WavesRequest): WaveReading;
   held(): readonly HeldPlacementWaves[];
   /** What fails, or needs somebody to act, as text for users. */
   warnings(): readonly string[];
@@ -74,14 +74,14 @@ export function startWaves(options: WavesOptions): RunningWaves {
         name: 'waves of ApplicationSets',
         queue,
         concurrency: 2,
-        mayPass: mayBeAllowedLater,
+        isRetryable: mayBeAllowedLater,
         reconcile: (key) => writer.reconcile(key),
       },
       signal,
     );
   });
   return {
-    servedTo: (asked) => view.servedTo(asked),
+    readWaves: (request) => view.readWaves(request),
     held: () => writer.held(),
     warnings: () =>
       [...refusals(view), ...writer.problems(), ...heldTexts(writer, clock.now())].map(

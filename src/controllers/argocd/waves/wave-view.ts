@@ -14,7 +14,7 @@ import {
   servedWaves,
   type WaveCandidate,
   type WaveReading,
-  type WavesAsked,
+  type WavesRequest,
 } from '../../../core/argocd/waves/served-waves.ts';
 import { WAVES_ANNOTATION } from '../../../core/argocd/waves/wave-record.ts';
 import { waveUses, type WaveUses } from '../../../core/argocd/waves/wave-use.ts';
@@ -133,16 +133,16 @@ export class WaveView {
     return `Applications were last confirmed ${Math.round(staleMs / 1000)} s ago`;
   }
 
-  servedTo(asked: WavesAsked): WaveReading {
+  readWaves(request: WavesRequest): WaveReading {
     const candidates = this.#setsByName
-      .get(asked.applicationSet)
+      .get(request.applicationSet)
       .flatMap((object): readonly WaveCandidate[] => {
-        const rule = this.usesOf(object).rules.get(asked.placement);
+        const rule = this.usesOf(object).rules.get(request.placement);
         const { namespace = '', annotations = {} } = object.metadata;
         return rule === undefined ? [] : [{ namespace, rule, written: annotations[WAVES_ANNOTATION] }];
       });
-    return readServedWaves(asked, candidates, (text, namespace) =>
-      this.#parse(`${namespace}/${asked.applicationSet}`, text),
+    return readServedWaves(request, candidates, (text, namespace) =>
+      this.#parse(`${namespace}/${request.applicationSet}`, text),
     );
   }
 

@@ -2,7 +2,7 @@ import { deserialize, serialize } from 'node:v8';
 
 const HEAD_BYTES = 4;
 
-/** Serialises a value, with its length in front. Maps, sets and big integers are preserved. */
+/** Serialises a value, with its length in bytes in front. Maps, sets and big integers are preserved. */
 export function frameOf(value: unknown): Buffer {
   const body = serialize(value);
   const head = Buffer.alloc(HEAD_BYTES);

@@ -2,24 +2,27 @@ import { LastLists } from '../../../core/once-per-list.ts';
 
 /** A list of objects for a process that has most of them already. */
 export interface NumberedObjects {
-  /** Of each object in the list, in its order. */
+  /** The number of each object of the list, in its order. */
   readonly numbers: Int32Array;
-  /** Those that the other side does not have; they have the numbers after the largest one so far. */
+  /** The objects that the other side does not have. Their numbers follow the largest number so far. */
   readonly fresh: readonly object[];
 }
 
-/** Gives each object a number, so that the same object is sent once. Both sides forget what is in none of the lists of a round. */
+/**
+ * The sender. It numbers objects, so that each object is sent once. Both sides forget an object that
+ * no list of a round contains.
+ */
 export class SentObjects {
   readonly #keyOf: (object: object) => unknown;
   #known = new Map<unknown, number>();
   #next = 0;
 
-  /** @param keyOf what makes an object the same; absent: the very same object */
+  /** @param keyOf identifies an object. Default: the object in memory. */
   constructor(keyOf: (object: object) => unknown = (object) => object) {
     this.#keyOf = keyOf;
   }
 
-  /** The objects are all sent again. */
+  /** Forgets all objects, so that they are sent again. */
   forget(): void {
     this.#known = new Map();
   }
@@ -47,13 +50,16 @@ export class SentObjects {
   }
 }
 
-/** The other side of `SentObjects`: the very same object every time. */
+/** The receiver of what `SentObjects` packs. The same number always gives the same object in memory. */
 export class ReceivedObjects {
   #known = new Map<number, object>();
   #next = 0;
   readonly #last = new LastLists<object>();
 
-  /** A list with the same objects as before is the same list. */
+  /**
+   * A list with the same objects as before is the same list in memory.
+   * @throws RangeError for the number of an object that was not sent
+   */
   unpack<K extends string>(
     packed: Readonly<Record<K, NumberedObjects>>,
   ): Readonly<Record<K, readonly object[]>> {
@@ -68,7 +74,7 @@ export class ReceivedObjects {
         now.set(number, object);
         return object;
       });
-      lists[name] = this.#last.theSame(name, list);
+      lists[name] = this.#last.reuse(name, list);
     }
     this.#known = now;
     return lists;

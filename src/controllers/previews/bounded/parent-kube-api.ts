@@ -8,24 +8,24 @@ import { ReadOnlyKubeApi } from '../../../adapters/kube/read-only-kube-api.ts';
 /** The hub in a process without access to it: the parent process reads for it. */
 export class ParentKubeApi extends ReadOnlyKubeApi implements KubeApi {
   readonly server: string;
-  readonly #ask: (read: HubRead) => Promise<unknown>;
+  readonly #read: (request: HubRead) => Promise<unknown>;
 
-  constructor(server: string, ask: (read: HubRead) => Promise<unknown>) {
+  constructor(server: string, read: (request: HubRead) => Promise<unknown>) {
     super();
     this.server = server;
-    this.#ask = ask;
+    this.#read = read;
   }
 
   async get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
-    return (await this.#ask({ method: 'get', kind, key })) as KubeObject | undefined;
+    return (await this.#read({ method: 'get', kind, key })) as KubeObject | undefined;
   }
 
   async list(kind: KindInfo, options?: ListOptions): Promise<ObjectList> {
-    return (await this.#ask({ method: 'list', kind, options })) as ObjectList;
+    return (await this.#read({ method: 'list', kind, options })) as ObjectList;
   }
 
   async resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
-    return (await this.#ask({ method: 'resolve', apiVersion, kind })) as KindInfo | undefined;
+    return (await this.#read({ method: 'resolve', apiVersion, kind })) as KindInfo | undefined;
   }
 
   watch(): never {

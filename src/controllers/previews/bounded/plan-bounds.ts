@@ -2,11 +2,11 @@ import { InputError } from '../../../core/errors.ts';
 
 /** The limits for planning one pull request. */
 export interface PlanBounds {
-  /** From the start of the process to its plan. */
+  /** The time from the start of the process to its plan. */
   readonly timeMs: number;
-  /** Of the JavaScript heap. Together with buffers, the process may use half as much again. */
+  /** The size of the JavaScript heap. With its buffers the process may use half as much again. */
   readonly memoryMiB: number;
-  /** Of the plan, and of each read from the hub. */
+  /** The size of the plan. */
   readonly outputBytes: number;
 }
 

@@ -2,10 +2,11 @@ import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts'
 import { type BoundedPlanning, PlanningProcess } from './planning-process.ts';
 
 /**
- * Plans in a process of its own, so that what a repository holds can neither stop nor slow the controller: not its clock, not its heap,
- * not buffers outside of the heap, which the limits of a worker thread do not count. The process and all that it started are killed at a
- * bound, when `signal` aborts, and when the plan is there.
- * @throws InputError `plan.bound.…` when it hits a bound, and what planning throws
+ * Plans in a process of its own, so that the content of a repository can neither stop nor slow the
+ * controller. A worker thread would not be enough: its limits do not count buffers outside of the
+ * heap. The process and all that it started are killed when the plan is complete, when it exceeds a
+ * bound, or when `signal` aborts.
+ * @throws InputError `plan.bound.…` when the process exceeds a bound; the errors of planning
  */
 export async function planInProcess(
   input: PlanRevisionsInput,

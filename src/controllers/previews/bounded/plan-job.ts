@@ -5,29 +5,29 @@ import type { PlanRevisionsInput } from '../plan-revisions.ts';
 import type { SentObjects } from './numbered-objects.ts';
 import { packSnapshot, type SentSnapshot } from './sent-snapshot.ts';
 
-/** What a plan is made of, without what cannot be sent to another process. */
+/** The input of a plan, without the parts that cannot be sent to another process. */
 export interface PlanJob {
   readonly type: 'plan';
   readonly input: Omit<
     PlanRevisionsInput,
-    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'tell'
+    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'onProgress'
   >;
   readonly hub: SentSnapshot | undefined;
   readonly applications: Omit<ApplicationContext, 'inputsOf'> | undefined;
-  /** By `namespace/name`, of the placements on the hub. */
+  /** The budgets of the placements on the hub, by `namespace/name`. */
   readonly budgets: ReadonlyMap<string, RemovalBudget>;
-  /** Undefined: there is no hub to ask. */
+  /** The address of the hub; undefined without one. */
   readonly server: string | undefined;
 }
 
-/** @param sent what the other process got before */
+/** @param sent the objects that the other process has */
 export function jobOf(
-  given: PlanRevisionsInput,
+  full: PlanRevisionsInput,
   ambient: PlanRevisionsInput['ambient'],
   sent: SentObjects,
 ): PlanJob {
-  const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, ...rest } = given;
-  const { memory: _memory, tell: _tell, ...input } = rest;
+  const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, ...rest } = full;
+  const { memory: _memory, onProgress: _onProgress, ...input } = rest;
   const { inputsOf: _inputsOf, ...context } = applications ?? {};
   return {
     type: 'plan',

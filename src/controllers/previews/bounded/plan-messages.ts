@@ -12,12 +12,12 @@ export type HubRead =
 
 /** A message from the process that plans. */
 export type PlannerMessage =
-  | { readonly type: 'ask'; readonly id: number; readonly read: HubRead }
+  | { readonly type: 'read-hub'; readonly id: number; readonly read: HubRead }
   | { readonly type: 'planned'; readonly planned: PlannedRevisions }
   | { readonly type: 'failed'; readonly error: SentError };
 
-/** To it, after its job. */
-export type HubAnswer = { readonly type: 'answer'; readonly id: number } & (
+/** The response to `read-hub`. It is sent to the process that plans, after its job. */
+export type HubResponse = { readonly type: 'hub-response'; readonly id: number } & (
   | { readonly value: unknown }
   | { readonly error: SentError }
 );

@@ -15,18 +15,18 @@ import { SentLists } from './sent-lists.ts';
 import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
 import { jobOf } from './plan-job.ts';
 import {
-  type HubAnswer,
+  type HubResponse,
   type HubRead,
   type PlannerMessage,
   receivedError,
   sentError,
 } from './plan-messages.ts';
 
-const LOOK_MS = 250;
-/** How a process ends whose heap is full. */
-const HEAP_FULL = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
-/** What git, kustomize and Node.js need of the environment; credentials are not among it. */
-const PASSED = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
+const MEMORY_CHECK_INTERVAL_MS = 250;
+/** The signals by which a process ends whose heap is full. */
+const HEAP_FULL_SIGNALS = ['SIGABRT', 'SIGTRAP', 'SIGILL'];
+/** The environment variables that git, kustomize and Node.js need. None has credentials. */
+const PASSED_VARIABLES = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'SystemRoot'];
 const MIB = 1024 * 1024;
 
 export interface BoundedPlanning {
@@ -37,7 +37,7 @@ export interface BoundedPlanning {
 
 type Outcome = { readonly planned: PlannedRevisions } | { readonly error: Error };
 
-/** The plan that is made now. */
+/** The plan in progress. */
 interface CurrentPlan {
   readonly hub: KubeApi | undefined;
   readonly headsOf: PlanRevisionsInput['headsOf'];
@@ -49,7 +49,7 @@ type Child = ChildProcess & {
   readonly stdout: NodeJS.ReadableStream;
 };
 
-/** A process that makes one plan after the other. What hits a bound ends it. */
+/** A process that makes one plan after the other. It ends when a plan exceeds a bound. */
 export class PlanningProcess {
   readonly #child: Child;
   readonly #bounds: PlanBounds;
@@ -57,7 +57,7 @@ export class PlanningProcess {
   readonly #frames: FrameReader;
   readonly #sent = new SentObjects();
   readonly #lists = new SentLists();
-  /** Resolves when the process and its files are gone. */
+  /** Resolves when the process has ended and its files are deleted. */
   readonly ended: Promise<void>;
   #current: CurrentPlan | undefined;
   #isOver = false;
@@ -70,7 +70,7 @@ export class PlanningProcess {
     this.#bounds = bounds;
     this.#env = env;
     this.#frames = new FrameReader(bounds.outputBytes);
-    // Half of what a plan makes is garbage a moment later.
+    // Half of the objects of a plan live only for a moment.
     const flags = [`--max-old-space-size=${bounds.memoryMiB}`, '--max-semi-space-size=64'];
     this.#child = spawn(process.execPath, [...flags, fileURLToPath(program), String(bounds.outputBytes)], {
       cwd: scratchDir,
@@ -88,7 +88,7 @@ export class PlanningProcess {
   ): Promise<PlanningProcess> {
     const scratchDir = await mkdtemp(join(tmpdir(), 'berth-plan-'));
     const env = Object.fromEntries(
-      PASSED.flatMap((name) => (ambient[name] === undefined ? [] : [[name, ambient[name]]])),
+      PASSED_VARIABLES.flatMap((name) => (ambient[name] === undefined ? [] : [[name, ambient[name]]])),
     );
     return new PlanningProcess(planning, env, scratchDir);
   }
@@ -98,13 +98,15 @@ export class PlanningProcess {
     return !this.#isOver;
   }
 
+  /** The memory that the process uses now. */
   get residentMiB(): number {
     return residentBytes(this.#child.pid) / MIB;
   }
 
   /**
-   * Makes a plan; the one before it is over.
-   * @throws InputError `plan.bound.…` when it hits a bound, and what planning throws
+   * Makes a plan. Call it only when the previous plan has ended.
+   * @throws InputError `plan.bound.…` when the plan exceeds a bound; TransientError when the process
+   *   ends without a plan; the errors of planning
    */
   async plan(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
     const { timeMs, memoryMiB } = this.#bounds;
@@ -112,14 +114,14 @@ export class PlanningProcess {
     const deadline = setTimeout(() => this.#stop(boundExceeded('timeMs', this.#bounds)), timeMs);
     const watch = setInterval(() => {
       if (this.residentMiB > memoryMiB * 1.5) this.#stop(boundExceeded('memoryMiB', this.#bounds));
-    }, LOOK_MS);
+    }, MEMORY_CHECK_INTERVAL_MS);
     try {
       const outcome = await new Promise<Outcome>((settle) => {
         this.#current = { hub: input.hubApi, headsOf: input.headsOf, settle };
         signal.addEventListener('abort', onAbort, { once: true });
         // It may have aborted while the process was started.
         if (signal.aborted) onAbort();
-        else if (this.#isOver) settle({ error: this.#endedBy() });
+        else if (this.#isOver) settle({ error: this.#exitError() });
         else this.#child.stdin.write(frameOf(jobOf(input, this.#env, this.#sent)));
       });
       if ('planned' in outcome) return outcome.planned;
@@ -133,7 +135,7 @@ export class PlanningProcess {
     }
   }
 
-  /** Ends it with all that it started. */
+  /** Kills the process and all that it started. */
   async close(): Promise<void> {
     this.#kill();
     await this.ended;
@@ -155,15 +157,15 @@ export class PlanningProcess {
     child.stdout.on('data', (chunk: Buffer) => {
       const messages = this.#isOver ? [] : this.#frames.push(chunk);
       if (messages === 'too-large') this.#stop(boundExceeded('outputBytes', this.#bounds));
-      else for (const message of messages) this.#take(message as PlannerMessage);
+      else for (const message of messages) this.#onMessage(message as PlannerMessage);
     });
-    // It ended: `close` says how.
+    // The process has ended. The event `close` says how.
     child.stdin.on('error', () => undefined);
     await new Promise<void>((resolve) => {
       child.once('error', (error) => this.#current?.settle({ error: notStarted(error) }));
       child.once('close', (code, killedBy) => {
         this.#isOver = true;
-        this.#current?.settle({ error: this.#endedBy(code, killedBy) });
+        this.#current?.settle({ error: this.#exitError(code, killedBy) });
         resolve();
       });
     });
@@ -171,10 +173,10 @@ export class PlanningProcess {
     await rm(scratchDir, { recursive: true, force: true, maxRetries: 3 });
   }
 
-  #take(message: PlannerMessage): void {
+  #onMessage(message: PlannerMessage): void {
     switch (message.type) {
-      case 'ask':
-        void this.#answer(message.id, message.read);
+      case 'read-hub':
+        void this.#respond(message.id, message.read);
         return;
       case 'planned':
         this.#current?.settle({ planned: message.planned });
@@ -184,16 +186,16 @@ export class PlanningProcess {
     }
   }
 
-  async #answer(id: number, read: HubRead): Promise<void> {
+  async #respond(id: number, read: HubRead): Promise<void> {
     const current = this.#current;
-    let answer: Buffer;
+    let response: Buffer;
     try {
       const value = await this.#readHub(current, read);
-      answer = frameOf({ type: 'answer', id, value } satisfies HubAnswer);
+      response = frameOf({ type: 'hub-response', id, value } satisfies HubResponse);
     } catch (error) {
-      answer = frameOf({ type: 'answer', id, error: sentError(error) } satisfies HubAnswer);
+      response = frameOf({ type: 'hub-response', id, error: sentError(error) } satisfies HubResponse);
     }
-    if (this.#child.stdin.writable) this.#child.stdin.write(answer);
+    if (this.#child.stdin.writable) this.#child.stdin.write(response);
   }
 
   async #readHub(plan: CurrentPlan | undefined, read: HubRead): Promise<unknown> {
@@ -211,9 +213,9 @@ export class PlanningProcess {
     }
   }
 
-  #endedBy(code = this.#child.exitCode, signal = this.#child.signalCode): Error {
-    // 134: a shell's word for SIGABRT.
-    if ((signal !== null && HEAP_FULL.includes(signal)) || code === 134)
+  #exitError(code = this.#child.exitCode, signal = this.#child.signalCode): Error {
+    // A shell reports SIGABRT as 134.
+    if ((signal !== null && HEAP_FULL_SIGNALS.includes(signal)) || code === 134)
       return boundExceeded('memoryMiB', this.#bounds);
     return new TransientError(`ended without a plan (${signal ?? `exit code ${code}`})`, {
       code: 'plan.process',

@@ -3,22 +3,26 @@ import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts'
 import { planInProcess } from './plan-in-process.ts';
 import { type BoundedPlanning, PlanningProcess } from './planning-process.ts';
 
-/** One that has nothing to do for so long gives its memory back. */
+/** A process that makes no plan for this time is ended. */
 const IDLE_MS = 10 * 60_000;
-/** One that has grown beyond this part of its bound is not used again. */
-const MAX_PART = 0.75;
+/** A process that uses more than this share of its memory bound is not used again. */
+const MAX_MEMORY_SHARE = 0.75;
+/** A process that made so many plans is not used again. */
 const MAX_PLANS = 200;
 
+/** A process without a plan. */
 interface Idle {
   readonly process: PlanningProcess;
+  /** How many plans it made. */
   readonly plans: number;
   readonly cancel: () => void;
 }
 
 /**
- * Reuses planning processes: a used process has the program loaded, the files of the base parsed and the objects of the hub in memory.
- * A plan of a fork gets a process of its own, so that no data of strangers remains for the next plan. A process ends when a plan
- * exceeds a bound or is stopped.
+ * Reuses planning processes. A used process has loaded the program and parsed the files of the base,
+ * and has the objects of the hub in memory. A plan of a fork gets a process of its own, so that no
+ * data of strangers remains for the next plan. A process ends when a plan exceeds a bound or is
+ * stopped.
  */
 export class PlanningProcesses {
   readonly #planning: BoundedPlanning;
@@ -31,7 +35,7 @@ export class PlanningProcesses {
     this.#clock = clock;
   }
 
-  /** @throws InputError `plan.bound.…` when it hits a bound, and what planning throws */
+  /** @throws InputError `plan.bound.…` when the plan exceeds a bound; the errors of planning */
   async plan(input: PlanRevisionsInput, signal: AbortSignal): Promise<PlannedRevisions> {
     if (input.runsPrograms === false) return planInProcess(input, this.#planning, signal);
     signal.throwIfAborted();
@@ -67,9 +71,9 @@ export class PlanningProcesses {
 
   async #putBack(process: PlanningProcess, plans: number): Promise<void> {
     const { memoryMiB } = this.#planning.bounds;
-    const isUsed = plans >= MAX_PLANS || process.residentMiB > memoryMiB * MAX_PART;
+    const isWornOut = plans >= MAX_PLANS || process.residentMiB > memoryMiB * MAX_MEMORY_SHARE;
     if (!process.isAlive) return;
-    if (isUsed || this.#isClosed) return process.close();
+    if (isWornOut || this.#isClosed) return process.close();
     const cancel = this.#clock.schedule(IDLE_MS, () => {
       this.#idle.splice(
         this.#idle.findIndex((one) => one.process === process),

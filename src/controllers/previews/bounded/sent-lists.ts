@@ -6,15 +6,15 @@ import type { HubRead } from './plan-messages.ts';
 type ListRead = Extract<HubRead, { readonly method: 'list' }>;
 type HeadsRead = Extract<HubRead, { readonly method: 'heads' }>;
 
-/** A list from the hub for a process that got most of its objects by an earlier list of the same read. */
+/** A list from the hub for a process that has most of its objects from an earlier list of the same read. */
 export type SentList = Omit<ObjectList, 'items'> & { readonly items: NumberedObjects };
 
-/** Sends each version of an object once, as long as each list has it. */
+/** The sender. It sends each version of an object once, as long as all lists of the same read have it. */
 export class SentLists {
   readonly #sent = new Map<string, { readonly objects: SentObjects; readonly at: number }>();
   readonly #heads = new Map<string, SentObjects>();
 
-  /** @param heads the same object every time, as long as it does not change */
+  /** @param heads undefined if they are unknown. An unchanged head must be the same object in memory. */
   packHeads(read: HeadsRead, heads: readonly object[] | undefined): NumberedObjects | undefined {
     if (heads === undefined) return undefined;
     const key = readKey(read);
@@ -27,14 +27,14 @@ export class SentLists {
     const key = readKey(read);
     const { objects, at: before } = this.#sent.get(key) ?? { objects: new SentObjects(versionOf), at: 0 };
     const at = Number(rest.resourceVersion);
-    // A hub that was restored gives versions out a second time.
+    // A restored hub may use a version for a second time.
     if (!(at >= before)) objects.forget();
     this.#sent.set(key, { objects, at });
     return { ...rest, ...objects.pack({ items }) };
   }
 }
 
-/** The other side of `SentLists`: an unchanged object is the very same object every time. */
+/** The receiver of what `SentLists` packs. An unchanged object is the same object in memory. */
 export class ReceivedLists {
   readonly #received = new Map<string, ReceivedObjects>();
 
@@ -58,7 +58,7 @@ function readKey(read: ListRead | HeadsRead): string {
   return JSON.stringify([read.method, read.kind, 'options' in read ? read.options : undefined]);
 }
 
-/** Its uid and version. An object without them, as from a hub that keeps none, is another one each time. */
+/** Identifies the version of an object. An object without uid or version counts as new each time. */
 function versionOf(object: object): unknown {
   const { uid, resourceVersion } = (object as KubeObject).metadata;
   return uid === undefined || resourceVersion === undefined ? object : `${uid} ${resourceVersion}`;

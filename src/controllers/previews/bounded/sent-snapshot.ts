@@ -7,12 +7,12 @@ type ListName = 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'decisi
 /** A snapshot for a process that has most of its objects already. */
 export type SentSnapshot = Omit<Snapshot, ListName> & Readonly<Record<ListName, NumberedObjects>>;
 
-/** @param sent what the other side got before */
+/** @param sent the objects that the other side has */
 export function packSnapshot(snapshot: Snapshot, sent: SentObjects): SentSnapshot {
   return { ...snapshot, ...sent.pack(listsOf(snapshot)) };
 }
 
-/** @param received what came before */
+/** @param received the objects that were received before */
 export function unpackSnapshot(snapshot: SentSnapshot, received: ReceivedObjects): Snapshot {
   const lists = received.unpack(listsOf(snapshot)) as unknown as Pick<Snapshot, ListName>;
   return { ...snapshot, ...lists };

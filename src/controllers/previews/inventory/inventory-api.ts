@@ -25,9 +25,9 @@ export class InventoryApi extends ReadOnlyKubeApi implements KubeApi {
     for (const object of inventory.objects) {
       const key = `${object.apiVersion}/${object.kind}`;
       const known = this.#byKind.get(key);
-      const whole = object.kind === SECRET.kind ? withData(object) : object;
-      if (known === undefined) this.#byKind.set(key, [whole]);
-      else known.push(whole);
+      const served = object.kind === SECRET.kind ? withData(object) : object;
+      if (known === undefined) this.#byKind.set(key, [served]);
+      else known.push(served);
     }
   }
 
@@ -42,7 +42,10 @@ export class InventoryApi extends ReadOnlyKubeApi implements KubeApi {
   }
 
   async list(kind: KindInfo, options: ListOptions = {}): Promise<ObjectList> {
-    return { items: this.#objects(kind).filter((object) => isAsked(object, options)), resourceVersion: '0' };
+    return {
+      items: this.#objects(kind).filter((object) => isSelected(object, options)),
+      resourceVersion: '0',
+    };
   }
 
   async resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
@@ -78,14 +81,17 @@ export class InventoryApi extends ReadOnlyKubeApi implements KubeApi {
 }
 
 /** Supports existence and equality of labels, and equality of the name. Plans use no other selectors. */
-function isAsked({ metadata }: KubeObject, { namespace = '', labelSelector = '' }: ListOptions): boolean {
+function isSelected({ metadata }: KubeObject, options: ListOptions): boolean {
+  const { namespace = '', labelSelector = '', fieldSelector = '' } = options;
   if (namespace !== '' && metadata.namespace !== namespace) return false;
+  if (fieldSelector !== '' && fieldSelector !== `metadata.name=${metadata.name}`) return false;
   if (labelSelector === '') return true;
   const at = labelSelector.indexOf('=');
   const actual = metadata.labels?.[at === -1 ? labelSelector : labelSelector.slice(0, at)];
   return at === -1 ? actual !== undefined : actual === labelSelector.slice(at + 1);
 }
 
+/** A Secret as the hub serves it: with the recorded data of a cluster, encoded again. */
 function withData({ [CLUSTER_FIELD]: cluster = {}, ...secret }: KubeObject): KubeObject {
   const texts = Object.entries(cluster as Readonly<Record<string, string>>);
   const data = texts.map(([key, text]) => [key, Buffer.from(text, 'utf8').toString('base64')]);

@@ -1,3 +1,4 @@
+import { compareText } from '../../../core/compare-text.ts';
 import pLimit from 'p-limit';
 import { secretTexts } from '../../../adapters/kube/secret-texts.ts';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
@@ -98,11 +99,14 @@ class InventoryReader {
 
   result(): Pick<Inventory, 'kinds' | 'objects' | 'unread'> {
     const sorted = <T>(map: ReadonlyMap<string, T>): readonly T[] =>
-      [...map].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, value]) => value);
+      [...map].sort(([a], [b]) => compareText(a, b)).map(([, value]) => value);
     return { kinds: sorted(this.#kinds), objects: sorted(this.#objects), unread: sorted(this.#unread) };
   }
 
-  /** @returns the objects as the hub has them, with apiVersion and kind */
+  /**
+   * Reads objects, and stores them redacted.
+   * @returns the objects as the hub has them, with apiVersion and kind
+   */
   async take(kind: KindInfo, options: ListOptions = {}): Promise<readonly KubeObject[]> {
     const { items } = await this.#limit(() => this.#api.list(kind, options));
     // The items of a list have no apiVersion and kind.
@@ -137,12 +141,12 @@ class InventoryReader {
     });
     for (const info of definitions.flatMap(kindsOf))
       this.#kinds.set(`${apiVersionOf(info)}/${info.kind}`, info);
-    const asked = [
+    const kinds = [
       ...BUILTIN_RESOURCES.map(({ group, version, kind }) => ({ group, version, kind })),
       ...[...NEEDED, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, APPLICATION_SET],
     ];
     const names = new Map(
-      asked.map(({ group, version, kind }) => {
+      kinds.map(({ group, version, kind }) => {
         const apiVersion = group === '' ? version : `${group}/${version}`;
         return [`${apiVersion}/${kind}`, { apiVersion, kind }];
       }),

@@ -25,7 +25,7 @@ export interface HubStateWatchOptions {
 export class HubStateWatch {
   readonly #options: HubStateWatchOptions;
   #cancel: (() => void) | undefined;
-  #lookedAtMs = -Infinity;
+  #checkedAtMs = -Infinity;
   #state: string | undefined;
   #digested: Pick<Snapshot, (typeof DIGESTED)[number]> | undefined;
   #closed = false;
@@ -50,8 +50,8 @@ export class HubStateWatch {
   objectChanged(): void {
     if (this.#closed || this.#cancel !== undefined || this.#state === undefined) return;
     const { clock } = this.#options;
-    const waitMs = Math.max(GATHER_MS, this.#lookedAtMs + PACE_MS - clock.now());
-    this.#cancel = clock.schedule(Math.min(waitMs, PACE_MS), () => this.#look());
+    const waitMs = Math.max(GATHER_MS, this.#checkedAtMs + PACE_MS - clock.now());
+    this.#cancel = clock.schedule(Math.min(waitMs, PACE_MS), () => this.#check());
   }
 
   close(): void {
@@ -59,9 +59,9 @@ export class HubStateWatch {
     this.#cancel?.();
   }
 
-  #look(): void {
+  #check(): void {
     this.#cancel = undefined;
-    this.#lookedAtMs = this.#options.clock.now();
+    this.#checkedAtMs = this.#options.clock.now();
     const before = this.#state;
     if (this.now() !== before) this.#options.onChange();
   }

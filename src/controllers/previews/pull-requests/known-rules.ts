@@ -1,3 +1,4 @@
+import { compareText } from '../../../core/compare-text.ts';
 /** Where the names are stored. */
 export interface KnownRuleStore {
   get(name: string): KnownRule | undefined;
@@ -11,7 +12,7 @@ export interface KnownRule {
 }
 
 /** Each known rule gets a status on every pull request. */
-const MOST = 100;
+const MAX_RULES = 100;
 
 /**
  * The names of all guard rules that a repository ever had. A branch protection may still require the status of a
@@ -29,14 +30,14 @@ export class KnownRules {
 
   /** Most recently seen first. */
   names(): readonly string[] {
-    return this.#store.keys().toSorted((a, b) => this.#seenAt(b) - this.#seenAt(a) || (a < b ? -1 : 1));
+    return this.#store.keys().toSorted((a, b) => this.#seenAt(b) - this.#seenAt(a) || compareText(a, b));
   }
 
   /** Records the names of the rules in a base. */
-  see(names: readonly string[]): void {
+  record(names: readonly string[]): void {
     const seenAtMs = this.#now();
     for (const name of names) this.#store.set(name, { seenAtMs });
-    for (const name of this.names().slice(MOST)) this.#store.delete(name);
+    for (const name of this.names().slice(MAX_RULES)) this.#store.delete(name);
   }
 
   #seenAt(name: string): number {

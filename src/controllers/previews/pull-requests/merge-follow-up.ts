@@ -5,7 +5,7 @@ import type { KubeApi } from '../../../core/ports.ts';
 import {
   compareMerge,
   type MergeDifference,
-  type PublishedPlacement,
+  type PlacementAfterMerge,
 } from '../../../core/preview/comment/merge-comparison.ts';
 import { activeHold } from '../../../core/publish/approval/active-hold.ts';
 import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
@@ -20,7 +20,7 @@ export function mergeDifferences(
 ): readonly MergeDifference[] {
   const { clusters } = new PublishedClusters().read(decisions);
   const found = new Map(
-    placements.map((placement): [string, PublishedPlacement] => {
+    placements.map((placement): [string, PlacementAfterMerge] => {
       const key = namespacedName(placement.metadata);
       return [key, { clusters: clusters.get(key) ?? [], held: activeHold(placement)?.message }];
     }),

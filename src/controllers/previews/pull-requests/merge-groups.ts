@@ -6,28 +6,29 @@ import type { MergeGroup } from './reported-events.ts';
 import { previewMarker } from './sticky-comment.ts';
 
 /** A merge queue builds only a few groups at the same time. */
-const MAX_EARLY = 20;
+const MAX_POSTPONED = 20;
 
 /** The groups of a repository's merge queue. Each gets the statuses of a preview, but no comment. */
 export class MergeGroups {
   readonly #options: PullRequestPreviewsOptions;
   readonly #statuses: PreviewStatuses;
   /** Groups that were reported before the hub followed the source. */
-  readonly #early: MergeGroup[] = [];
+  readonly #postponed: MergeGroup[] = [];
 
   constructor(options: PullRequestPreviewsOptions, statuses: PreviewStatuses) {
     this.#options = options;
     this.#statuses = statuses;
   }
 
-  wait(group: MergeGroup): void {
-    this.#early.push(group);
-    this.#early.splice(0, this.#early.length - MAX_EARLY);
+  /** Keeps a group until the hub follows the source. */
+  postpone(group: MergeGroup): void {
+    this.#postponed.push(group);
+    this.#postponed.splice(0, this.#postponed.length - MAX_POSTPONED);
   }
 
-  /** The groups that waited. Each is returned once. */
-  waited(): readonly MergeGroup[] {
-    return this.#early.splice(0);
+  /** Returns the postponed groups, and forgets them. */
+  takePostponed(): readonly MergeGroup[] {
+    return this.#postponed.splice(0);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker } from './sticky-comment.ts';
 
 /** The interval between two checks of what is published. */
-const LOOK_MS = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 /** Decisions settle within this time after the hub follows a commit. A difference that remains is reported. */
 const SETTLE_MS = 60_000;
 /** Berth stops watching a merge that the hub has not followed within this time. */
@@ -23,10 +23,11 @@ export class MergeWatch {
     this.#options = options;
   }
 
+  /** Begins to watch a merge. @throws the errors of the forge and of the hub */
   async begin({ number, mergeCommit, baseBranch }: PullRequest, signal: AbortSignal): Promise<void> {
     const record = this.#record(number);
     // Without a plan there is nothing to compare. A pull request that was read as closed may be merged, because some
-    // forges answer while they merge.
+    // forges respond while they merge.
     if (record.base === '' || record.merge !== undefined) return;
     // The forge has not finished the merge.
     if (mergeCommit === undefined) return this.#later(number);
@@ -36,7 +37,10 @@ export class MergeWatch {
     return this.follow(number, merge, signal);
   }
 
-  /** Checks again until what is published has settled. */
+  /**
+   * Checks the merge once, and again later until what is published has settled.
+   * @throws the errors of the forge and of the hub
+   */
   async follow(number: number, merge: RecordedMerge, signal: AbortSignal): Promise<void> {
     const { clock, hub, namespace, snapshot, repositoryName } = this.#options;
     const nowMs = clock.now();
@@ -111,7 +115,7 @@ export class MergeWatch {
 
   #later(number: number): void {
     const { queue, source } = this.#options;
-    queue.addAfter({ source, number }, LOOK_MS);
+    queue.addAfter({ source, number }, CHECK_INTERVAL_MS);
   }
 
   #record(number: number): PreviewRecord {

@@ -1,8 +1,10 @@
 import type { PreviewRecord } from './preview-record.ts';
 
 /**
- * What the plan said whose merge leaves this tree: however it is merged, the content is the same as long as the base is the one of the plan.
- * @returns by `namespace/name`, the plan tokens of placements that change; undefined: no plan says so
+ * Finds the plan of the merge that left this tree. Each way to merge leaves the same tree, as long as
+ * the base is the one of the plan.
+ * @returns the plan tokens of the placements that change, by `namespace/name`; undefined if no plan
+ *   predicted the tree
  */
 export function planOfTree(
   records: {

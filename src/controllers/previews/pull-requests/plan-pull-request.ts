@@ -44,7 +44,7 @@ export interface PlannedPullRequest {
 /**
  * Plans what merging a pull request changes on the current hub. Problems of the pull request itself are outcomes, not
  * errors: conflicts, an exceeded bound, or commits that cannot be read.
- * @throws TransientError when the forge or the hub does not answer
+ * @throws TransientError when the forge or the hub does not respond
  */
 export async function planPullRequest(
   options: PullRequestPlannerOptions,
@@ -75,7 +75,7 @@ export async function planPullRequest(
       ...(await options.argoPart()),
       ambient: env,
       runsPrograms: !fromFork,
-      tell: () => undefined,
+      onProgress: () => undefined,
     };
     const { plan, problems, tree } = await options.planWithin(input, signal);
     const stale = options.staleness();
@@ -107,7 +107,7 @@ function unplanned(
 ): PreviewOutcome {
   const named = (text: string): string =>
     text.replaceAll(headCommit, 'the pull request').replaceAll(baseCommit, baseBranch);
-  // What is wrong with the plan itself goes on as a sentence.
+  // The message of a problem of the plan itself becomes the rest of a sentence.
   const text = code.startsWith('plan.') ? message.replace(`${subject}: `, `${lowered(subject)} `) : message;
   return { kind: 'unplanned', message: named(text), hint: hint === undefined ? undefined : named(hint) };
 }

@@ -59,7 +59,8 @@ export class PreviewStatuses {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { forge, source, knownRules } = this.#options;
-    if (outcome.kind === 'planned') knownRules?.see((outcome.plan.rules?.base ?? []).map(({ name }) => name));
+    if (outcome.kind === 'planned')
+      knownRules?.record((outcome.plan.rules?.base ?? []).map(({ name }) => name));
     const rules = knownRules === undefined ? [] : ruleStatuses(outcome, knownRules.names());
     const digests: string[] = [];
     for (const { name, ...status } of rules.slice(0, MAX_RULES)) {

@@ -69,7 +69,7 @@ export class PullRequestPreviews {
     this.#merges.followed = this.#read;
     this.#wakeUp.call();
     for (const number of this.#openNumbers()) this.#enqueue(number);
-    return this.#groups.waited();
+    return this.#groups.takePostponed();
   }
 
   /** The state that plans are made on has changed: plans made on another state are made again. */
@@ -101,7 +101,7 @@ export class PullRequestPreviews {
   async mergeGroup(group: MergeGroup, signal: AbortSignal): Promise<void> {
     if (this.#options.leadership?.isHeld === false) return;
     // Until the hub follows the source, a plan would be made on an outdated fleet.
-    if (this.#merges.followed === undefined) return this.#groups.wait(group);
+    if (this.#merges.followed === undefined) return this.#groups.postpone(group);
     this.#branch ??= await this.#options.forge.defaultBranch(signal);
     if (group.baseBranch === this.#branch) await this.#groups.plan(group, signal);
   }

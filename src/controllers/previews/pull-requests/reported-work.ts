@@ -9,9 +9,9 @@ export interface ReportedWorkOptions<T> {
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
-  /** What it is, for display: `comment`. */
+  /** The kind of event, for display: `comment`. */
   readonly what: string;
-  readonly obey: (previews: PullRequestPreviews, item: T, signal: AbortSignal) => Promise<void>;
+  readonly handle: (previews: PullRequestPreviews, item: T, signal: AbortSignal) => Promise<void>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
@@ -32,26 +32,28 @@ export class ReportedWork<T> {
     this.#options = options;
   }
 
-  take(previews: PullRequestPreviews, item: T): void {
+  /** Adds an event. It is dropped if too many wait. */
+  add(previews: PullRequestPreviews, item: T): void {
     if (this.#waiting.length >= MAX_WAITING) return;
     this.#waiting.push([previews, item]);
     this.#wakeUp.call();
   }
 
+  /** Handles the events until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const next = this.#waiting.shift();
       if (next === undefined) await this.#wakeUp.wait(signal);
-      else await this.#obey(...next, signal);
+      else await this.#handle(...next, signal);
     }
   }
 
-  async #obey(previews: PullRequestPreviews, item: T, signal: AbortSignal): Promise<void> {
-    const { clock, random, log, what, obey, onError } = this.#options;
+  async #handle(previews: PullRequestPreviews, item: T, signal: AbortSignal): Promise<void> {
+    const { clock, random, log, what, handle, onError } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 30_000 }, random);
     for (let attempt = 1; !signal.aborted; attempt++) {
       try {
-        return await obey(previews, item, signal);
+        return await handle(previews, item, signal);
       } catch (error) {
         if (signal.aborted) return;
         const { source } = previews;

@@ -12,8 +12,8 @@ export interface CommitReporterOptions {
   readonly source: string;
   readonly targetUrl?: string | undefined;
   readonly post: (status: CommitStatus, signal: AbortSignal) => Promise<void>;
-  /** The last report, kept over restarts, so that nothing is reported twice. */
-  readonly told: {
+  /** The last report of each source, kept over restarts, so that nothing is reported twice. */
+  readonly lastReports: {
     get(key: string): ReportedStatus | undefined;
     set(key: string, value: ReportedStatus): void;
   };
@@ -52,10 +52,10 @@ export class CommitReporter {
   }
 
   report(content: SourceContent): void {
-    const { source, told, targetUrl } = this.#options;
+    const { source, lastReports, targetUrl } = this.#options;
     if (content.commit === undefined) return;
     const status = { ...statusOf(content), commit: content.commit.id, context: `berth/${source}`, targetUrl };
-    const last = told.get(source);
+    const last = lastReports.get(source);
     if (last?.commit === status.commit && last.text === textOf(status)) return;
     // Only the leader reports. A process that takes over starts with the newest commit.
     if (this.#options.leadership?.isHeld === false) this.#waiting.clear();
@@ -81,14 +81,14 @@ export class CommitReporter {
   }
 
   async #report(status: CommitStatus, signal: AbortSignal): Promise<void> {
-    const { post, told, source, leadership, clock, random, log, onError } = this.#options;
+    const { post, lastReports, source, leadership, clock, random, log, onError } = this.#options;
     const backoff = new Backoff({ initialMs: 1_000, maxMs: 300_000 }, random);
     for (let attempt = 1; !signal.aborted; attempt++) {
       await leadership?.whenHeld(signal);
       if (signal.aborted) return;
       try {
         await post(status, signal);
-        told.set(source, { commit: status.commit, text: textOf(status) });
+        lastReports.set(source, { commit: status.commit, text: textOf(status) });
         return;
       } catch (error) {
         if (signal.aborted) return;
@@ -96,8 +96,8 @@ export class CommitReporter {
         if (attempt === 1) onError(error);
         // A refused status is not retried; a newer commit is reported again.
         if (error instanceof InputError || !(error instanceof BerthError) || attempt >= MAX_TRIES) return;
-        const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
-        await sleep(clock, Math.max(askedMs, backoff.nextMs()), signal);
+        const retryAfterMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
+        await sleep(clock, Math.max(retryAfterMs, backoff.nextMs()), signal);
       }
     }
   }

@@ -195,7 +195,7 @@ export class GitLoop {
     const { source } = this.#options;
     try {
       this.#emitSource('fetching');
-      const { commit } = await source.fetch({ signal, onAnswered: () => this.#emitSource('fetched') });
+      const { commit } = await source.fetch({ signal, onObjectsReceived: () => this.#emitSource('fetched') });
       await this.#read(commit, signal);
       return undefined;
     } catch (error) {
@@ -270,7 +270,7 @@ export class GitLoop {
     this.#report(this.#outcome);
     // Results from before the hub was restored or replaced are invalid.
     if (hubChanges !== this.#hubChanges) return sync.compareAllNext();
-    if (!this.#isPartial) this.#emitSource('whole');
+    if (!this.#isPartial) this.#emitSource('complete');
   }
 
   #emitSource(kind: Exclude<SourceEvent['kind'], 'read' | 'checked' | 'deleted'>): void {
@@ -279,7 +279,7 @@ export class GitLoop {
 
   get #isPartial(): boolean {
     const { problems = [], pruneWaits = false } = this.#outcome ?? {};
-    return pruneWaits || problems.some(({ isHalf }) => isHalf === true);
+    return pruneWaits || problems.some(({ isCommitPartial }) => isCommitPartial === true);
   }
 
   /**

@@ -18,7 +18,7 @@ export interface SyncProblem {
   /** Whether the problem may disappear without a change in Git. */
   readonly retry: boolean;
   /** The hub did not respond for an input of decisions, so the commit is only partly applied. */
-  readonly isHalf?: boolean;
+  readonly isCommitPartial?: boolean;
   /** The hub does not serve the object's kind. */
   readonly isNotServed?: boolean;
   /** The namespace of the object, if the hub does not have it. */
@@ -57,7 +57,7 @@ export function syncProblemOf(
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError || mayBeAllowedLater(error),
     // An unserved kind, or an object of another source, will not change soon.
-    isHalf:
+    isCommitPartial:
       error instanceof TransientError &&
       error.code.startsWith('kube.') &&
       DECISION_INPUTS.has(entry.object.kind),
@@ -80,7 +80,7 @@ export function leftFieldsProblem(
     message: `fields belong to another manager and stay unchanged, everything else is applied: ${named.join(', ')}${more}`,
     location: formatLocation(entry.location),
     retry: false,
-    isHalf: false,
+    isCommitPartial: false,
   };
 }
 

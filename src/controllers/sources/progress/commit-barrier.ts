@@ -12,7 +12,7 @@ const MAX_FOLLOW_MS = 300_000;
 const MAX_FIRST_READ_MS = 60_000;
 /** How long to wait until the watch shows a write. A later write may have replaced it. */
 const MAX_LAG_MS = 60_000;
-const WHOLE_POLL_MS = 50;
+const POLL_INTERVAL_MS = 50;
 
 interface Wait {
   readonly sinceMs: number;
@@ -67,8 +67,8 @@ export class CommitBarrier {
       });
   }
 
-  /** Another process writes to the hub, so it is not known which part of a commit is applied. */
-  standBy(): void {
+  /** Called when another process leads. It writes to the hub, so it is unknown which part of a commit is applied. */
+  beginStandby(): void {
     this.#standsBy = true;
   }
 
@@ -86,8 +86,8 @@ export class CommitBarrier {
     for (const source of this.#sources) {
       // After a restore or replacement, the hub is compared with every source before it counts as
       // complete.
-      const mayBeWhole = this.#unread.has(source) && !this.#uncompared.has(source);
-      this.#partial.set(source, this.#since(mayBeWhole ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
+      const waitsForReadOnly = this.#unread.has(source) && !this.#uncompared.has(source);
+      this.#partial.set(source, this.#since(waitsForReadOnly ? MAX_FIRST_READ_MS : MAX_FOLLOW_MS));
     }
   }
 
@@ -95,7 +95,7 @@ export class CommitBarrier {
   handle({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (!this.#sources.includes(source)) return;
     if (kind === 'read') this.#read(source);
-    else if (kind === 'whole') this.#followed(source);
+    else if (kind === 'complete') this.#followed(source);
   }
 
   /** Another source of the same repository read a commit that this source will read, too. */
@@ -115,7 +115,7 @@ export class CommitBarrier {
   #read(source: string): void {
     this.#begun += 1;
     const [isFirst, wasExpected] = [this.#unread.delete(source), this.#expected.delete(source)];
-    // The time is not extended while commits follow each other without becoming whole, so that the wait ends.
+    // The time is not extended while commits follow each other without becoming complete, so that the wait ends.
     if (isFirst || wasExpected || !this.#partial.has(source))
       this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
   }
@@ -149,7 +149,7 @@ export class CommitBarrier {
   /** False after `hubChanged`, until the hub follows all sources or the wait takes too long. */
   get isHubCompared(): boolean {
     // Also drops entries that took too long.
-    if (!this.isHalf) this.#uncompared.clear();
+    if (!this.isCommitPartial) this.#uncompared.clear();
     return this.#uncompared.size + this.#stale.size === 0;
   }
 
@@ -157,8 +157,8 @@ export class CommitBarrier {
    * Resolves when the hub is compared and shows complete commits, or when aborted. It polls,
    * because no event reports a timeout.
    */
-  async whenWhole(signal: AbortSignal): Promise<void> {
-    while (this.isHalf && !signal.aborted) await sleep(this.#clock, WHOLE_POLL_MS, signal);
+  async whenCommitsComplete(signal: AbortSignal): Promise<void> {
+    while (this.isCommitPartial && !signal.aborted) await sleep(this.#clock, POLL_INTERVAL_MS, signal);
   }
 
   /** The hub follows the commit completely, except for objects that it refuses permanently. */
@@ -173,6 +173,7 @@ export class CommitBarrier {
     this.#await(object, (now) => now !== undefined && isShown(now, version));
   }
 
+  /**  object as it was before the deletion */
   deleted(object: KubeObject): void {
     const { uid } = object.metadata;
     this.#await(object, (now) => now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined);
@@ -183,7 +184,8 @@ export class CommitBarrier {
     return this.#begun;
   }
 
-  get isHalf(): boolean {
+  /** Whether the hub, as the watches show it, is between two commits. Always true in a standby. */
+  get isCommitPartial(): boolean {
     if (this.#standsBy) return true;
     const nowMs = this.#clock.now();
     const isOver = ({ sinceMs, forMs }: Wait): boolean => Math.abs(nowMs - sinceMs) >= forMs;
@@ -193,7 +195,7 @@ export class CommitBarrier {
   }
 
   /** Calls the listener when the hub is at one commit again. It is not called if the wait only timed out. */
-  onWhole(listener: () => void): void {
+  onCommitsComplete(listener: () => void): void {
     this.#listeners.add(listener);
   }
 
@@ -206,7 +208,7 @@ export class CommitBarrier {
   }
 
   #done(forget: () => boolean): void {
-    if (forget() && !this.isHalf) for (const listener of this.#listeners) listener();
+    if (forget() && !this.isCommitPartial) for (const listener of this.#listeners) listener();
   }
 
   #since(forMs: number): Wait {

@@ -11,7 +11,7 @@ export interface SharedCommitsOptions {
 
 /**
  * Sources that follow the same ref of the same repository. One push changes all of them, but each reads the commit
- * independently. Between the first and the last of these reads the hub shows half of the commit.
+ * independently. Between the first and the last of these reads the hub shows a part of the commit.
  */
 export class SharedCommits {
   readonly #options: SharedCommitsOptions;

@@ -14,7 +14,7 @@ export type SourceEvent = { readonly source: string } & (
         /** The pass ended: the hub follows the commit, as far as possible. */
         | 'followed'
         /** The hub follows the commit completely, except for objects that it refuses permanently. */
-        | 'whole'
+        | 'complete'
         /** The source could not be fetched, read or followed this time. */
         | 'failed'
         /** The source must fetch now: deletions of another source wait for it, or its own deletions may continue. */

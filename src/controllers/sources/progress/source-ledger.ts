@@ -74,7 +74,7 @@ export class SourceLedger {
    * The commit of the object's source. For an object that Berth did not apply (`sync: observe`), the commit that was
    * last read.
    */
-  commitBehind(object: Pick<KubeObject, 'metadata'>): CommitInfo | undefined {
+  lastCommitOf(object: Pick<KubeObject, 'metadata'>): CommitInfo | undefined {
     const source = this.#sourceOf(object);
     return source === undefined ? this.#newest : this.#commits.get(source.name);
   }

@@ -73,7 +73,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
   const followed = new LastFollowedCommit(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
   let [accepted, lastRead]: (string | undefined)[] = [];
   const damage = new MirrorDamage(mirrorDir);
-  const maintenance = new MirrorMaintenance(() => repository.tidy());
+  const maintenance = new MirrorMaintenance(() => repository.repack());
   return {
     repository,
     inProcess,

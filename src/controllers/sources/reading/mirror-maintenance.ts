@@ -1,11 +1,11 @@
 /** Maintains a mirror in the background. Repacking takes seconds, and git allows fetches meanwhile. */
 export class MirrorMaintenance {
-  readonly #tidy: () => Promise<void>;
+  readonly #repack: () => Promise<void>;
   #running: Promise<unknown> | undefined;
   #failed: { readonly error: unknown } | undefined;
 
-  constructor(tidy: () => Promise<void>) {
-    this.#tidy = tidy;
+  constructor(repack: () => Promise<void>) {
+    this.#repack = repack;
   }
 
   /**
@@ -15,7 +15,7 @@ export class MirrorMaintenance {
   begin(): void {
     const failed = this.#failed;
     this.#failed = undefined;
-    this.#running ??= this.#tidy()
+    this.#running ??= this.#repack()
       .catch((error: unknown) => (this.#failed = { error }))
       .finally(() => (this.#running = undefined));
     if (failed !== undefined) throw failed.error;

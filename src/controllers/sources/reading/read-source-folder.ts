@@ -1,5 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
+import { compareText } from '../../../core/compare-text.ts';
 import { InputError } from '../../../core/errors.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
@@ -38,29 +39,36 @@ export async function readSourceFolder(root: string, options: FolderOptions = {}
       cause,
     });
   });
-  const single = info.isFile();
-  const folder = single ? path.dirname(root) : root;
-  const entries = single ? [{ path: path.basename(root), mode: '100644', id: '' }] : await listFolder(folder);
-  const selector = single ? { covers: () => true } : manifestSelector(options.paths ?? []);
-  const shown = (file: string): string => shownPath(path.join(folder, file), options.cwd ?? process.cwd());
-  const special = findSpecialFolders(single ? [] : entries.filter((entry) => selector.covers(entry.path)));
+  const isSingleFile = info.isFile();
+  const folder = isSingleFile ? path.dirname(root) : root;
+  const entries = isSingleFile
+    ? [{ path: path.basename(root), mode: '100644', id: '' }]
+    : await listFolder(folder);
+  const selector = isSingleFile ? { covers: () => true } : manifestSelector(options.paths ?? []);
+  const displayPathOf = (file: string): string =>
+    displayPath(path.join(folder, file), options.cwd ?? process.cwd());
+  const special = findSpecialFolders(
+    isSingleFile ? [] : entries.filter((entry) => selector.covers(entry.path)),
+  );
   const { files, problems: refusals } = selectManifests(
     entries.filter((entry) => !special.isInside(entry.path)),
     selector,
   );
   const problems: Problem[] = [...refusals, ...special.problems].map((problem) =>
-    withShownFile(problem, shown),
+    withDisplayPath(problem, displayPathOf),
   );
   const readings: FileReading[] = [];
   for (const file of files) {
     options.signal?.throwIfAborted();
-    readings.push(fileReading(await readOne(path.join(folder, file.path), shown(file.path))));
+    readings.push(fileReading(await readOne(path.join(folder, file.path), displayPathOf(file.path))));
   }
   if (special.kustomizations.size > 0) {
     const rendered = await renderFolder(folder, entries, selector, options.ambient ?? process.env);
-    for (const parsed of rendered.values()) readings.push(fileReading(withShownFiles(parsed, shown)));
+    for (const parsed of rendered.values())
+      readings.push(fileReading(withDisplayPaths(parsed, displayPathOf)));
   }
-  const assembled = assembleObjects(readings, single ? undefined : shown('x').slice(0, -1));
+  // The second argument is the displayed path of the folder, with the slash at its end.
+  const assembled = assembleObjects(readings, isSingleFile ? undefined : displayPathOf('x').slice(0, -1));
   return {
     objects: assembled.objects,
     problems: [...problems, ...assembled.problems],
@@ -88,9 +96,9 @@ function renderFolder(
     read: async (paths) => {
       const contents = new Map<string, Buffer>();
       for (const file of paths) {
-        const place = path.join(folder, file);
-        const { size } = await stat(place);
-        if (size <= DEFAULT_MANIFEST_LIMITS.maxFileBytes) contents.set(file, await readFile(place));
+        const absolute = path.join(folder, file);
+        const { size } = await stat(absolute);
+        if (size <= DEFAULT_MANIFEST_LIMITS.maxFileBytes) contents.set(file, await readFile(absolute));
       }
       return contents;
     },
@@ -98,47 +106,52 @@ function renderFolder(
   });
 }
 
-function withShownFiles(parsed: ParsedFile, shown: (file: string) => string): ParsedFile {
+function withDisplayPaths(parsed: ParsedFile, displayPathOf: (file: string) => string): ParsedFile {
   return {
     manifests: parsed.manifests.map((manifest) => ({
       ...manifest,
-      location: { ...manifest.location, file: shown(manifest.location.file) },
+      location: { ...manifest.location, file: displayPathOf(manifest.location.file) },
     })),
-    problems: parsed.problems.map((problem) => withShownFile(problem, shown)),
+    problems: parsed.problems.map((problem) => withDisplayPath(problem, displayPathOf)),
   };
 }
 
-async function readOne(file: string, shown: string) {
+/** @param displayed the path for locations */
+async function readOne(file: string, displayed: string) {
   const { size } = await stat(file);
   const { maxFileBytes } = DEFAULT_MANIFEST_LIMITS;
   return size > maxFileBytes
-    ? tooLargeFile(shown, size, maxFileBytes)
-    : readContent(shown, await readFile(file));
+    ? tooLargeFile(displayed, size, maxFileBytes)
+    : readContent(displayed, await readFile(file));
 }
 
-/** All files below a folder, sorted by path. Links are listed, but never followed. `.git` is left out. */
+/**
+ * All files below a folder, sorted by path. Links are listed, but never followed. Folders named
+ * `.git` or `node_modules` are skipped.
+ */
 async function listFolder(folder: string): Promise<TreeEntry[]> {
   const entries: TreeEntry[] = [];
   const walk = async (below: string): Promise<void> => {
     const names = await readdir(path.join(folder, below), { withFileTypes: true });
     for (const entry of names) {
-      const place = below === '' ? entry.name : `${below}/${entry.name}`;
+      const relative = below === '' ? entry.name : `${below}/${entry.name}`;
       if (entry.isDirectory()) {
-        if (entry.name !== '.git' && entry.name !== 'node_modules') await walk(place);
-      } else if (entry.isSymbolicLink()) entries.push({ path: place, mode: '120000', id: '' });
-      else if (entry.isFile()) entries.push({ path: place, mode: '100644', id: '' });
+        if (entry.name !== '.git' && entry.name !== 'node_modules') await walk(relative);
+      } else if (entry.isSymbolicLink()) entries.push({ path: relative, mode: '120000', id: '' });
+      else if (entry.isFile()) entries.push({ path: relative, mode: '100644', id: '' });
     }
   };
   await walk('');
-  return entries.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return entries.sort((a, b) => compareText(a.path, b.path));
 }
 
-function shownPath(file: string, cwd: string): string {
+/** The path relative to the current directory if it is below it, and else as given. */
+function displayPath(file: string, cwd: string): string {
   const relative = path.relative(cwd, path.resolve(file));
   return relative.startsWith('..') ? file : relative;
 }
 
-function withShownFile(problem: Problem, shown: (file: string) => string): Problem {
+function withDisplayPath(problem: Problem, displayPathOf: (file: string) => string): Problem {
   if (problem.location === undefined) return problem;
-  return { ...problem, location: { ...problem.location, file: shown(problem.location.file) } };
+  return { ...problem, location: { ...problem.location, file: displayPathOf(problem.location.file) } };
 }

@@ -27,7 +27,8 @@ export interface SentRefresh {
 }
 
 export type RefreshStep =
-  | { readonly kind: 'rest' }
+  /** Nothing to do. */
+  | { readonly kind: 'none' }
   /** Write both annotations. */
   | { readonly kind: 'refresh'; readonly isRetry: boolean }
   /** The controller generated from these decisions. */
@@ -54,7 +55,7 @@ export function planRefresh(
   { sent, nowMs }: { readonly sent: SentRefresh | undefined; readonly nowMs: number },
 ): RefreshStep {
   const annotations = metadata.annotations ?? {};
-  if (digest === undefined || metadata.deletionTimestamp !== undefined) return { kind: 'rest' };
+  if (digest === undefined || metadata.deletionTimestamp !== undefined) return { kind: 'none' };
   if (annotations[REFRESHED_FOR_ANNOTATION] !== digest) {
     const waitMs = sent === undefined ? 0 : sent.lastAtMs + MIN_INTERVAL_MS - nowMs;
     return waitMs > 0
@@ -62,7 +63,7 @@ export function planRefresh(
       : { kind: 'refresh', isRetry: false };
   }
   const isTaken = annotations[REFRESH_ANNOTATION] === undefined;
-  if (isTaken && (sent === undefined || sent.confirmed)) return { kind: 'rest' };
+  if (isTaken && (sent === undefined || sent.confirmed)) return { kind: 'none' };
   const failure = findCondition(status?.conditions, 'ErrorOccurred');
   const failed = failure?.status === 'True' ? failure.message : undefined;
   if (isTaken && failed === undefined) return { kind: 'confirmed' };

@@ -1,8 +1,8 @@
 import { sameRule, type WaveRule } from './wave-rule.ts';
 import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
 
-/** The request of an ApplicationSet. */
-export interface WavesAsked {
+/** Which waves an ApplicationSet requests. */
+export interface WavesRequest {
   /** Name of the ApplicationSet. */
   readonly applicationSet: string;
   /** Its namespace; undefined if Argo CD did not send it. */
@@ -32,7 +32,7 @@ export interface WaveCandidate {
  * @param candidates ApplicationSets with this name, in any namespace
  */
 export function readServedWaves(
-  { applicationSet, applicationSetNamespace, placement, rule }: WavesAsked,
+  { applicationSet, applicationSetNamespace, placement, rule }: WavesRequest,
   candidates: readonly WaveCandidate[],
   parsed: (written: string, namespace: string) => ReadonlyMap<string, ServedWaves> | undefined,
 ): WaveReading {

@@ -12,14 +12,14 @@ import { costSize, LIST_CREATE_COST } from '../value/cel-cost.ts';
 
 /** Authorization on behalf of one user. */
 export interface CelAuthority {
-  resource(question: ResourceQuestion): AccessDecision;
+  resource(attributes: ResourceAttributes): AccessDecision;
   path(verb: string, path: string): AccessDecision;
   /** The same for a service account. */
   serviceAccount(namespace: string, name: string): CelAuthority;
 }
 
-/** '' where an attribute is not set. */
-export interface ResourceQuestion {
+/** The resource of an access check, as in a SubjectAccessReview. An attribute that is not set is ''. */
+export interface ResourceAttributes {
   readonly verb: string;
   readonly group: string;
   readonly resource: string;
@@ -79,12 +79,12 @@ class GroupCheck extends Receiver {
 export class CelResourceCheck extends Receiver {
   readonly typeName = RESOURCE_CHECK;
   readonly authority: CelAuthority;
-  readonly asked: Omit<ResourceQuestion, 'verb'>;
+  readonly attributes: Omit<ResourceAttributes, 'verb'>;
 
-  constructor(authority: CelAuthority, asked: Omit<ResourceQuestion, 'verb'>) {
+  constructor(authority: CelAuthority, attributes: Omit<ResourceAttributes, 'verb'>) {
     super();
     this.authority = authority;
-    this.asked = asked;
+    this.attributes = attributes;
   }
 }
 
@@ -137,8 +137,8 @@ function resourceOf({ authority, group }: GroupCheck, resource: string): CelResu
 /** Sets one attribute of the check. */
 const setting =
   (key: 'subresource' | 'namespace' | 'name') =>
-  ({ authority, asked }: CelResourceCheck, word: string): CelValue =>
-    new CelResourceCheck(authority, { ...asked, [key]: word });
+  ({ authority, attributes }: CelResourceCheck, word: string): CelValue =>
+    new CelResourceCheck(authority, { ...attributes, [key]: word });
 
 /** RBAC ignores selectors, so they are dropped. */
 const unchanged = (check: CelResourceCheck): CelValue => check;
@@ -165,8 +165,8 @@ export const AUTHORIZATION: readonly CelOverload[] = [
   ),
   overload(
     `${RESOURCE_CHECK}.check(string): ${DECISION}`,
-    ({ authority, asked }: CelResourceCheck, verb: string) =>
-      new Decision(authority.resource({ ...asked, verb })),
+    ({ authority, attributes }: CelResourceCheck, verb: string) =>
+      new Decision(authority.resource({ ...attributes, verb })),
     checkCost,
   ),
   overload(`${DECISION}.allowed(): bool`, ({ decision }: Decision) => decision.allowed),

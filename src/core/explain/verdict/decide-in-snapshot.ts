@@ -11,7 +11,7 @@ import { placementKey } from '../../placement/index/scheduling-index.ts';
 import type { PlacementTrace } from '../../placement/trace/trace.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 import type { DecidedPlacement } from './cluster-verdict.ts';
-import { DecisionCourses } from './decision-courses.ts';
+import { ResumableDecider } from './resumable-decider.ts';
 import type { PlacementRef } from '../snapshot/snapshot-change.ts';
 
 /**
@@ -63,16 +63,16 @@ export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): Snapsho
 export class SnapshotDecider {
   readonly #snapshot: Snapshot;
   readonly #existingPlacements: ReadonlySet<string>;
-  readonly #courses: DecisionCourses;
+  readonly #resumable: ResumableDecider;
   readonly #published: ReadonlyMap<string, readonly string[]>;
   /** The pages of results that differ from what is published. The placements after them count these. */
   readonly #pages = new Map<ScheduleResult, readonly PlacementDecision[] | undefined>();
 
-  /** @param courses those of other snapshots, which one engine may decide together with this one. Absent: new ones */
-  constructor(snapshot: Snapshot, courses = new DecisionCourses()) {
+  /** @param resumable the decider of other snapshots, whose engine decides this one, too. Absent: a new one */
+  constructor(snapshot: Snapshot, resumable = new ResumableDecider()) {
     this.#snapshot = snapshot;
     this.#existingPlacements = new Set(snapshot.placements.map(placementKey));
-    this.#courses = courses;
+    this.#resumable = resumable;
     this.#published = new PublishedClusters().read(snapshot.decisions).clusters;
   }
 
@@ -83,12 +83,12 @@ export class SnapshotDecider {
   decide(ref: PlacementRef): SnapshotDecision | undefined {
     const key = `${ref.namespace}/${ref.name}`;
     const snapshot = this.#snapshot;
-    const found = this.#courses.decideUntil(snapshot, key);
+    const found = this.#resumable.decideUntil(snapshot, key);
     const result = found?.results.at(-1);
     if (found === undefined || result === undefined) return undefined;
     const decisions = this.#decisionsWith(found.results.slice(0, -1));
     const alone = { ...snapshot, placements: [result.placement], decisions };
-    const tried = this.#courses.traceOf(found, alone);
+    const tried = this.#resumable.traceOf(found, alone);
     if (tried === undefined) return undefined;
     const decided = decidedOf(tried.engine, tried, snapshot.now);
     return { snapshot: alone, decided, existingPlacements: this.#existingPlacements };

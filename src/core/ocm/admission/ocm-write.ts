@@ -24,7 +24,7 @@ export type OcmRefusal =
     };
 
 /** A condition that must be checked with access to the hub. */
-export type OcmDemand =
+export type OcmRequirement =
   /** The user must have this right. */
   | { readonly kind: 'right'; readonly right: OcmRight; readonly otherwise: OcmRefusal }
   /** The namespace may be absent, but must not be terminating. */
@@ -42,4 +42,4 @@ export interface OcmRight {
 /** A refusal for every user, or the conditions on user and hub, in this order. */
 export type OcmReview =
   | { readonly kind: 'refused'; readonly refusal: OcmRefusal }
-  | { readonly kind: 'demands'; readonly demands: readonly OcmDemand[] };
+  | { readonly kind: 'requirements'; readonly requirements: readonly OcmRequirement[] };

@@ -12,7 +12,7 @@ export function reviewBinding({ operation, object, userName }: OcmWrite): OcmRev
   const set = textAt(objectAt(object, 'spec'), 'clusterSet');
   if (textAt(objectAt(object, 'metadata'), 'name') !== set)
     return { kind: 'refused', refusal: { kind: 'bad-request', message: MISNAMED } };
-  if (operation !== 'CREATE') return { kind: 'demands', demands: [] };
+  if (operation !== 'CREATE') return { kind: 'requirements', requirements: [] };
   const right = {
     verb: 'create',
     group: 'cluster.open-cluster-management.io',
@@ -22,7 +22,7 @@ export function reviewBinding({ operation, object, userName }: OcmWrite): OcmRev
   };
   const message = `user ${JSON.stringify(userName)} is not allowed to bind cluster set ${JSON.stringify(set)}`;
   return {
-    kind: 'demands',
-    demands: [{ kind: 'right', right, otherwise: { kind: 'forbidden', message } }],
+    kind: 'requirements',
+    requirements: [{ kind: 'right', right, otherwise: { kind: 'forbidden', message } }],
   };
 }

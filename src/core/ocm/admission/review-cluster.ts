@@ -9,7 +9,7 @@ import {
 import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
 import { dnsLabel } from '../../model/selector/name-rules.ts';
 import { DEFAULT_SET } from './complete-cluster.ts';
-import type { OcmDemand, OcmReview, OcmRight, OcmWrite } from './ocm-write.ts';
+import type { OcmRequirement, OcmReview, OcmRight, OcmWrite } from './ocm-write.ts';
 
 const ACCEPT = {
   verb: 'update',
@@ -40,7 +40,10 @@ export function reviewCluster(write: OcmWrite): OcmReview {
     const message = `url "${urlOf(badUrl)}" is invalid in client configs`;
     return { kind: 'refused', refusal: { kind: 'bad-request', message } };
   }
-  return { kind: 'demands', demands: [...acceptDemands(write, name), ...joinDemands(write)] };
+  return {
+    kind: 'requirements',
+    requirements: [...acceptRequirements(write, name), ...joinRequirements(write)],
+  };
 }
 
 function urlOf(config: JsonValue): string {
@@ -52,7 +55,7 @@ function hasBadUrl(config: JsonValue): boolean {
   return !URL.canParse(url) || new URL(url).protocol !== 'https:';
 }
 
-function acceptDemands({ object, old, userName }: OcmWrite, name: string): readonly OcmDemand[] {
+function acceptRequirements({ object, old, userName }: OcmWrite, name: string): readonly OcmRequirement[] {
   const isAccepted = (one: JsonObject | undefined): boolean =>
     objectAt(one, 'spec')?.['hubAcceptsClient'] === true;
   if (!isAccepted(object) || isAccepted(old)) return [];
@@ -62,7 +65,10 @@ function acceptDemands({ object, old, userName }: OcmWrite, name: string): reado
       namespace: name,
       otherwise: { kind: 'forbidden', message: `cluster namespace "${name}" is terminating` },
     },
-    right({ ...ACCEPT, name }, `user ${JSON.stringify(userName)} cannot update the HubAcceptsClient field`),
+    rightRequirement(
+      { ...ACCEPT, name },
+      `user ${JSON.stringify(userName)} cannot update the HubAcceptsClient field`,
+    ),
   ];
 }
 
@@ -71,13 +77,13 @@ function acceptDemands({ object, old, userName }: OcmWrite, name: string): reado
  * right for the default set of a cluster that had no set: admission adds it, and the next write of
  * the agent must not fail because of that.
  */
-function joinDemands({ object, old, userName }: OcmWrite): readonly OcmDemand[] {
+function joinRequirements({ object, old, userName }: OcmWrite): readonly OcmRequirement[] {
   const [before, after] = [setOf(old), setOf(object)];
   if (before === after || (old !== undefined && before === '' && after === DEFAULT_SET)) return [];
   return [before, after]
     .filter((set) => set !== '')
     .map((set) =>
-      right(
+      rightRequirement(
         { ...JOIN, name: set },
         `user ${JSON.stringify(userName)} cannot add/remove a ManagedCluster to/from ManagedClusterSet ${JSON.stringify(set)}`,
       ),
@@ -88,6 +94,6 @@ function setOf(cluster: JsonObject | undefined): string {
   return textAt(objectAt(objectAt(cluster, 'metadata'), 'labels'), CLUSTER_SET_LABEL);
 }
 
-function right(asked: OcmRight, message: string): OcmDemand {
-  return { kind: 'right', right: asked, otherwise: { kind: 'forbidden', message } };
+function rightRequirement(right: OcmRight, message: string): OcmRequirement {
+  return { kind: 'right', right, otherwise: { kind: 'forbidden', message } };
 }

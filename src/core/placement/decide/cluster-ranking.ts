@@ -84,7 +84,7 @@ export class ClusterRanking {
    * Plans a change. The changed clusters have a mark in the scratch buffers. The new entries are
    * left in the scratch buffers for `apply`.
    */
-  plan({ leaving, joining }: RankingChange, { marks, places, placeTotals }: ScratchBuffers): RankingSplice {
+  plan({ leaving, joining }: RankingChange, { marks, ranked, rankedTotals }: ScratchBuffers): RankingSplice {
     const { order, totals } = this;
     const leaves: number[] = [];
     for (let at = 0; leaves.length < leaving; at++) if (marks[order[at] as number] === 1) leaves.push(at);
@@ -96,22 +96,22 @@ export class ClusterRanking {
       const stop = Math.min(leaves[left] ?? end, joins[joined] ?? end);
       // Usually these are a few entries, for which copying is cheaper than creating views.
       for (; read < stop; read++, length++) {
-        places[length] = order[read] as number;
-        placeTotals[length] = totals[read] as number;
+        ranked[length] = order[read] as number;
+        rankedTotals[length] = totals[read] as number;
       }
       if (stop === joins[joined]) {
         const { cluster, total } = joining[joined++] as RankedCluster;
-        places[length] = cluster;
-        placeTotals[length++] = total;
+        ranked[length] = cluster;
+        rankedTotals[length++] = total;
       } else if (stop === leaves[left]) {
         left++;
         read++;
       }
     }
-    return this.#trim({ first, replaced: read - first, offset: 0, length }, { places, placeTotals });
+    return this.#trim({ first, replaced: read - first, offset: 0, length }, { ranked, rankedTotals });
   }
 
-  apply({ first, replaced, offset, length }: RankingSplice, { places, placeTotals }: ScratchBuffers): void {
+  apply({ first, replaced, offset, length }: RankingSplice, { ranked, rankedTotals }: ScratchBuffers): void {
     const count = this.#count;
     if (length + replaced === 0) return;
     this.#count = count + length - replaced;
@@ -121,8 +121,8 @@ export class ClusterRanking {
       this.#order.copyWithin(first + length, first + replaced, count);
       this.#totals.copyWithin(first + length, first + replaced, count);
     }
-    this.#order.set(places.subarray(offset, offset + length), first);
-    this.#totals.set(placeTotals.subarray(offset, offset + length), first);
+    this.#order.set(ranked.subarray(offset, offset + length), first);
+    this.#totals.set(rankedTotals.subarray(offset, offset + length), first);
   }
 
   /**
@@ -131,11 +131,11 @@ export class ClusterRanking {
    */
   #trim(
     splice: RankingSplice,
-    { places, placeTotals }: Pick<ScratchBuffers, 'places' | 'placeTotals'>,
+    { ranked, rankedTotals }: Pick<ScratchBuffers, 'ranked' | 'rankedTotals'>,
   ): RankingSplice {
     let { first, replaced, offset, length } = splice;
     const same = (at: number, place: number): boolean =>
-      places[at] === this.#order[place] && placeTotals[at] === this.#totals[place];
+      ranked[at] === this.#order[place] && rankedTotals[at] === this.#totals[place];
     while (length > 0 && replaced > 0 && same(offset, first)) {
       first++;
       offset++;

@@ -25,13 +25,17 @@ interface Candidates {
 }
 
 /** At most `limit` feasible clusters, best first, in scratch buffers. */
-export function orderFeasible(index: SchedulingIndex, given: Candidates, limit: number): OrderedClusters {
+export function orderFeasible(
+  index: SchedulingIndex,
+  candidates: Candidates,
+  limit: number,
+): OrderedClusters {
   const { scratch } = index;
-  const { compiled, prioritizers } = given;
-  const into = { order: scratch.places, totals: scratch.placeTotals };
+  const { compiled, prioritizers } = candidates;
+  const into = { order: scratch.ranked, totals: scratch.rankedTotals };
   const { bound } = compiled;
-  if (bound === undefined) return orderByComparing(index, given, { limit, into });
-  const scored = integerTotals(given, prioritizers, scratch);
+  if (bound === undefined) return orderByComparing(index, candidates, { limit, into });
+  const scored = integerTotals(candidates, prioritizers, scratch);
   const { order, totals } = rankByCounting(scored, { bound, limit }, { ...into, levels: scratch.levels });
   return { order, totals, spread: undefined, ranges: scored.ranges, expired: NO_SCORES };
 }
@@ -39,8 +43,8 @@ export function orderFeasible(index: SchedulingIndex, given: Candidates, limit: 
 const NO_SCORES: ScoredClusters['expired'] = [];
 
 /**
- * Orders by comparing. For totals of any size, for spread constraints, and for the opt-in
- * tie-break.
+ * Orders by comparing: for totals that are not small integers, for spread constraints, and for the
+ * opt-in tie-break.
  */
 function orderByComparing(
   { clusterIndex, scratch }: SchedulingIndex,

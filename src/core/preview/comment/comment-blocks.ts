@@ -1,6 +1,6 @@
 import { code } from './foreign-text.ts';
 
-/** Parts of the sections of a comment. All have a limited size. */
+/* Parts of the sections of a comment. All have a limited size. */
 
 const [MAX_ITEMS, MAX_FIELDS] = [100, 5] as const;
 export const MAX_NAMES = 3;
@@ -17,11 +17,11 @@ export function details(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }
 
-/** `cluster1`, `cluster2`, `cluster3`, +4 */
-export function names(list: readonly string[]): string {
+/** `cluster1`, `cluster2`, `cluster3`, +4. Names after the first `most` are only counted. */
+export function names(list: readonly string[], most: number = MAX_NAMES): string {
   if (list.length === 0) return '–';
-  const shown = list.slice(0, MAX_NAMES).map(code).join(', ');
-  return list.length > MAX_NAMES ? `${shown}, +${list.length - MAX_NAMES}` : shown;
+  const shown = list.slice(0, most).map(code).join(', ');
+  return list.length > most ? `${shown}, +${list.length - most}` : shown;
 }
 
 /**

@@ -2,7 +2,7 @@ import { markup } from './foreign-text.ts';
 import type { CellChange, FleetGroup, FleetMap } from './fleet-map.ts';
 
 const [CELL, GAP, PAD, COLUMN_CELLS] = [14, 3, 16, 12] as const;
-/** Of one character, at most; and the smallest width of the picture, which the legend needs. */
+/** The largest width of a character, and the smallest width of the picture, which the legend needs. */
 const [CHARACTER_WIDTH, MIN_WIDTH] = [7, 320] as const;
 const PITCH = CELL + GAP;
 /** The maximum number of clusters drawn in one group. The others are only counted. */

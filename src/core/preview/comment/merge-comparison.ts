@@ -11,7 +11,7 @@ export interface ExpectedPlacement {
 }
 
 /** A placement as published after the merge. */
-export interface PublishedPlacement {
+export interface PlacementAfterMerge {
   readonly clusters: readonly string[];
   /** The message of the hold, while a change is held. */
   readonly held: string | undefined;
@@ -28,14 +28,15 @@ export interface MergeDifference {
 /** Compares a plan with the published decisions. @param publishedOf undefined: the placement does not exist */
 export function compareMerge(
   expected: readonly ExpectedPlacement[],
-  publishedOf: (placement: string) => PublishedPlacement | undefined,
+  publishedOf: (placement: string) => PlacementAfterMerge | undefined,
 ): readonly MergeDifference[] {
   return expected.flatMap(({ placement, before, after, heldToken }) => {
     const { clusters, held } = publishedOf(placement) ?? { clusters: [], held: undefined };
-    const asPlanned = isSame(clusters, after) && held === undefined;
-    // It is held, as planned; or it was released meanwhile, and is published as planned.
-    const asHeld = heldToken !== undefined && held?.includes(heldToken) === true && isSame(clusters, before);
-    if (asPlanned || asHeld) return [];
+    const isPublishedAsPlanned = isSame(clusters, after) && held === undefined;
+    const isHeldAsPlanned =
+      heldToken !== undefined && held?.includes(heldToken) === true && isSame(clusters, before);
+    // A change that was planned to be held may be released meanwhile. Then it is published as planned.
+    if (isPublishedAsPlanned || isHeldAsPlanned) return [];
     return [{ placement, expected: after, published: clusters, held }];
   });
 }

@@ -1,3 +1,4 @@
+import { names } from './comment-blocks.ts';
 import { code, prose } from './foreign-text.ts';
 import type { MergeDifference } from './merge-comparison.ts';
 
@@ -33,14 +34,9 @@ function differenceText({ placement, expected, published, held }: MergeDifferenc
   const missing = expected.filter((name) => !published.includes(name));
   const extra = published.filter((name) => !expected.includes(name));
   const parts = [
-    missing.length > 0 ? `planned and not there: ${names(missing)}` : '',
-    extra.length > 0 ? `there and not planned: ${names(extra)}` : '',
+    missing.length > 0 ? `planned and not there: ${names(missing, MAX_NAMES)}` : '',
+    extra.length > 0 ? `there and not planned: ${names(extra, MAX_NAMES)}` : '',
     held === undefined ? '' : `held: ${prose(held)}`,
   ].filter((part) => part !== '');
   return `- ${code(placement)}: ${parts.join('; ')}`;
-}
-
-function names(list: readonly string[]): string {
-  const shown = list.slice(0, MAX_NAMES).map(code).join(', ');
-  return list.length > MAX_NAMES ? `${shown}, +${list.length - MAX_NAMES}` : shown;
 }

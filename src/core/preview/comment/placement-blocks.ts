@@ -6,7 +6,7 @@ import type { PlanRow } from './plan-rows.ts';
 
 /** More placements than this share sections, so that the folded ones do not fill the page. */
 const MAX_OWN_SECTIONS = 6;
-/** Of a shared section: in characters, and in placements. */
+/** The limits of a shared section, in characters and in placements. */
 const [SECTION_LENGTH, SECTION_PLACEMENTS] = [8_000, 20] as const;
 
 /** Why each placement changes, cluster by cluster, in the order of the rows. */

@@ -38,7 +38,7 @@ export interface PreviewComment {
 }
 
 const ICONS = { unchanged: '✅', changes: '🔀', stopped: '✋', failed: '❌' } as const;
-/** Further rows are folded, and of those more than this are only counted. */
+/** Rows after the first number are folded. Folded rows after the second number are only counted. */
 const [MAX_OPEN_ROWS, MAX_FOLDED_ROWS] = [20, 80] as const;
 /** Characters that are reserved for the sentence about omitted sections. */
 const RESERVED = 300;
@@ -53,7 +53,7 @@ export function renderComment(comment: PreviewComment): string {
   const tail = footer(comment);
   const [first, ...blocks] = [
     `<!-- ${marker} -->\n${headline(comment)}`,
-    // What somebody has just asked for is answered first.
+    // The response to a command that was just given comes first.
     ...comment.notes.map((note) => `> ${prose(note)}`),
     ...(outcome.kind === 'planned' ? plannedBlocks(comment, outcome) : unplannedBlocks(outcome)),
   ];

@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import { fieldChanges } from './field-changes.ts';
 import type { ApplicationChange } from './plan-effects.ts';
 
@@ -39,10 +40,10 @@ export function applicationChanges(
   const changes: ApplicationChange[] = [];
   let kept = 0;
   for (const [name, application] of now) {
-    const standing = old.get(name);
+    const existing = old.get(name);
     const destination = destinationOf(application);
-    const fields = standing === undefined ? [] : fieldChanges(standing, application);
-    if (standing === undefined) changes.push({ change: 'created', name, destination, fields });
+    const fields = existing === undefined ? [] : fieldChanges(existing, application);
+    if (existing === undefined) changes.push({ change: 'created', name, destination, fields });
     else if (fields.length > 0 && rights.updates)
       changes.push({ change: 'changed', name, destination, fields });
     else kept += 1;
@@ -52,7 +53,7 @@ export function applicationChanges(
     if (!rights.deletes) kept += 1;
     else changes.push({ change: 'deleted', name, destination: destinationOf(application), fields: [] });
   }
-  return { changes: changes.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0)), kept };
+  return { changes: changes.sort((a, b) => compareText(a.name, b.name)), kept };
 }
 
 function byName(applications: readonly RenderedApplication[]): ReadonlyMap<string, RenderedApplication> {

@@ -1,5 +1,5 @@
 import { apiVersionOf, PLACEMENT_DECISION } from '../../model/kinds.ts';
-import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { MAX_CLUSTERS_PER_DECISION, type PlacementDecision } from '../../model/kind/placement-decision.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 import { decisionOwner } from '../../placement/prior/decision-owner.ts';
 import { sameNumbers } from '../../placement/prior/numbered-clusters.ts';
@@ -9,20 +9,18 @@ import { sameClusters } from '../../publish/judge/cluster-change.ts';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
 import { groupBy } from '../../group-by.ts';
 
-const PAGE_SIZE = 100;
-
 /**
  * The PlacementDecisions that a hub will have, with their group labels, as generators read them. A placement whose
  * result is not published keeps its existing PlacementDecisions; one without clusters has an empty one.
  * @param published clusters by `namespace/name`; absent: those of the results
- * @param standing existing PlacementDecisions
+ * @param existing PlacementDecisions on the hub
  */
 export function decisionPages(
   results: readonly ScheduleResult[],
   published: ReadonlyMap<string, readonly string[]> | undefined,
-  standing: readonly PlacementDecision[],
+  existing: readonly PlacementDecision[],
 ): readonly PlacementDecision[] {
-  const kept = groupBy(standing, (page) => decisionOwner(page) ?? '');
+  const kept = groupBy(existing, (page) => decisionOwner(page) ?? '');
   return results.flatMap((result) => {
     const key = namespacedName(result.placement.metadata);
     const clusters = published?.get(key) ?? result.selected;
@@ -35,7 +33,7 @@ function isSelection(clusters: readonly string[], { selected }: ScheduleResult):
   return sameNumbers(clusters, selected) ?? sameClusters(clusters, selected);
 }
 
-/** Both sides of a plan share most results, and so do consecutive plans. */
+/** The pages of each result. Both sides of a plan share most results, and so do consecutive plans. */
 const PAGES = new WeakMap<ScheduleResult, readonly PlacementDecision[]>();
 
 function pagesOf(result: ScheduleResult): readonly PlacementDecision[] {
@@ -47,10 +45,10 @@ function pagesOf(result: ScheduleResult): readonly PlacementDecision[] {
 function makePages({ placement, groups }: ScheduleResult): readonly PlacementDecision[] {
   const { name, namespace } = placement.metadata;
   const lists = groups.flatMap((group) => {
-    const count = Math.max(1, Math.ceil(group.clusters.length / PAGE_SIZE));
+    const count = Math.max(1, Math.ceil(group.clusters.length / MAX_CLUSTERS_PER_DECISION));
     return Array.from({ length: count }, (_, at) => ({
       group,
-      clusters: group.clusters.slice(at * PAGE_SIZE, (at + 1) * PAGE_SIZE),
+      clusters: group.clusters.slice(at * MAX_CLUSTERS_PER_DECISION, (at + 1) * MAX_CLUSTERS_PER_DECISION),
     }));
   });
   return lists.map(({ group, clusters }, at) =>

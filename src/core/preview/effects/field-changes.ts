@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import { formatFieldPath, type FieldPath } from '../../model/field-path.ts';
 import { canonicalJson, jsonEqual } from '../../model/json-equal.ts';
 import type { FieldChange } from './plan-effects.ts';
@@ -16,7 +17,7 @@ type Fields = Readonly<Record<string, unknown>>;
 export function fieldChanges(before: unknown, after: unknown): readonly FieldChange[] {
   const found: FieldChange[] = [];
   collect({ before, after, path: [], secretFrom: undefined }, found);
-  const changes = found.sort((a, b) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0));
+  const changes = found.sort((a, b) => compareText(a.path, b.path));
   if (changes.length <= MAX_FIELDS) return changes;
   const left = changes.length - MAX_FIELDS;
   return [

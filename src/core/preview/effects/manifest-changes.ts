@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { objectIdentity, type ObjectRef, refOf } from '../../model/object-ref.ts';
 import { fieldChanges } from './field-changes.ts';
@@ -11,15 +12,15 @@ export function manifestChanges(
   const [old, now] = [byIdentity(before), byIdentity(after)];
   const changes: ManifestChange[] = [];
   for (const [key, { ref, manifest }] of now) {
-    const standing = old.get(key);
-    if (standing === undefined) changes.push({ change: 'created', ref, fields: [] });
-    else if (standing.manifest !== manifest) {
-      const fields = fieldChanges(standing.manifest, manifest);
+    const existing = old.get(key);
+    if (existing === undefined) changes.push({ change: 'created', ref, fields: [] });
+    else if (existing.manifest !== manifest) {
+      const fields = fieldChanges(existing.manifest, manifest);
       if (fields.length > 0) changes.push({ change: 'changed', ref, fields });
     }
   }
   for (const [key, { ref }] of old) if (!now.has(key)) changes.push({ change: 'deleted', ref, fields: [] });
-  return changes.sort((a, b) => compare(objectIdentity(a.ref), objectIdentity(b.ref)));
+  return changes.sort((a, b) => compareText(objectIdentity(a.ref), objectIdentity(b.ref)));
 }
 
 interface Named {
@@ -39,8 +40,4 @@ function byIdentity(manifests: readonly unknown[]): Map<string, Named> {
 function isObject(manifest: unknown): manifest is KubeObject {
   const { apiVersion, kind, metadata } = (manifest ?? {}) as Partial<KubeObject>;
   return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata?.name === 'string';
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -14,8 +14,8 @@ export interface ForecastInput {
 
 type Forecast = Pick<RolloutForecast, 'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'problem'>;
 
-/** Each wave examines every cluster, so for a huge rollout with small waves only the first ones are computed. */
-const MAX_LOOKS = 200_000;
+/** Each wave examines every cluster. For a huge rollout with small waves only the first waves are computed. */
+const MAX_EXAMINED_CLUSTERS = 200_000;
 const MAX_WAVES = 200;
 
 /**
@@ -36,7 +36,7 @@ export function forecastRollout({ strategy, groups, done }: ForecastInput): Fore
   }));
   const waves: RolloutWave[] = [];
   const all = groups.flatMap(({ clusters }) => clusters).length;
-  const maxWaves = Math.max(1, Math.min(MAX_WAVES, Math.floor(MAX_LOOKS / Math.max(1, all))));
+  const maxWaves = Math.max(1, Math.min(MAX_WAVES, Math.floor(MAX_EXAMINED_CLUSTERS / Math.max(1, all))));
   let nowMs = 0;
   while (waves.length < maxWaves) {
     const plan = planRollout({ strategy, groups, existing, nowMs });

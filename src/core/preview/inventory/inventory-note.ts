@@ -7,10 +7,10 @@ export function inventoryNote(
 ): string {
   const by = engine === now.engine ? `Berth ${engine}` : `Berth ${engine} (this is ${now.engine})`;
   const age = ageText(now.nowMs - Date.parse(takenAt));
-  const unverified = now.isVerified ? '' : ' Nobody checked who wrote it: that takes --public-key.';
+  const unverified = now.isVerified ? '' : ' Its author was not verified: that needs --public-key.';
   return (
-    `The hub counts as it was ${age} ago, at ${takenAt}: an inventory of ${hub}, written by ${by}. It has no content of works, ` +
-    `and of the annotations on the hub only those that Berth reads.${unverified}`
+    `The plan uses the state of the hub ${age} ago, at ${takenAt}: an inventory of ${hub}, written by ${by}. It has no content of works, ` +
+    `and only those annotations that Berth reads.${unverified}`
   );
 }
 

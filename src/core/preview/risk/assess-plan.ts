@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import type { FindingCode, PlanFinding } from '../plan-verdict.ts';
 import { placementRisks } from './placement-risks.ts';
 import { referenceRisks } from './reference-risks.ts';
@@ -36,11 +37,7 @@ export function assessPlan(input: RiskInput): readonly PlanFinding[] {
     (a, b) =>
       SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity) ||
       ORDER.indexOf(a.code) - ORDER.indexOf(b.code) ||
-      compare(a.subject, b.subject) ||
-      compare(a.message, b.message),
+      compareText(a.subject, b.subject) ||
+      compareText(a.message, b.message),
   );
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -16,7 +16,7 @@ export type Locate = (kind: string, namespace: string, name: string) => SourceLo
 
 export function locator({ base, head }: RiskInput): Locate {
   const objects = [base.declared ?? base.objects, head.declared ?? head.objects];
-  // Of thousands of objects a few kinds are asked for.
+  // Only a few kinds are looked up, of thousands of objects.
   const places = new Map<string, ReadonlyMap<string, SourceLocation>>();
   return (kind, namespace, name) => {
     const known = places.get(kind) ?? placesOf(kind, objects);

@@ -9,7 +9,7 @@ const ENVIRONMENT = KUBERNETES_CEL.withVariables({ plan: DYN })
   .withMixedLiterals()
   .withFunctions([overload('dyn.placement(string): dyn', placementOf)]);
 
-/** An expression of a rule: variable `plan`, function `plan.placement("namespace/name")`. */
+/** Compiles the expression of a rule: variable `plan`, function `plan.placement("namespace/name")`. */
 export function compileRule(expression: string): CelCompilation {
   return compileCel(expression, ENVIRONMENT);
 }

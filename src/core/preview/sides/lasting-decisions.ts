@@ -17,6 +17,6 @@ export function lastingDecisions(
     const owner = decisionOwner(page);
     return owner === undefined || keys.has(owner);
   };
-  // The same list keeps what is known about it.
+  // Caches are keyed by the list, so an unchanged list is returned as it is.
   return pages.every(lasts) ? pages : pages.filter(lasts);
 }

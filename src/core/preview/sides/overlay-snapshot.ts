@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import { CLUSTER_SET_LABEL, type ManagedCluster, type Taint } from '../../model/kind/managed-cluster.ts';
 import { jsonEqual } from '../../model/json-equal.ts';
 import { namespacedName } from '../../model/object-ref.ts';
@@ -57,14 +58,14 @@ function overlay<T extends Overlaid>(
   const wanted = byKey(git);
   for (const key of earlier.keys()) if (!wanted.has(key)) result.delete(key);
   for (const [key, object] of wanted) {
-    const standing = result.get(key);
+    const existing = result.get(key);
     const old = earlier.get(key);
     const admitted = (written: T): T => admit?.(written) ?? written;
     const write = (live: T): T => admitted(withMetadataOf(apply(live, object, old), object, old));
-    if (standing === undefined) result.set(key, admitted(object));
-    else if (object !== old) result.set(key, writtenOnce(standing, [object, old, admit], write));
+    if (existing === undefined) result.set(key, admitted(object));
+    else if (object !== old) result.set(key, writtenOnce(existing, [object, old, admit], write));
   }
-  return [...result].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, object]) => object);
+  return [...result].sort(([a], [b]) => compareText(a, b)).map(([, object]) => object);
 }
 
 interface Written {
@@ -79,12 +80,12 @@ interface Written {
  */
 const WRITTEN = new WeakMap<object, Written>();
 
-function writtenOnce<T extends Overlaid>(standing: T, from: Written['from'], write: (live: T) => T): T {
-  const known = WRITTEN.get(standing);
+function writtenOnce<T extends Overlaid>(existing: T, from: Written['from'], write: (live: T) => T): T {
+  const known = WRITTEN.get(existing);
   if (known?.from.every((one, at) => one === from[at]) === true) return known.object as T;
-  const fresh = write(standing);
+  const fresh = write(existing);
   const object = jsonEqual(known?.object, fresh) ? (known?.object as T) : fresh;
-  WRITTEN.set(standing, { from, object });
+  WRITTEN.set(existing, { from, object });
   return object;
 }
 
@@ -92,7 +93,7 @@ function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [namespacedName(object.metadata), object]));
 }
 
-/** As admission writes it (core/ocm/admission). */
+/** Adds the label of the default set where admission does (core/ocm/admission). */
 function inDefaultSet(cluster: ManagedCluster): ManagedCluster {
   const { labels = {} } = cluster.metadata;
   if ((labels[CLUSTER_SET_LABEL] ?? '') !== '') return cluster;
@@ -125,8 +126,8 @@ function mergeTaints(
   const same = (a: Taint) => (b: Taint) => a.key === b.key && a.effect === b.effect;
   const ofOthers = live.filter((taint) => !wanted.some(same(taint)) && !earlier.some(same(taint)));
   const owned = wanted.map((taint) => {
-    const standing = live.find((known) => same(taint)(known) && (known.value ?? '') === (taint.value ?? ''));
-    return standing ?? taint;
+    const existing = live.find((known) => same(taint)(known) && (known.value ?? '') === (taint.value ?? ''));
+    return existing ?? taint;
   });
   return [...ofOthers, ...owned];
 }

@@ -1,6 +1,6 @@
 import type { ResultGenerator } from '../../placement/engine.ts';
 import { CauseTrials } from '../../explain/verdict/cause-trials.ts';
-import { DecisionCourses } from '../../explain/verdict/decision-courses.ts';
+import { ResumableDecider } from '../../explain/verdict/resumable-decider.ts';
 import { IncrementalScheduler } from '../../placement/incremental-scheduler.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
@@ -17,9 +17,9 @@ type Published = ReadonlyMap<string, readonly string[]>;
  * costs only what differs from the one before. The results equal those of a new engine.
  */
 export class SideDecider {
-  /** Why clusters move, found by an engine that follows as well. */
+  /** Finds out why clusters move, with an incremental engine of its own. */
   readonly trials = new CauseTrials();
-  /** Explains why they are where they are. */
+  /** Explains why clusters are selected, likewise. */
   readonly #tracer = new CauseTrials();
   readonly #scheduler: IncrementalScheduler;
   readonly #transitions: Transitions;
@@ -27,7 +27,7 @@ export class SideDecider {
   readonly #readers = { before: new PublishedClusters(), after: new PublishedClusters() };
   #outcomeOf: OutcomeOf = (_key, { selected }) => selected;
 
-  /** @param options whether it decides many plans: rankings of decisions then make the next one faster */
+  /** @param options.staysFor `many plans`: rankings are kept, which makes the next plan faster */
   constructor({ staysFor = 'one plan' }: { readonly staysFor?: 'one plan' | 'many plans' } = {}) {
     this.#scheduler = new IncrementalScheduler({ keepsRankings: staysFor === 'many plans' });
     this.#transitions = new Transitions({
@@ -42,17 +42,18 @@ export class SideDecider {
   }
 
   /**
-   * Decides placements of the snapshot, and of those that led to it, one by one.
+   * Calls `explain` with a reader that decides single placements, of this snapshot or of those that
+   * led to it.
    * @param explain must use nothing else of this decider
    */
-  explaining<T>({ clusters }: Snapshot, explain: (courses: DecisionCourses) => T): T {
-    const courses = new DecisionCourses(
+  explaining<T>({ clusters }: Snapshot, explain: (resumable: ResumableDecider) => T): T {
+    const resumable = new ResumableDecider(
       hasUniqueClusters(clusters) ? { scheduler: this.#scheduler, tracer: this.#tracer } : undefined,
     );
     try {
-      return explain(courses);
+      return explain(resumable);
     } finally {
-      courses.end();
+      resumable.end();
     }
   }
 
@@ -80,7 +81,7 @@ export class SideDecider {
   }
 }
 
-/** Git may name a cluster twice, with and without a namespace. An engine that follows needs unique names. */
+/** Whether each name is used once. Git may name a cluster twice, with and without a namespace, which the incremental engine does not support. */
 function hasUniqueClusters(clusters: Snapshot['clusters']): boolean {
   let unique = UNIQUE.get(clusters);
   if (unique === undefined)
@@ -88,12 +89,14 @@ function hasUniqueClusters(clusters: Snapshot['clusters']): boolean {
   return unique;
 }
 
+/** The results of `hasUniqueClusters`. */
 const UNIQUE = new WeakMap<Snapshot['clusters'], boolean>();
 
 function nameOf({ metadata }: Snapshot['clusters'][number]): string {
   return metadata.name;
 }
 
+/** The results of `eachOnce`. */
 const ONCE = new WeakMap<readonly string[], readonly string[]>();
 
 function eachOnce(clusters: readonly string[] = []): readonly string[] {

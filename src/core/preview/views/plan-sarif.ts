@@ -54,12 +54,16 @@ export function planSarif(plan: Plan, problems: readonly Problem[]): SarifLog {
   };
 }
 
-interface Told {
+interface ResultContent {
   readonly text: string;
   readonly location: SourceLocation | undefined;
 }
 
-function resultOf(ruleId: string, level: SarifResult['level'], { text, location }: Told): SarifResult {
+function resultOf(
+  ruleId: string,
+  level: SarifResult['level'],
+  { text, location }: ResultContent,
+): SarifResult {
   const result = { ruleId, level, message: { text } };
   return location === undefined ? result : { ...result, locations: [physical(location)] };
 }

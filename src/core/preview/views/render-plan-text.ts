@@ -103,8 +103,8 @@ function placementLines(plan: PlacementPlan): string[] {
   const own = change === 'changed' && definitionChanged ? ', definition changed' : '';
   const lines = [`${SIGN[change]} ${namespace}/${name}: ${formatSizes(plan)} clusters${own}`];
   if (affectedBy.length > 0) lines.push(`    not edited; changes because of ${formatNames(affectedBy, 5)}`);
-  for (const move of plan.added.slice(0, MAX_MOVES)) lines.push(`    + ${comesOrGoes(move)}`);
-  for (const move of plan.removed.slice(0, MAX_MOVES)) lines.push(`    - ${comesOrGoes(move)}`);
+  for (const move of plan.added.slice(0, MAX_MOVES)) lines.push(`    + ${clusterText(move)}`);
+  for (const move of plan.removed.slice(0, MAX_MOVES)) lines.push(`    - ${clusterText(move)}`);
   const hidden = Math.max(0, plan.added.length - MAX_MOVES) + Math.max(0, plan.removed.length - MAX_MOVES);
   if (hidden > 0) lines.push(`    … and ${hidden} more moves`);
   for (const move of plan.moves.slice(0, MAX_MOVES))
@@ -117,7 +117,7 @@ function placementLines(plan: PlacementPlan): string[] {
   return lines;
 }
 
-function comesOrGoes(move: ClusterMove): string {
+function clusterText(move: ClusterMove): string {
   const why = formatReason(move);
   return why === '' ? move.cluster : `${move.cluster}: ${why}`;
 }

@@ -56,9 +56,9 @@ function applyOne(snapshot: Snapshot, { text, assumption }: WhatIf): Snapshot {
 }
 
 function clustersOf({ clusters }: Snapshot, target: ClusterTarget): readonly string[] {
-  const isMeant = (cluster: ManagedCluster): boolean =>
+  const isSelected = (cluster: ManagedCluster): boolean =>
     'name' in target
       ? cluster.metadata.name === target.name
       : (labelOf(cluster, target.attribute) ?? claimOf(cluster, target.attribute)) === target.value;
-  return clusters.filter(isMeant).map(({ metadata }) => metadata.name);
+  return clusters.filter(isSelected).map(({ metadata }) => metadata.name);
 }

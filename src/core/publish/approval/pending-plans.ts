@@ -4,9 +4,9 @@ import { type ApprovedPlan, newApprovals } from './approved-plans.ts';
  * The hub changes after a commit is read, and decisions change after the hub. Until both are done,
  * a result does not reflect the commit. This is how long Berth waits for the decisions.
  */
-const REST_MS = 2_000;
-/** How long after a commit a change still counts as caused by it. */
-const WINDOW_MS = 600_000;
+const SETTLE_MS = 2_000;
+/** How long an approval is valid after its commit was applied. */
+const APPROVAL_MS = 600_000;
 
 /** An approved plan of a commit whose change was neither made nor withdrawn. Plain JSON. */
 export interface PendingPlan extends ApprovedPlan {
@@ -57,8 +57,8 @@ export function plansAfterRead(
   );
   for (const [placement, tokens] of merged)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
-  const fresh = before === undefined ? [] : newApprovals(new Map(Object.entries(before.seen)), now);
-  for (const [placement, tokens] of fresh)
+  const added = before === undefined ? [] : newApprovals(new Map(Object.entries(before.seen)), now);
+  for (const [placement, tokens] of added)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
 }
@@ -96,22 +96,22 @@ export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
  * applied. While another change is held because of the approval, it does not expire.
  */
 export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
-  const counting = plansOf(plans, nowMs);
-  if (counting.length === 0) return undefined;
-  return { tokens: counting.flatMap(({ tokens }) => tokens), commit: counting.at(-1)?.commit };
+  const valid = validPlans(plans, nowMs);
+  if (valid.length === 0) return undefined;
+  return { tokens: valid.flatMap(({ tokens }) => tokens), commit: valid.at(-1)?.commit };
 }
 
 /** Whether it is too early to say that the change differs from the plan. */
 export function isPlanWaiting(plans: readonly PendingPlan[], nowMs: number): boolean {
-  return plansOf(plans, nowMs).some(
+  return validPlans(plans, nowMs).some(
     ({ followedAtMs, held }) =>
-      !held && (followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < REST_MS),
+      !held && (followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < SETTLE_MS),
   );
 }
 
-function plansOf(plans: readonly PendingPlan[], nowMs: number): readonly PendingPlan[] {
+function validPlans(plans: readonly PendingPlan[], nowMs: number): readonly PendingPlan[] {
   return plans.filter(
     ({ followedAtMs, held }) =>
-      held || followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < WINDOW_MS,
+      held || followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < APPROVAL_MS,
   );
 }

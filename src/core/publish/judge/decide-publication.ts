@@ -24,6 +24,7 @@ import { releaseTokens } from '../approval/release-tokens.ts';
 import { parseRemovalBudget, type RemovalBudget } from './removal-budget.ts';
 import { removedRecently } from './removal-window.ts';
 
+/** What the decision about a publication depends on. */
 export interface PublicationInput {
   /** `namespace/name` */
   readonly key: string;
@@ -69,7 +70,7 @@ export interface Publication {
 
 const DEFAULT_MOVE_DEADLINE_MS = 600_000;
 
-/** By the function that made them: tests have another one. */
+/** The digests that were computed, by digest function (tests use another one) and placement. */
 const SPEC_HASHES = new WeakMap<Digest, WeakMap<Placement, string>>();
 
 /**
@@ -134,7 +135,7 @@ export function decidePublication(input: PublicationInput): Publication {
   if (input.inventoryProblem !== undefined) return { ...noChange(state?.move), againAfterMs: STALE_RETRY_MS };
   const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
   if (approval === 'differs' && removed.length > 0)
-    return { ...heldPublication(differs(input, verdict, token()), state?.move), approval };
+    return { ...heldPublication(differsFromPlanHold(input, verdict, token()), state?.move), approval };
   const groups = desiredGroups(result);
   const plain: Publication = {
     groups,
@@ -181,7 +182,11 @@ function compareWithPlan(
   return isApproved ? 'met' : 'differs';
 }
 
-function differs({ approved, pages, placement }: PublicationInput, change: Change, token: string): Hold {
+function differsFromPlanHold(
+  { approved, pages, placement }: PublicationInput,
+  change: Change,
+  token: string,
+): Hold {
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
   const more = added.length === 0 ? '' : `, ${added.length} would be added: ${formatNameList(added)}`;

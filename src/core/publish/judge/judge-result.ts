@@ -1,7 +1,7 @@
 import type { Condition } from '../../model/object-meta.ts';
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import { clusterChange } from './cluster-change.ts';
-import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
+import { HELD_CONDITION, RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from './removal-budget.ts';
 
 export type HoldReason =
@@ -56,8 +56,8 @@ export interface JudgeInput {
 }
 
 /**
- * Decides whether a result may be published or is held. The checks run in the order of what they
- * need to know, least first.
+ * Decides whether a result may be published or is held. The checks that need the
+ * least knowledge come first.
  */
 export function judgeResult(input: JudgeInput): PublicationVerdict {
   const { result, published } = input;
@@ -86,7 +86,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
       `${misconfiguration(result)}; ${stillPublishedText(before.length)}.`,
       removed.length === 0
         ? 'Correct the placement.'
-        : `Correct the placement. To remove its clusters anyway, ${release(result.placement.metadata, input.token())}`,
+        : `Correct the placement. To remove its clusters anyway, ${releaseInstruction(result.placement.metadata, input.token())}`,
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
@@ -114,6 +114,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
   return { kind: 'publish', added, removed, releasedToken };
 }
 
+/** The holds whose message says why clusters would be removed. */
 const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'DiffersFromPlan']);
 const MAX_REASONS = 5;
 
@@ -141,9 +142,9 @@ export function heldCondition(
   existing: Condition | undefined,
 ): Condition | undefined {
   if (hold !== undefined)
-    return { type: 'berth.dev/Held', status: 'True', reason: hold.reason, message: hold.message };
+    return { type: HELD_CONDITION, status: 'True', reason: hold.reason, message: hold.message };
   if (existing === undefined) return undefined;
-  return { type: 'berth.dev/Held', status: 'False', reason: 'Published', message: '' };
+  return { type: HELD_CONDITION, status: 'False', reason: 'Published', message: '' };
 }
 
 /** Only `numberOfClusters: 0` asks for an empty decision. */
@@ -167,10 +168,10 @@ export function remediation(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   token: string,
 ): string {
-  return `The last decision stays published. To approve this change, ${release(meta, token)}`;
+  return `The last decision stays published. To approve this change, ${releaseInstruction(meta, token)}`;
 }
 
-function release(meta: Parameters<typeof remediation>[0], token: string): string {
+function releaseInstruction(meta: Parameters<typeof remediation>[0], token: string): string {
   const name = `${meta.namespace ?? ''}/${meta.name}`;
   return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
 }

@@ -33,12 +33,12 @@ export function placementGate(
       ? []
       : [{ reason: 'Deleting', message: 'The placement is being deleted.' }]),
     ...(held === undefined ? [] : [{ reason: held.reason, message: held.message }]),
-    ...unsatisfied(satisfied),
+    ...unsatisfiedReasons(satisfied),
   ];
   return { open: reasons.length === 0, reasons };
 }
 
-function unsatisfied(satisfied: Condition | undefined): readonly GateReason[] {
+function unsatisfiedReasons(satisfied: Condition | undefined): readonly GateReason[] {
   if (satisfied === undefined)
     return [{ reason: 'NotDecided', message: 'The placement has no decision yet.' }];
   return satisfied.status === 'True' ? [] : [{ reason: satisfied.reason, message: satisfied.message }];

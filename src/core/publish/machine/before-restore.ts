@@ -5,18 +5,18 @@ import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
 import { currentPages } from './state/current-pages.ts';
 
-/**
- * What a process remembers when the hub is restored from a backup and the process does not know the
- * last publication: the decisions that it saw on the pages until then. This concerns a standby, and
- * a leader that has just started. A leader judges changes by these decisions instead of the older
- * pages of the backup. A standby drops them when a leader publishes after the restore.
+/*
+ * A process may not know the last publication when the hub is restored from a backup: a standby, or
+ * a leader that has just started. It then remembers the decisions that it saw on the pages before
+ * the restore. A leader judges changes by these decisions instead of the older pages of the backup.
+ * A standby drops them when a leader publishes after the restore.
  */
 
 /**
  * The decisions to remember after a restore. After a second restore in a row these are still the
  * decisions before the first one, because the pages are those of the first backup.
  */
-export function keptBeforeRestore(
+export function rememberBeforeRestore(
   state: PlacementState,
   atRestore: SeenAtRestore | undefined,
 ): BeforeRestore | undefined {
@@ -33,7 +33,7 @@ export function keptBeforeRestore(
 }
 
 /** The decisions to remember after the restore or a leader changed a page. */
-export function keptAfterChange(
+export function rememberAfterChange(
   kept: BeforeRestore | undefined,
   change: WatchedChange,
 ): BeforeRestore | undefined {

@@ -29,7 +29,7 @@ export function beginPass(before: PlacementState, facts: PassFacts, nowMs: numbe
     return leaveToOtherScheduler(left, nowMs);
   }
   const state = { ...known, otherSchedulerPages: undefined, pass };
-  return handleSecondWriter(state, nowMs) ?? lookAtPages(state, nowMs);
+  return handleSecondWriter(state, nowMs) ?? checkPages(state, nowMs);
 }
 
 /**
@@ -42,10 +42,10 @@ export function onPlacementMarked(
   nowMs: number,
 ): StepResult {
   if (state.pass.result.outcome === 'skipped') return endPass(state, DONE);
-  return lookAtPages(withMark(state, after), nowMs);
+  return checkPages(withMark(state, after), nowMs);
 }
 
-function lookAtPages(before: PassingState, nowMs: number): StepResult {
+function checkPages(before: PassingState, nowMs: number): StepResult {
   const { facts, placement } = before.pass;
   const state = withStage(before, { kind: 'reading' });
   if (!state.isUncertain) return judgePages(state, currentPages(state, facts), nowMs);

@@ -4,7 +4,7 @@ import { planPlacementStatus } from '../pages/placement-status.ts';
 import { HELD_CONDITION } from '../approval/publish-annotations.ts';
 import { decisionPageOf } from '../pages/decision-page.ts';
 import { endPass } from './pass/end-pass.ts';
-import { currentPages } from './state/current-pages.ts';
+import { currentPages, pageVersions } from './state/current-pages.ts';
 import { statusTime } from './state/status-time.ts';
 import { withStage, DONE, type PassingState, type StepResult } from './state/step-result.ts';
 
@@ -38,9 +38,7 @@ export function leaveToOtherScheduler(state: PassingState, nowMs: number): StepR
 export function followOtherScheduler(state: PassingState, nowMs: number): StepResult {
   const { facts, placement } = state.pass;
   const pages = currentPages(state, facts);
-  const versions = JSON.stringify(
-    pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort(),
-  );
+  const versions = pageVersions(pages);
   const seen = state.otherSchedulerPages;
   const since = seen?.versions === versions ? seen : { versions, sinceMs: nowMs };
   const next = { ...state, otherSchedulerPages: since };

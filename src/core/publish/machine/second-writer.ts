@@ -61,7 +61,7 @@ export function isMarked({ metadata: { annotations } }: Placement): boolean {
 /** Writes nothing but the condition that says that Berth stopped. */
 function yieldToOther(state: PassingState, nowMs: number): StepResult {
   const { placement } = state.pass;
-  const { reason, message } = holdOf();
+  const { reason, message } = secondWriterHold();
   const held: Condition = { type: HELD_CONDITION, status: 'True', reason, message };
   const now = statusTime(nowMs);
   const status = planPlacementStatus({
@@ -79,11 +79,15 @@ function yieldToOther(state: PassingState, nowMs: number): StepResult {
 
 /** Ends the pass. The last publication stays in force, and Berth tries again after ten minutes. */
 export function finishYielding(state: PassingState, nowMs: number): StepResult {
-  const isNews = state.reportedHold !== REASON;
-  const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold: holdOf() }] : [];
+  const isNew = state.reportedHold !== REASON;
+  const reports: readonly PlacementAction[] = isNew
+    ? [{ kind: 'report-held', hold: secondWriterHold() }]
+    : [];
   const { last, pass } = state;
-  const isOfIt = last !== undefined && last.uid === pass.placement.metadata.uid;
-  const settled: readonly PlacementAction[] = isOfIt ? [{ kind: 'settled', pages: last.pages }] : [];
+  const isLastOfPlacement = last !== undefined && last.uid === pass.placement.metadata.uid;
+  const settled: readonly PlacementAction[] = isLastOfPlacement
+    ? [{ kind: 'settled', pages: last.pages }]
+    : [];
   const newest = recentRivalRounds(state, nowMs).at(-1) ?? nowMs;
   return endPass(
     { ...state, reportedHold: REASON },
@@ -92,7 +96,7 @@ export function finishYielding(state: PassingState, nowMs: number): StepResult {
   );
 }
 
-function holdOf(): Hold {
+function secondWriterHold(): Hold {
   return {
     kind: 'held',
     reason: REASON,

@@ -1,8 +1,8 @@
-import { keptBeforeRestore } from './before-restore.ts';
+import { rememberBeforeRestore } from './before-restore.ts';
 import { endPass } from './pass/end-pass.ts';
 import { onPassFailed } from './pass/fail-pass.ts';
 import {
-  finishWhenAnswered,
+  endPassIfComplete,
   onPublicationRecorded,
   settlePublication,
   onStatusWritten,
@@ -26,7 +26,7 @@ import { onPageWritten, writePages } from './pass/write-pages.ts';
  */
 export function step(state: PlacementState, event: PlacementEvent, nowMs: number): StepResult {
   switch (event.kind) {
-    case 'look':
+    case 'reconcile':
       return state.pass === undefined ? beginPass(state, event.facts, nowMs) : unchanged(state);
     case 'gone':
       return state.pass === undefined ? onPlacementGone(state) : unchanged(state);
@@ -36,20 +36,21 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
       return onPagesListed(state, event, nowMs);
     case 'placement-changed':
       return onPlacementChanged(state, event);
-    case 'commit-whole':
+    case 'commit-complete':
       if (!state.waitsForCommit) return unchanged(state);
-      return { state: { ...state, waitsForCommit: false }, actions: [{ kind: 'look-again' }] };
+      return { state: { ...state, waitsForCommit: false }, actions: [{ kind: 'enqueue' }] };
     case 'works-changed':
       // A make-before-break move waits for works.
-      return { state, actions: state.remembered?.move === undefined ? [] : [{ kind: 'look-again' }] };
+      return { state, actions: state.remembered?.move === undefined ? [] : [{ kind: 'enqueue' }] };
     case 'hub-changed':
-      return unchanged(onHubChanged(state, keptBeforeRestore(state, event.atRestore)));
+      return unchanged(onHubChanged(state, rememberBeforeRestore(state, event.atRestore)));
     default:
-      return isPassing(state) ? answered(state, event, nowMs) : unchanged(state);
+      return isPassing(state) ? onResponse(state, event, nowMs) : unchanged(state);
   }
 }
 
-type Answer = Extract<
+/** An event that is the response to an action of the pass. */
+type ResponseEvent = Extract<
   PlacementEvent,
   {
     kind:
@@ -66,7 +67,7 @@ type Answer = Extract<
   }
 >;
 
-function answered(state: PassingState, event: Answer, nowMs: number): StepResult {
+function onResponse(state: PassingState, event: ResponseEvent, nowMs: number): StepResult {
   const { stage } = state.pass;
   switch (event.kind) {
     case 'pages-read':
@@ -82,7 +83,7 @@ function answered(state: PassingState, event: Answer, nowMs: number): StepResult
       if (stage.kind === 'leaving') return followOtherScheduler(written, nowMs);
       if (stage.kind === 'yielding') return finishYielding(written, nowMs);
       if (stage.kind !== 'finishing') return unchanged(state);
-      return finishWhenAnswered(written, { ...stage.finishing, isPatching: false });
+      return endPassIfComplete(written, { ...stage.finishing, isPatching: false });
     }
     case 'placement-marked':
       return stage.kind === 'marking' ? onPlacementMarked(state, event, nowMs) : unchanged(state);

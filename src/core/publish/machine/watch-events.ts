@@ -1,5 +1,5 @@
 import { hasReachedVersion } from '../../model/resource-version.ts';
-import { keptAfterChange } from './before-restore.ts';
+import { rememberAfterChange } from './before-restore.ts';
 import { noteRivalWrite } from './state/rival-rounds.ts';
 import { changeKey, isOwnWrite, isWatchBehind, afterShown } from './state/own-writes.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
@@ -8,7 +8,7 @@ import type { StepResult } from './state/step-result.ts';
 import { setPage } from './pass/write-pages.ts';
 
 /**
- * Limit of the changes that a pass keeps until its writes are answered. A pass writes a few hundred
+ * Limit of the changes that a pass keeps until its writes have responses. A pass writes a few hundred
  * pages at most, so changes beyond the limit come from others.
  */
 const MAX_EARLY = 1_000;
@@ -26,13 +26,13 @@ export function onPageChanged(
   const name = (change.after ?? change.before)?.metadata.name ?? '';
   const write = afterShown(before.pages.get(name), change.after);
   const pages = setPage(before.pages, name, write);
-  const beforeRestore = isLeader ? before.beforeRestore : keptAfterChange(before.beforeRestore, change);
+  const beforeRestore = isLeader ? before.beforeRestore : rememberAfterChange(before.beforeRestore, change);
   const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
   const state = isSame ? before : { ...before, pages, beforeRestore };
   if (isOwnWrite(write, change.after)) return { state, actions: [] };
   // The hub deletes the pages of a deleted placement. That is no rival.
   const isRival = isLeader && isPlacementThere;
-  return news(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
+  return noteChange(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
 }
 
 /**
@@ -56,7 +56,7 @@ export function onPagesListed(
   const change = lost
     .map(([name, write]) => changeKey(name, { before: write.after, after: undefined }))
     .join();
-  return news({ ...before, pages }, { change, rivalAtMs });
+  return noteChange({ ...before, pages }, { change, rivalAtMs });
 }
 
 /** The watch showed a change of the placement itself. */
@@ -69,14 +69,14 @@ export function onPlacementChanged(
   const state = change.after === undefined ? { ...shown, rivalRoundsAtMs: [] } : shown;
   if (isOwnWrite(status, change.after)) return { state, actions: [] };
   if (isInput()) return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }] };
-  return news(state, { change: changeKey('', change), rivalAtMs: undefined });
+  return noteChange(state, { change: changeKey('', change), rivalAtMs: undefined });
 }
 
 /**
  * Handles a change that may come from others. A pass in progress cannot tell yet whether the change
- * is its own, so the pass keeps it until its writes are answered.
+ * is its own, so the pass keeps it until its writes have responses.
  */
-function news(state: PlacementState, change: UnattributedChange): StepResult {
+function noteChange(state: PlacementState, change: UnattributedChange): StepResult {
   const { pass } = state;
   if (pass === undefined || pass.early.length >= MAX_EARLY)
     return { state: noteRivalWrite(state, change), actions: [{ kind: 'decide-again', cause: 'decisions' }] };

@@ -1,7 +1,7 @@
 import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import type { DesiredGroup } from './decision-page.ts';
 
-/** The inputs of a record. */
+/** A decision that was published: what its record is made of. */
 export interface PublishedDecision {
   readonly placement: string;
   readonly result: ScheduleResult;

@@ -53,8 +53,8 @@ export function stateFromRecords(
 
 /** Whether the fields of a record are valid. Other programs may change the ConfigMap. */
 function isValid({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
-  const isReleaseWhole = released == null || typeof released.token === 'string';
+  const isReleaseValid = released == null || typeof released.token === 'string';
   return (
-    !Number.isNaN(Date.parse(publishedAt ?? '')) && Number.isSafeInteger(removed?.count) && isReleaseWhole
+    !Number.isNaN(Date.parse(publishedAt ?? '')) && Number.isSafeInteger(removed?.count) && isReleaseValid
   );
 }

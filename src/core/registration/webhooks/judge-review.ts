@@ -28,7 +28,7 @@ export function judgeMutation({ resource, write }: ReviewRequest, now: string): 
 /** What a validating webhook must check before it responds. */
 export function judgeValidation({ resource, write }: ReviewRequest): OcmReview {
   const review = write === undefined ? undefined : REVIEWS.get(resource)?.(write);
-  return review ?? { kind: 'demands', demands: [] };
+  return review ?? { kind: 'requirements', requirements: [] };
 }
 
 function resourceOf({ group, plural }: KindInfo): string {

@@ -1,6 +1,9 @@
 import type { FeedbackJsonPath } from '../../model/kind/manifest-work.ts';
 
-/** The paths of WellKnownStatus, by `group/version/kind`. Kinds that are not listed have no well-known status. */
+/**
+ * The paths of the feedback rule WellKnownStatus, by `group/version/kind`.
+ * Source: ocm `pkg/work/spoke/statusfeedback/rules/rule.go`.
+ */
 const WELL_KNOWN: Readonly<Record<string, readonly FeedbackJsonPath[]>> = {
   'apps/v1/Deployment': [
     { name: 'ReadyReplicas', path: '.status.readyReplicas' },
@@ -22,6 +25,7 @@ const WELL_KNOWN: Readonly<Record<string, readonly FeedbackJsonPath[]>> = {
   ],
 };
 
+/** Undefined for a kind without a well-known status. */
 export function wellKnownFeedbackPaths(
   apiVersion: string,
   kind: string,

@@ -69,6 +69,6 @@ export class StatusRivals {
 
 /** The message for users. */
 export const STATUS_RIVAL_TEXT =
-  `another controller writes the status of this replica set, so Berth stopped after ${RIVAL_ROUNDS} rounds and leaves its works alone; ` +
+  `another controller writes the status of this replica set, so Berth stopped after ${RIVAL_ROUNDS} rounds and no longer writes its works; ` +
   'it tries again after ten minutes. Run one of the two: Berth with --no-works, or OCM’s work manager without ' +
   '--feature-gates=ManifestWorkReplicaSet=true';

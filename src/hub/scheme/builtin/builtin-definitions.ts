@@ -1,3 +1,4 @@
+import { groupResource } from '../../../core/model/kinds.ts';
 import type { ResourceDefinition, Subresources } from '../../schema/resource-definition.ts';
 import type { Schema } from '../../schema/schema.ts';
 import type { BuiltinResource } from './builtin-resource.ts';
@@ -46,7 +47,7 @@ function definitionOf(row: BuiltinResource): ResourceDefinition {
     namespaced: row.clusterScoped !== true,
     builtIn: true,
     verbs: row.review === true ? ['create'] : ALL_VERBS,
-    storageKey: row.storageKey ?? (row.group === '' ? plural : `${plural}.${row.group}`),
+    storageKey: row.storageKey ?? groupResource({ group: row.group, plural }),
     versions: [row, ...(row.alsoServed ?? [])].map(({ version, schema }) => ({
       name: version,
       served: true,

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt, withoutKey } from '../../json/json-value.ts';
-import { unnamedError } from '../../wire/status-errors.ts';
+import { errorWithoutReason } from '../../wire/status-errors.ts';
 
 /**
  * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
@@ -156,6 +156,6 @@ function statusToAlpha(status: JsonObject): JsonObject {
 
 function requireConfig(registration: JsonObject, key: string, type: string): JsonObject {
   const config = objectAt(registration, key);
-  if (config === undefined) throw unnamedError(`failed to convert ManagedClusterAddOn: nil ${type}`);
+  if (config === undefined) throw errorWithoutReason(`failed to convert ManagedClusterAddOn: nil ${type}`);
   return config;
 }

@@ -25,7 +25,7 @@ export const ENDPOINTS_RULES: KindRules = {
       place.each(subset, 'ports', (port, at) => {
         const name = textAt(port, 'name');
         if (name === '' && several) at.at('name').required();
-        if (name !== '') at.at('name').named(name, dnsLabel);
+        if (name !== '') at.at('name').validName(name, dnsLabel);
         checkPort(numberAt(port, 'port'), at.at('port'));
         checkProtocols(port, at);
       });
@@ -36,16 +36,16 @@ function checkAddress(address: JsonObject, at: FieldReporter): void {
   const ip = textAt(address, 'ip');
   checkLegacyIp(ip, at.at('ip'));
   const host = textAt(address, 'hostname');
-  if (host !== '') at.at('hostname').named(host, dnsLabel);
+  if (host !== '') at.at('hostname').validName(host, dnsLabel);
   const node = getOwn(address, 'nodeName');
-  if (typeof node === 'string') at.at('nodeName').named(node, dnsSubdomain);
+  if (typeof node === 'string') at.at('nodeName').validName(node, dnsSubdomain);
   checkEndpointIp(ip, at.at('ip'));
 }
 
 function checkProtocols(port: JsonObject, at: FieldReporter): void {
   at.at('protocol').oneOfIfSet(textAt(port, 'protocol'), PROTOCOLS);
   const protocol = getOwn(port, 'appProtocol');
-  if (typeof protocol === 'string') at.at('appProtocol').named(protocol, qualifiedName);
+  if (typeof protocol === 'string') at.at('appProtocol').validName(protocol, qualifiedName);
 }
 
 const ADDRESS_TYPES = ['FQDN', 'IPv4', 'IPv6'];
@@ -62,7 +62,7 @@ export const ENDPOINT_SLICE_RULES: KindRules = {
     at.at('addressType').oneOf(type, ADDRESS_TYPES);
     checkSlicePorts(slice, at);
     checkEndpoints(slice, type, at);
-    if (old !== undefined) at.at('addressType').fixed(type, textAt(old, 'addressType'));
+    if (old !== undefined) at.at('addressType').immutable(type, textAt(old, 'addressType'));
   },
 };
 
@@ -75,7 +75,7 @@ function checkSlicePorts(slice: JsonObject, at: FieldReporter): void {
   const names = new Set<string>();
   at.each(slice, 'ports', (port, place) => {
     const name = textAt(port, 'name');
-    if (name !== '') place.at('name').named(name, dnsLabel);
+    if (name !== '') place.at('name').validName(name, dnsLabel);
     if (names.has(name)) place.at('name').duplicate(name);
     names.add(name);
     const protocol = getOwn(port, 'protocol');
@@ -93,9 +93,9 @@ function checkEndpoints(slice: JsonObject, type: string, at: FieldReporter): voi
   at.each(slice, 'endpoints', (endpoint, place) => {
     checkAddresses(endpoint, type, place.at('addresses'));
     const node = getOwn(endpoint, 'nodeName');
-    if (typeof node === 'string') place.at('nodeName').named(node, dnsSubdomain);
+    if (typeof node === 'string') place.at('nodeName').validName(node, dnsSubdomain);
     const host = getOwn(endpoint, 'hostname');
-    if (typeof host === 'string') place.at('hostname').named(host, dnsLabel);
+    if (typeof host === 'string') place.at('hostname').validName(host, dnsLabel);
     checkHints(objectAt(endpoint, 'hints'), place.at('hints'));
   });
 }
@@ -149,7 +149,7 @@ function checkHints(hints: JsonObject | undefined, at: FieldReporter): void {
       const name = textAt(hint, 'name');
       if (seen.has(name)) place.at('name').duplicate(name);
       seen.add(name);
-      place.at('name').named(name, rule);
+      place.at('name').validName(name, rule);
     });
   }
 }

@@ -11,6 +11,7 @@ import { parseLegacyIp } from '../values/ip-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPort, portName } from '../values/port-rules.ts';
+import { checkDomainPath } from '../values/domain-path-rules.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
@@ -52,12 +53,12 @@ function checkSpec(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'rules', checkRule);
   at.each(spec, 'tls', (tls, place) => {
     for (const [index, host] of textsAt(tls, 'hosts').entries())
-      place.at('hosts').at(index).named(host, hostName);
+      place.at('hosts').at(index).validName(host, hostName);
     const secret = textAt(tls, 'secretName');
-    if (secret !== '') place.at('secretName').named(secret, dnsSubdomain);
+    if (secret !== '') place.at('secretName').validName(secret, dnsSubdomain);
   });
   const name = getOwn(spec, 'ingressClassName');
-  if (typeof name === 'string') at.at('ingressClassName').named(name, dnsSubdomain);
+  if (typeof name === 'string') at.at('ingressClassName').validName(name, dnsSubdomain);
 }
 
 function checkRule(rule: JsonObject, at: FieldReporter): void {
@@ -65,7 +66,7 @@ function checkRule(rule: JsonObject, at: FieldReporter): void {
   if (host !== '') {
     if (parseLegacyIp(host) !== undefined)
       at.at('host').invalid(host, 'must be a DNS name, not an IP address');
-    at.at('host').named(host, hostName);
+    at.at('host').validName(host, hostName);
   }
   const http = objectAt(rule, 'http');
   if (http === undefined) return;
@@ -104,27 +105,26 @@ function checkService(service: JsonObject, at: FieldReporter): void {
   const name = textAt(service, 'name');
   const place = at.at('service');
   if (name === '') place.at('name').required();
-  else place.at('name').named(name, dns1035Label);
+  else place.at('name').validName(name, dns1035Label);
   const port = objectAt(service, 'port');
   const [portText, number] = [textAt(port, 'name'), numberAt(port, 'number') ?? 0];
   if (portText !== '' && number !== 0) at.invalid('', 'cannot set both port name & port number');
-  else if (portText !== '') place.at('port').at('name').named(portText, portName);
+  else if (portText !== '') place.at('port').at('name').validName(portText, portName);
   else if (number !== 0) checkPort(number, place.at('port').at('number'));
   else at.required('port name or number is required');
 }
 
 function checkObjectReference(reference: JsonObject, at: FieldReporter): void {
   const group = getOwn(reference, 'apiGroup');
-  if (typeof group === 'string') at.at('apiGroup').named(group, dnsSubdomain);
+  if (typeof group === 'string') at.at('apiGroup').validName(group, dnsSubdomain);
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
     if (text === '') at.at(key).required();
-    else at.at(key).named(text, pathSegment);
+    else at.at(key).validName(text, pathSegment);
   }
 }
 
 const CONTROLLER_LIMIT = 250;
-const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 const SCOPES = ['Cluster', 'Namespace'];
 
 /** Source: pkg/apis/networking/validation (ValidateIngressClass). */
@@ -135,27 +135,13 @@ export const INGRESS_CLASS_RULES: KindRules = {
     const place = at.at('spec');
     const controller = textAt(spec, 'controller');
     if (old !== undefined)
-      place.at('controller').fixed(controller, textAt(objectAt(old, 'spec'), 'controller'));
+      place.at('controller').immutable(controller, textAt(objectAt(old, 'spec'), 'controller'));
     if (controller.length > CONTROLLER_LIMIT) place.at('controller').tooLong(CONTROLLER_LIMIT);
     checkDomainPath(controller, place.at('controller'));
     const parameters = objectAt(spec, 'parameters');
     if (parameters !== undefined) checkParameters(parameters, place.at('parameters'));
   },
 };
-
-/** `example.com/path`. Source: apimachinery, pkg/util/validation (IsDomainPrefixedPath). */
-export function checkDomainPath(text: string, at: FieldReporter): void {
-  const slash = text.indexOf('/');
-  if (text === '') at.required();
-  else if (slash <= 0 || slash === text.length - 1)
-    at.invalid(text, 'must be a domain-prefixed path (such as "acme.io/foo")');
-  else {
-    at.named(text.slice(0, slash), dnsSubdomain);
-    const path = text.slice(slash + 1);
-    if (!new RegExp(`^${PATH_PATTERN}$`).test(path))
-      at.invalid(path, `Invalid path (regex used for validation is '${PATH_PATTERN}')`);
-  }
-}
 
 function checkParameters(parameters: JsonObject, at: FieldReporter): void {
   checkObjectReference(parameters, at);
@@ -166,5 +152,5 @@ function checkParameters(parameters: JsonObject, at: FieldReporter): void {
     at.at('namespace').forbidden("`parameters.scope` is set to 'Cluster'");
   else if (scope === 'Namespace' && typeof namespace !== 'string')
     at.at('namespace').required("`parameters.scope` is set to 'Namespace'");
-  else if (typeof namespace === 'string') at.at('namespace').named(namespace, dnsLabel);
+  else if (typeof namespace === 'string') at.at('namespace').validName(namespace, dnsLabel);
 }

@@ -39,9 +39,7 @@ function checkSpec(spec: JsonObject, at: FieldReporter): void {
 }
 
 function checkPolicyPort(port: JsonObject, at: FieldReporter): void {
-  const protocol = getOwn(port, 'protocol');
-  if (typeof protocol === 'string' && !PROTOCOLS.includes(protocol))
-    at.at('protocol').unsupported(protocol, PROTOCOLS);
+  at.at('protocol').oneOfIfPresent(getOwn(port, 'protocol'), PROTOCOLS);
   const [value, end] = [getOwn(port, 'port'), numberAt(port, 'endPort')];
   const place = at.at('endPort');
   if (typeof value === 'number') {
@@ -50,7 +48,7 @@ function checkPolicyPort(port: JsonObject, at: FieldReporter): void {
     if (end !== undefined) checkPort(end, place);
   } else if (typeof value === 'string') {
     if (end !== undefined) place.invalid(end, 'may not be specified when `port` is non-numeric');
-    at.at('port').named(value, portName);
+    at.at('port').validName(value, portName);
   } else if (end !== undefined) place.invalid(end, 'may not be specified when `port` is not specified');
 }
 

@@ -8,10 +8,12 @@ const NONE = 'None';
 const FAMILIES = ['IPv4', 'IPv6'];
 const FAMILY_POLICIES = ['PreferDualStack', 'RequireDualStack', 'SingleStack'];
 
+/** All cluster IPs of a Service, the primary one first. */
 export function clusterIpsOf(spec: JsonObject): readonly string[] {
   return textsAt(spec, 'clusterIPs');
 }
 
+/** Whether the Service has no cluster IP, on purpose (`None`). */
 export function isHeadless(spec: JsonObject): boolean {
   const ips = clusterIpsOf(spec);
   return ips.length === 1 && ips[0] === NONE;
@@ -29,7 +31,7 @@ export function checkClusterIps(spec: JsonObject, at: FieldReporter): void {
   else if (single === '' && ips.length > 0)
     place.invalid([...ips], 'must be empty when `clusterIP` is not specified');
   checkFamilies(spec, at);
-  const valid = ips.map((ip, index) => isAddress(ips, ip, [index, place])).every(Boolean);
+  const valid = ips.map((_ip, index) => checkClusterIp(ips, index, place)).every(Boolean);
   if (ips.length > 2) place.invalid([...ips], 'may only hold up to 2 values');
   if (!valid) return;
   const families = ips.map((ip) => parseLegacyIp(ip)?.family);
@@ -44,11 +46,9 @@ export function checkClusterIps(spec: JsonObject, at: FieldReporter): void {
   }
 }
 
-function isAddress(
-  ips: readonly string[],
-  ip: string,
-  [index, at]: readonly [number, FieldReporter],
-): boolean {
+/** @returns whether it is an IP address, or the only value `None` */
+function checkClusterIp(ips: readonly string[], index: number, at: FieldReporter): boolean {
+  const ip = ips[index] ?? '';
   if (index === 0 && ip === NONE) {
     if (ips.length > 1) at.invalid([...ips], "'None' must be the first and only value");
     return ips.length === 1;
@@ -64,9 +64,7 @@ function checkFamilies(spec: JsonObject, at: FieldReporter): void {
     if (seen.has(family)) place.duplicate(family);
     seen.add(family);
   }
-  const policy = getOwn(spec, 'ipFamilyPolicy');
-  if (typeof policy === 'string' && !FAMILY_POLICIES.includes(policy))
-    at.at('ipFamilyPolicy').unsupported(policy, FAMILY_POLICIES);
+  at.at('ipFamilyPolicy').oneOfIfPresent(getOwn(spec, 'ipFamilyPolicy'), FAMILY_POLICIES);
 }
 
 /**

@@ -25,7 +25,7 @@ export const SERVICE_RULES: KindRules = {
   validate: (service, at, old) => {
     const spec = objectAt(service, 'spec') ?? {};
     const place = at.at('spec');
-    if (!canAllocate(spec, objectAt(old, 'spec'), place)) return;
+    if (!checkAllocation(spec, objectAt(old, 'spec'), place)) return;
     if (old !== undefined) checkChange(spec, objectAt(old, 'spec') ?? {}, place);
     checkType(spec, place);
     checkPorts(spec, place);
@@ -44,7 +44,8 @@ export const SERVICE_RULES: KindRules = {
   },
 };
 
-export function typeOf(spec: JsonObject): string {
+/** `spec.type` with its default. */
+function serviceTypeOf(spec: JsonObject): string {
   return textAt(spec, 'type') || 'ClusterIP';
 }
 
@@ -53,10 +54,11 @@ const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
 /**
  * The API server allocates addresses and node ports before it validates. A failed allocation is the
  * only problem that it reports.
+ * @returns whether the allocation succeeds, so that the other checks follow
  */
-function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): boolean {
+function checkAllocation(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): boolean {
   const known = at.problems.length;
-  const type = typeOf(spec);
+  const type = serviceTypeOf(spec);
   const ips = type === 'ExternalName' ? [] : clusterIpsOf(spec);
   const kept = new Set(old === undefined ? [] : clusterIpsOf(old));
   for (const [index, ip] of ips.entries())
@@ -80,8 +82,8 @@ function canAllocate(spec: JsonObject, old: JsonObject | undefined, at: FieldRep
 function checkChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
   checkClusterIpChange(spec, old, at);
   const [before, now] = [getOwn(old, 'loadBalancerClass'), getOwn(spec, 'loadBalancerClass')];
-  const balances = typeOf(spec) === 'LoadBalancer';
-  if (typeOf(old) === 'LoadBalancer' && balances && before !== now)
+  const isBalancer = serviceTypeOf(spec) === 'LoadBalancer';
+  if (serviceTypeOf(old) === 'LoadBalancer' && isBalancer && before !== now)
     at.at('loadBalancerClass').invalid(now, 'may not change once set');
   checkBalancerClass(spec, at);
   const ports = [numberAt(old, 'healthCheckNodePort'), numberAt(spec, 'healthCheckNodePort')];
@@ -90,7 +92,7 @@ function checkChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void
 }
 
 function checkType(spec: JsonObject, at: FieldReporter): void {
-  const type = typeOf(spec);
+  const type = serviceTypeOf(spec);
   if (listAt(spec, 'ports').length === 0 && !isHeadless(spec) && type !== 'ExternalName')
     at.at('ports').required();
   if ((type === 'LoadBalancer' || type === 'NodePort') && isHeadless(spec))
@@ -102,7 +104,7 @@ function checkType(spec: JsonObject, at: FieldReporter): void {
   if (getOwn(spec, 'ipFamilyPolicy') !== undefined) at.at('ipFamilyPolicy').forbidden(none);
   const name = textAt(spec, 'externalName').replace(/\.$/, '');
   if (name === '') at.at('externalName').required();
-  else at.at('externalName').named(name, dnsSubdomain);
+  else at.at('externalName').validName(name, dnsSubdomain);
 }
 
 function checkPorts(spec: JsonObject, at: FieldReporter): void {
@@ -112,7 +114,7 @@ function checkPorts(spec: JsonObject, at: FieldReporter): void {
     const name = textAt(port, 'name');
     if (name === '' && several) place.at('name').required();
     if (name !== '') {
-      place.at('name').named(name, dnsLabel);
+      place.at('name').validName(name, dnsLabel);
       if (names.has(name)) place.at('name').duplicate(name);
       names.add(name);
     }
@@ -120,7 +122,7 @@ function checkPorts(spec: JsonObject, at: FieldReporter): void {
     place.at('protocol').oneOfIfSet(textAt(port, 'protocol'), PROTOCOLS);
     checkPortOrName(targetOf(port), place.at('targetPort'));
     const protocol = getOwn(port, 'appProtocol');
-    if (typeof protocol === 'string') place.at('appProtocol').named(protocol, qualifiedName);
+    if (typeof protocol === 'string') place.at('appProtocol').validName(protocol, qualifiedName);
   });
 }
 
@@ -141,7 +143,7 @@ function checkAffinity(spec: JsonObject, at: FieldReporter): void {
 }
 
 function checkNodePorts(spec: JsonObject, at: FieldReporter): void {
-  const type = typeOf(spec);
+  const type = serviceTypeOf(spec);
   if (type === 'ClusterIP')
     at.each(spec, 'ports', (port, place) => {
       if ((numberAt(port, 'nodePort') ?? 0) !== 0)
@@ -171,15 +173,15 @@ function checkEqualPorts(spec: JsonObject, at: FieldReporter): void {
 const ONLY_BALANCER = "may only be used when `type` is 'LoadBalancer'";
 
 function checkBalancer(spec: JsonObject, at: FieldReporter): void {
-  const balances = typeOf(spec) === 'LoadBalancer';
+  const isBalancer = serviceTypeOf(spec) === 'LoadBalancer';
   const ranges = listAt(spec, 'loadBalancerSourceRanges');
   if (ranges.length > 0) {
     const place = at.at('LoadBalancerSourceRanges');
-    if (!balances) place.forbidden(ONLY_BALANCER);
+    if (!isBalancer) place.forbidden(ONLY_BALANCER);
     for (const [index, range] of ranges.entries())
       if (typeof range === 'string') checkLegacyCidr(range.trim(), place.at(index));
   }
-  if (getOwn(spec, 'allocateLoadBalancerNodePorts') !== undefined && !balances)
+  if (getOwn(spec, 'allocateLoadBalancerNodePorts') !== undefined && !isBalancer)
     at.at('allocateLoadBalancerNodePorts').forbidden(ONLY_BALANCER);
   checkBalancerClass(spec, at);
 }
@@ -187,16 +189,16 @@ function checkBalancer(spec: JsonObject, at: FieldReporter): void {
 function checkBalancerClass(spec: JsonObject, at: FieldReporter): void {
   const name = getOwn(spec, 'loadBalancerClass');
   if (typeof name !== 'string') return;
-  if (typeOf(spec) === 'LoadBalancer') at.at('loadBalancerClass').named(name, qualifiedName);
+  if (serviceTypeOf(spec) === 'LoadBalancer') at.at('loadBalancerClass').validName(name, qualifiedName);
   else at.at('loadBalancerClass').forbidden(ONLY_BALANCER);
 }
 
 function needsHealthCheck(spec: JsonObject): boolean {
-  return typeOf(spec) === 'LoadBalancer' && textAt(spec, 'externalTrafficPolicy') === 'Local';
+  return serviceTypeOf(spec) === 'LoadBalancer' && textAt(spec, 'externalTrafficPolicy') === 'Local';
 }
 
 function checkTraffic(spec: JsonObject, at: FieldReporter): void {
-  const type = typeOf(spec);
+  const type = serviceTypeOf(spec);
   const external = textAt(spec, 'externalTrafficPolicy');
   const reachable =
     type === 'LoadBalancer' ||
@@ -211,10 +213,6 @@ function checkTraffic(spec: JsonObject, at: FieldReporter): void {
     const detail = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'";
     at.at('healthCheckNodePort').invalid(health, detail);
   }
-  const internal = getOwn(spec, 'internalTrafficPolicy');
-  if (typeof internal === 'string' && !POLICIES.includes(internal))
-    at.at('internalTrafficPolicy').unsupported(internal, POLICIES);
-  const distribution = getOwn(spec, 'trafficDistribution');
-  if (typeof distribution === 'string' && !DISTRIBUTIONS.includes(distribution))
-    at.at('trafficDistribution').unsupported(distribution, DISTRIBUTIONS);
+  at.at('internalTrafficPolicy').oneOfIfPresent(getOwn(spec, 'internalTrafficPolicy'), POLICIES);
+  at.at('trafficDistribution').oneOfIfPresent(getOwn(spec, 'trafficDistribution'), DISTRIBUTIONS);
 }

@@ -37,11 +37,11 @@ function checkWeight(term: JsonObject, at: FieldReporter): void {
 function checkPodTerm(term: JsonObject, at: FieldReporter): void {
   checkSelector(objectAt(term, 'labelSelector'), at.at('labelSelector'));
   checkSelector(objectAt(term, 'namespaceSelector'), at.at('namespaceSelector'));
-  for (const name of textsAt(term, 'namespaces')) at.at('namespace').named(name, dnsLabel);
+  for (const name of textsAt(term, 'namespaces')) at.at('namespace').validName(name, dnsLabel);
   checkLabelKeys(term, at);
   const key = textAt(term, 'topologyKey');
   if (key === '') at.at('topologyKey').required('can not be empty');
-  at.at('topologyKey').named(key, qualifiedName);
+  at.at('topologyKey').validName(key, qualifiedName);
 }
 
 /** Source: pkg/apis/core/validation (ValidateMatchLabelKeysAndMismatchLabelKeys). */
@@ -51,7 +51,7 @@ export function checkLabelKeys(term: JsonObject, at: FieldReporter): void {
     const keys = textsAt(term, list);
     if (keys.length > 0 && selector === undefined)
       at.at(list).forbidden('must not be specified when labelSelector is not set');
-    else for (const [index, key] of keys.entries()) at.at(list).at(index).named(key, qualifiedName);
+    else for (const [index, key] of keys.entries()) at.at(list).at(index).validName(key, qualifiedName);
   }
   checkRepeatedKeys(term, selector, at);
   const mismatched = new Set(textsAt(term, 'mismatchLabelKeys'));

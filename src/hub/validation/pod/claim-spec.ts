@@ -19,8 +19,7 @@ export function checkAccessModes(spec: JsonObject, at: FieldReporter): void {
 }
 
 export function checkVolumeMode(spec: JsonObject, at: FieldReporter): void {
-  const mode = getOwn(spec, 'volumeMode');
-  if (typeof mode === 'string' && !VOLUME_MODES.includes(mode)) at.unsupported(mode, VOLUME_MODES);
+  at.oneOfIfPresent(getOwn(spec, 'volumeMode'), VOLUME_MODES);
 }
 
 /** Source: pkg/apis/core/validation (ValidatePersistentVolumeClaimSpec). */
@@ -34,11 +33,11 @@ export function checkClaimSpec(spec: JsonObject, at: FieldReporter): void {
   if (storage === undefined) place.required();
   else checkPositiveQuantity(storage, place);
   const storageClass = textAt(spec, 'storageClassName');
-  if (storageClass !== '') at.at('storageClassName').named(storageClass, dnsSubdomain);
+  if (storageClass !== '') at.at('storageClassName').validName(storageClass, dnsSubdomain);
   checkVolumeMode(spec, at.at('volumeMode'));
   checkDataSources(spec, at);
   const attributes = textAt(spec, 'volumeAttributesClassName');
-  if (attributes !== '') at.at('volumeAttributesClassName').named(attributes, dnsSubdomain);
+  if (attributes !== '') at.at('volumeAttributesClassName').validName(attributes, dnsSubdomain);
 }
 
 function checkDataSources(spec: JsonObject, at: FieldReporter): void {
@@ -60,7 +59,7 @@ function checkDataSource(source: JsonObject, at: FieldReporter): void {
   const [group, kind] = [textAt(source, 'apiGroup'), textAt(source, 'kind')];
   if (group === '' && kind !== CLAIM)
     at.invalid(kind, `must be '${CLAIM}' when referencing the default apiGroup`);
-  if (group !== '') at.at('apiGroup').named(group, dnsSubdomain);
+  if (group !== '') at.at('apiGroup').validName(group, dnsSubdomain);
   const namespace = textAt(source, 'namespace');
-  if (namespace !== '') at.at('namespace').named(namespace, dnsLabel);
+  if (namespace !== '') at.at('namespace').validName(namespace, dnsLabel);
 }

@@ -26,6 +26,7 @@ const variableName: NameRule = (name) => (/^[ -<>-~]*$/.test(name) ? [] : [NAME_
 
 type SourceCheck = (source: JsonObject, at: FieldReporter) => void;
 
+/** The checks of the sources of a value, in the order of the API server. */
 const SOURCES: Readonly<Record<string, SourceCheck>> = {
   fieldRef: (source, at) => checkFieldReference(source, POD_FIELDS, at),
   resourceFieldRef: (source, at) => checkResourceReference(source, false, at),
@@ -39,7 +40,7 @@ export function checkEnv(container: JsonObject, at: FieldReporter): void {
   at.each(container, 'env', (variable, place) => {
     const name = textAt(variable, 'name');
     if (name === '') place.at('name').required();
-    else place.at('name').named(name, variableName);
+    else place.at('name').validName(name, variableName);
     const from = objectAt(variable, 'valueFrom');
     if (from !== undefined) checkValueFrom(from, textAt(variable, 'value'), place.at('valueFrom'));
   });
@@ -62,18 +63,18 @@ function checkValueFrom(from: JsonObject, value: string, at: FieldReporter): voi
 }
 
 function checkKeyReference(source: JsonObject, at: FieldReporter): void {
-  at.at('name').named(textAt(source, 'name'), dnsSubdomain);
+  at.at('name').validName(textAt(source, 'name'), dnsSubdomain);
   const key = textAt(source, 'key');
   if (key === '') at.at('key').required();
-  else at.at('key').named(key, configKey);
+  else at.at('key').validName(key, configKey);
 }
 
 function checkFileReference(source: JsonObject, at: FieldReporter): void {
   const [key, volume, path] = [textAt(source, 'key'), textAt(source, 'volumeName'), textAt(source, 'path')];
   if (key === '') at.at('key').required();
-  else at.at('key').named(key, variableName);
+  else at.at('key').validName(key, variableName);
   if (volume === '') at.at('volumeName').required();
-  else at.at('volumeName').named(volume, dnsLabel);
+  else at.at('volumeName').validName(volume, dnsLabel);
   if (path === '') at.at('path').required();
   else checkNoBacksteps(path, at.at('path'));
 }
@@ -84,12 +85,12 @@ const sourceName = asPrefix(dnsSubdomain);
 export function checkEnvFrom(container: JsonObject, at: FieldReporter): void {
   at.each(container, 'envFrom', (source, place) => {
     const prefix = textAt(source, 'prefix');
-    if (prefix !== '') place.at('prefix').named(prefix, variableName);
+    if (prefix !== '') place.at('prefix').validName(prefix, variableName);
     const found = ['configMapRef', 'secretRef'].filter((key) => objectAt(source, key) !== undefined);
     for (const key of found) {
       const name = textAt(objectAt(source, key), 'name');
       if (name === '') place.at(key).at('name').required();
-      else place.at(key).at('name').named(name, sourceName);
+      else place.at(key).at('name').validName(name, sourceName);
     }
     const list = at.at('envFrom');
     if (found.length === 0) list.invalid('', 'must specify one of: `configMapRef` or `secretRef`');

@@ -25,7 +25,7 @@ export function checkMounts(container: JsonObject, volumes: Volumes, at: FieldRe
     if (names.has(name)) place.at('name').invalid(name, 'must not already exist in volumeDevices');
     if (paths.has(path))
       place.at('mountPath').invalid(path, 'must not already exist as a path in volumeDevices');
-    checkSubPaths(mount, [place, at.at('volumeMounts')]);
+    checkSubPaths(mount, place, at.at('volumeMounts'));
     checkOptions(mount, container, at.at('volumeMounts'));
   });
 }
@@ -42,7 +42,7 @@ function namesAndPaths(
   ];
 }
 
-function checkSubPaths(mount: JsonObject, [at, list]: readonly [FieldReporter, FieldReporter]): void {
+function checkSubPaths(mount: JsonObject, at: FieldReporter, list: FieldReporter): void {
   const [path, expression] = [textAt(mount, 'subPath'), textAt(mount, 'subPathExpr')];
   if (path !== '') checkDescendingPath(path, list.at('subPath'));
   if (expression === '') return;
@@ -53,8 +53,7 @@ function checkSubPaths(mount: JsonObject, [at, list]: readonly [FieldReporter, F
 function checkOptions(mount: JsonObject, container: JsonObject, list: FieldReporter): void {
   const propagation = getOwn(mount, 'mountPropagation');
   const place = list.at('mountPropagation');
-  if (typeof propagation === 'string' && !PROPAGATIONS.includes(propagation))
-    place.unsupported(propagation, PROPAGATIONS);
+  place.oneOfIfPresent(propagation, PROPAGATIONS);
   if (propagation === 'Bidirectional' && objectAt(container, 'securityContext')?.['privileged'] !== true)
     place.forbidden('Bidirectional mount propagation is available only to privileged containers');
   const recursive = getOwn(mount, 'recursiveReadOnly');

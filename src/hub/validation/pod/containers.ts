@@ -72,7 +72,7 @@ export function checkInitContainers(spec: JsonObject, pod: PodContext, at: Field
 function checkContainer(container: JsonObject, pod: PodContext, at: FieldReporter): void {
   const name = textAt(container, 'name');
   if (name === '') at.at('name').required();
-  else at.at('name').named(name, dnsLabel);
+  else at.at('name').validName(name, dnsLabel);
   if (textAt(container, 'image') === '') at.at('image').required();
   const messages = textAt(container, 'terminationMessagePolicy');
   at.at('terminationMessagePolicy').oneOfIfSet(messages, MESSAGE_POLICIES);
@@ -126,8 +126,7 @@ function checkRestart(container: JsonObject, at: FieldReporter): void {
   if (policy === undefined) {
     const detail = 'must specify restartPolicy when restart rules are used';
     if (rules.length > 0) at.at('restartPolicy').required(detail);
-  } else if (typeof policy === 'string' && !RESTART_POLICIES.includes(policy))
-    at.at('restartPolicy').unsupported(policy, RESTART_POLICIES);
+  } else at.at('restartPolicy').oneOfIfPresent(policy, RESTART_POLICIES);
   if (rules.length > MAX_RESTART_RULES) at.at('restartPolicyRules').tooLong(MAX_RESTART_RULES);
   at.each(container, 'restartPolicyRules', (rule, place) => {
     const action = textAt(rule, 'action');

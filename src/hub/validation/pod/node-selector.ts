@@ -18,10 +18,10 @@ export function checkNodeSelector(selector: JsonObject, at: FieldReporter): void
 export function checkNodeTerm(term: JsonObject, checksValues: boolean, at: FieldReporter): void {
   at.each(term, 'matchExpressions', (requirement, place) => {
     checkOperator(requirement, place);
-    place.at('key').named(textAt(requirement, 'key'), qualifiedName);
+    place.at('key').validName(textAt(requirement, 'key'), qualifiedName);
     if (!checksValues) return;
     for (const [index, value] of textsAt(requirement, 'values').entries())
-      place.at('values').at(index).named(value, labelValue);
+      place.at('values').at(index).validName(value, labelValue);
   });
   at.each(term, 'matchFields', checkField);
 }
@@ -50,5 +50,5 @@ function checkField(requirement: JsonObject, at: FieldReporter): void {
     return;
   }
   for (const [index, value] of textsAt(requirement, 'values').entries())
-    at.at('values').at(index).named(value, dnsSubdomain);
+    at.at('values').at(index).validName(value, dnsSubdomain);
 }

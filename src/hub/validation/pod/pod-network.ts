@@ -53,39 +53,35 @@ function checkSearches(searches: readonly string[], at: FieldReporter): void {
     at.invalid([...searches], detail);
   }
   for (const [index, search] of searches.entries())
-    if (search !== '.') at.at(index).named(search.replace(/\.$/, ''), searchDomain);
+    if (search !== '.') at.at(index).validName(search.replace(/\.$/, ''), searchDomain);
 }
 
-/**
- * With `hostNetwork` a container port must equal the host port.
- * @param isPod false for a pod template
- */
-export function checkHostNetworkPorts(spec: JsonObject, isPod: boolean, at: FieldReporter): void {
+/** With `hostNetwork` a host port, where one is set, must equal the container port. */
+export function checkHostNetworkPorts(spec: JsonObject, at: FieldReporter): void {
   if (spec['hostNetwork'] !== true) return;
   at.each(spec, 'containers', (container, place) =>
     place.each(container, 'ports', (port, at) => {
       const [host, own] = [numberAt(port, 'hostPort') ?? 0, numberAt(port, 'containerPort') ?? 0];
-      if (host === own || (!isPod && host === 0)) return;
-      // A port that is not set is filled in with the container's.
-      if (host !== 0)
+      if (host !== own && host !== 0)
         at.at('hostPort').invalid(host, 'must match `containerPort` when `hostNetwork` is true');
     }),
   );
 }
 
-/** Host name, subdomain and aliases of a pod. */
+/** Host name and subdomain of a pod. */
 export function checkHostNames(spec: JsonObject, at: FieldReporter): void {
   for (const key of ['hostname', 'subdomain']) {
     const name = textAt(spec, key);
-    if (name !== '') at.at(key).named(name, dnsLabel);
+    if (name !== '') at.at(key).validName(name, dnsLabel);
   }
 }
 
+/** Further names in the hosts file of a pod. */
 export function checkHostAliases(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'hostAliases', (alias, place) => {
     checkLegacyIp(textAt(alias, 'ip'), place.at('ip'));
     for (const [index, name] of textsAt(alias, 'hostnames').entries())
-      place.at('hostnames').at(index).named(name, dnsSubdomain);
+      place.at('hostnames').at(index).validName(name, dnsSubdomain);
   });
 }
 
@@ -98,5 +94,5 @@ export function checkHostnameOverride(spec: JsonObject, at: FieldReporter): void
     place.forbidden('may not be specified when setHostnameAsFQDN is true');
   if (spec['hostNetwork'] === true) place.forbidden('may not be specified when hostNetwork is true');
   if (name.length > 64) place.tooLong(64);
-  place.named(name, dnsSubdomain);
+  place.validName(name, dnsSubdomain);
 }

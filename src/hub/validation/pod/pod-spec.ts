@@ -39,7 +39,7 @@ export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: 
   checkContainers(spec, pod, at);
   checkInitContainers(spec, pod, at);
   checkPodResources(spec, pod, at);
-  checkHostNetworkPorts(spec, podName !== undefined, at);
+  checkHostNetworkPorts(spec, at);
   at.at('restartPolicy').oneOfIfSet(pod.restartPolicy, RESTART_POLICIES);
   at.at('dnsPolicy').oneOfIfSet(textAt(spec, 'dnsPolicy'), DNS_POLICIES);
   checkLabelMap(spec, 'nodeSelector', at);
@@ -50,14 +50,14 @@ export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: 
   checkSpreadConstraints(spec, at);
   checkHostUsers(spec, at);
   checkHostnameOverride(spec, at);
-  checkNames(spec, at);
+  checkRemainingFields(spec, at);
 }
 
-/** The last checks: names of other objects, deadlines, tolerations. */
-function checkNames(spec: JsonObject, at: FieldReporter): void {
+/** The last checks, in the order of the API server: names of other objects, deadlines, tolerations. */
+function checkRemainingFields(spec: JsonObject, at: FieldReporter): void {
   const named = (key: string): void => {
     const name = textAt(spec, key);
-    if (name !== '') at.at(key).named(name, dnsSubdomain);
+    if (name !== '') at.at(key).validName(name, dnsSubdomain);
   };
   named('serviceAccountName');
   named('nodeName');
@@ -67,7 +67,7 @@ function checkNames(spec: JsonObject, at: FieldReporter): void {
   checkHostAliases(spec, at);
   named('priorityClassName');
   const runtime = getOwn(spec, 'runtimeClassName');
-  if (typeof runtime === 'string') at.at('runtimeClassName').named(runtime, dnsSubdomain);
+  if (typeof runtime === 'string') at.at('runtimeClassName').validName(runtime, dnsSubdomain);
   const preemption = getOwn(spec, 'preemptionPolicy');
   if (typeof preemption === 'string') at.at('preemptionPolicy').oneOf(preemption, PREEMPTION_POLICIES);
   const overhead = objectAt(spec, 'overhead');
@@ -95,7 +95,7 @@ function checkResourceClaims(spec: JsonObject, at: FieldReporter): ReadonlySet<s
         'at most one of `resourceClaimName` or `resourceClaimTemplateName` may be specified',
       );
     else if (sources.length === 0) place.invalid(claim, choice);
-    for (const key of sources) place.at(key).named(textAt(claim, key), dnsSubdomain);
+    for (const key of sources) place.at(key).validName(textAt(claim, key), dnsSubdomain);
   });
   return names;
 }
@@ -116,12 +116,12 @@ function checkPodResources(spec: JsonObject, pod: PodContext, at: FieldReporter)
 
 function checkGates(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'readinessGates', (gate, place) =>
-    place.at('conditionType').named(textAt(gate, 'conditionType'), qualifiedName),
+    place.at('conditionType').validName(textAt(gate, 'conditionType'), qualifiedName),
   );
   const seen = new Set<string>();
   at.each(spec, 'schedulingGates', (gate, place) => {
     const name = textAt(gate, 'name');
-    place.named(name, qualifiedName);
+    place.validName(name, qualifiedName);
     if (seen.has(name)) place.duplicate(name);
     seen.add(name);
   });

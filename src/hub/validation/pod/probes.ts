@@ -45,7 +45,7 @@ function checkHttpGet(get: JsonObject, at: FieldReporter): void {
   checkPortOrName(getOwn(get, 'port'), at.at('port'));
   at.at('scheme').oneOfIfSet(textAt(get, 'scheme'), SCHEMES);
   for (const header of listAt(get, 'httpHeaders'))
-    at.at('httpHeaders').named(textAt(header as JsonObject, 'name'), headerName);
+    at.at('httpHeaders').validName(textAt(header as JsonObject, 'name'), headerName);
 }
 
 /**

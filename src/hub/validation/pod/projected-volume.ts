@@ -42,6 +42,7 @@ export function checkProjectedVolume(volume: JsonObject, at: FieldReporter): voi
   });
 }
 
+/** Where problems of one source are reported, and where those of its volume. */
 type Places = readonly [source: FieldReporter, volume: FieldReporter];
 
 function checkKeys(source: JsonObject, kind: string, [at, volume]: Places, paths: Paths): void {

@@ -12,14 +12,14 @@ import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkResourceQuantity, eachQuantity, quantityAt } from '../values/quantity-rules.ts';
 import { checkContainerResourceName, isHugePage, isOvercommitAllowed } from '../values/resource-names.ts';
 
-type ResourceName = (name: string, at: FieldReporter) => void;
+type NameCheck = (name: string, at: FieldReporter) => void;
 
 /** Source: pkg/apis/core/validation (ValidateContainerResourceRequirements). */
 export function checkResources(
   resources: JsonObject | undefined,
   claims: ReadonlySet<string>,
   at: FieldReporter,
-  checkName: ResourceName = checkContainerResourceName,
+  checkName: NameCheck = checkContainerResourceName,
 ): void {
   if (resources === undefined) return;
   const [limits, requests] = [objectAt(resources, 'limits'), objectAt(resources, 'requests')];
@@ -31,7 +31,7 @@ export function checkResources(
   eachQuantity(requests, at.at('requests'), (name, quantity, place) => {
     checkName(name, place);
     checkResourceQuantity(name, quantity, place);
-    checkRequest(name, [quantity, quantityAt(limits, name)], at);
+    checkRequest(name, quantity, quantityAt(limits, name), at);
     checkHugePage(name, quantity, place);
   });
   const names = [...Object.keys(limits ?? {}), ...Object.keys(requests ?? {})];
@@ -42,7 +42,8 @@ export function checkResources(
 
 function checkRequest(
   name: string,
-  [quantity, limit]: readonly [Quantity, Quantity | undefined],
+  quantity: Quantity,
+  limit: Quantity | undefined,
   at: FieldReporter,
 ): void {
   const mayDiffer = isOvercommitAllowed(name);
@@ -78,7 +79,7 @@ function checkClaims(resources: JsonObject, known: ReadonlySet<string>, at: Fiel
       place.required();
       continue;
     }
-    if (request !== '') place.at('request').named(request, dnsLabel);
+    if (request !== '') place.at('request').validName(request, dnsLabel);
     const key = request === '' ? name : `${name}/${request}`;
     const overlaps = request === '' && [...seen].some((one) => one.startsWith(`${name}/`));
     if (seen.has(name)) place.duplicate(name);

@@ -11,7 +11,7 @@ export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 export function checkTolerations(spec: JsonObject, at: FieldReporter): void {
   at.each(spec, 'tolerations', (toleration, place) => {
     const [key, operator] = [textAt(toleration, 'key'), textAt(toleration, 'operator')];
-    if (key !== '') place.at('key').named(key, qualifiedName);
+    if (key !== '') place.at('key').validName(key, qualifiedName);
     else if (operator !== 'Exists') {
       const detail =
         'operator must be Exists when `key` is empty, which means "match all values and all keys"';
@@ -55,11 +55,8 @@ export function checkSpreadConstraints(spec: JsonObject, at: FieldReporter): voi
       );
     if (repeated) place.at('{topologyKey, whenUnsatisfiable}').duplicate(`{${key}, ${action}}`);
     checkMinDomains(constraint, action, place.at('minDomains'));
-    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy']) {
-      const value = getOwn(constraint, policy);
-      if (typeof value === 'string' && !NODE_POLICIES.includes(value))
-        place.at(policy).unsupported(value, NODE_POLICIES);
-    }
+    for (const policy of ['nodeAffinityPolicy', 'nodeTaintsPolicy'])
+      place.at(policy).oneOfIfPresent(getOwn(constraint, policy), NODE_POLICIES);
     checkLabelKeys(constraint, place);
     checkSelector(objectAt(constraint, 'labelSelector'), place.at('labelSelector'));
   });

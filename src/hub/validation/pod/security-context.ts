@@ -31,19 +31,11 @@ export function checkPodSecurity(spec: JsonObject, at: FieldReporter): void {
     place.at('shareProcessNamespace').invalid(true, detail);
   }
   checkSysctls(spec, context, place);
-  checkPolicy(context, 'fsGroupChangePolicy', [GROUP_POLICIES, place]);
+  place.at('fsGroupChangePolicy').oneOfIfPresent(getOwn(context, 'fsGroupChangePolicy'), GROUP_POLICIES);
   checkProfiles(context, place);
-  checkPolicy(context, 'supplementalGroupsPolicy', [SUPPLEMENTAL_POLICIES, place]);
-  checkPolicy(context, 'seLinuxChangePolicy', [SELINUX_POLICIES, place]);
-}
-
-function checkPolicy(
-  context: JsonObject,
-  key: string,
-  [supported, at]: readonly [readonly string[], FieldReporter],
-): void {
-  const value = getOwn(context, key);
-  if (typeof value === 'string' && !supported.includes(value)) at.at(key).unsupported(value, supported);
+  const supplemental = getOwn(context, 'supplementalGroupsPolicy');
+  place.at('supplementalGroupsPolicy').oneOfIfPresent(supplemental, SUPPLEMENTAL_POLICIES);
+  place.at('seLinuxChangePolicy').oneOfIfPresent(getOwn(context, 'seLinuxChangePolicy'), SELINUX_POLICIES);
 }
 
 function checkId(context: JsonObject, key: string, at: FieldReporter): void {

@@ -1,7 +1,7 @@
-import { formatQuantity, parseQuantity } from '../../../core/model/quantity.ts';
+import { formatQuantity } from '../../../core/model/quantity.ts';
 import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
+import { numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkVolumePath } from '../values/path-rules.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
@@ -9,6 +9,7 @@ import { quantityAt } from '../values/quantity-rules.ts';
 const MAX_MODE = 0o777;
 const MODE_TEXT = 'must be a number between 0 and 0777 (octal), both inclusive';
 
+/** The permissions of a file. */
 export function checkMode(owner: JsonObject, key: string, at: FieldReporter): void {
   const mode = numberAt(owner, key);
   if (mode !== undefined && (mode > MAX_MODE || mode < 0)) at.at(key).invalid(mode, MODE_TEXT);
@@ -77,16 +78,17 @@ export function checkFieldReference(
     return;
   }
   const [, name = path, subscript] = /^(.+?)\['(.*)'\]$/.exec(path) ?? [];
-  const problem = fieldProblem(version, [path, name], subscript);
+  const problem = fieldProblem(version, path, name, subscript);
   if (problem !== undefined) place.invalid(path, `error converting fieldPath: ${problem}`);
   else if (subscript !== undefined)
-    at.named(name === 'metadata.annotations' ? subscript.toLowerCase() : subscript, qualifiedName);
+    at.validName(name === 'metadata.annotations' ? subscript.toLowerCase() : subscript, qualifiedName);
   else if (!allowed.includes(name)) place.unsupported(name, allowed);
 }
 
 function fieldProblem(
   version: string,
-  [path, name]: readonly [string, string],
+  path: string,
+  name: string,
   subscript: string | undefined,
 ): string | undefined {
   if (version !== 'v1') return `unsupported pod version: ${version}`;
@@ -132,11 +134,4 @@ export function checkResourceReference(reference: JsonObject, inVolume: boolean,
   const text = formatQuantity(divisor);
   const known = DIVISORS.find(([pattern]) => pattern.test(resource));
   if (known !== undefined && !known[1].includes(text)) at.at('divisor').invalid(resource, known[2]);
-}
-
-/** Whether a quantity of a volume is below zero. */
-export function isNegative(owner: JsonObject, key: string): boolean {
-  const value = getOwn(owner, key);
-  if (typeof value !== 'string' && typeof value !== 'number') return false;
-  return (parseQuantity(value)?.mantissa ?? 0n) < 0n;
 }

@@ -5,8 +5,9 @@ import { checkClaimSpec } from './claim-spec.ts';
 import { checkTemplateMetadata } from '../values/metadata-rules.ts';
 import { checkNoBacksteps } from '../values/path-rules.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
+import { quantityAt } from '../values/quantity-rules.ts';
 import { checkProjectedVolume } from './projected-volume.ts';
-import { checkDownwardFile, checkKeyToPath, checkMode, isNegative } from './volume-files.ts';
+import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 
 type SourceCheck = (source: JsonObject, at: FieldReporter) => void;
 
@@ -34,7 +35,8 @@ const SOURCES: readonly (readonly [field: string, check: SourceCheck])[] = [
   [
     'emptyDir',
     (source, at) => {
-      if (isNegative(source, 'sizeLimit'))
+      const limit = quantityAt(source, 'sizeLimit');
+      if (limit !== undefined && limit.mantissa < 0n)
         at.at('sizeLimit').forbidden('SizeLimit field must be a valid resource quantity');
     },
   ],
@@ -100,7 +102,7 @@ export function checkVolumes(
     checkOwnClaim(volume, podName ?? '', place.at('name'));
     const name = textAt(volume, 'name');
     if (name === '') place.at('name').required();
-    else place.at('name').named(name, dnsLabel);
+    else place.at('name').validName(name, dnsLabel);
     if (volumes.has(name)) place.at('name').duplicate(name);
     if (at.problems.length === known) volumes.set(name, volume);
   });
@@ -134,9 +136,7 @@ function checkHostPath(source: JsonObject, at: FieldReporter): void {
     return;
   }
   checkNoBacksteps(path, at.at('path'));
-  const type = getOwn(source, 'type');
-  if (typeof type === 'string' && !HOST_PATH_TYPES.includes(type))
-    at.at('type').unsupported(type, HOST_PATH_TYPES);
+  at.at('type').oneOfIfPresent(getOwn(source, 'type'), HOST_PATH_TYPES);
 }
 
 function checkKeys(source: JsonObject, nameField: string, at: FieldReporter): void {
@@ -168,7 +168,7 @@ function checkCsi(source: JsonObject, at: FieldReporter): void {
   if (secret === undefined) return;
   const name = textAt(secret, 'name');
   if (name === '') at.at('nodePublishSecretRef').at('name').required();
-  else at.at('name').named(name, dnsSubdomain);
+  else at.at('name').validName(name, dnsSubdomain);
 }
 
 function checkEphemeral(source: JsonObject, at: FieldReporter): void {

@@ -14,11 +14,11 @@ const STEPS_PER_CHARACTER = 8;
 
 /** A rule of a webhook or a policy. Source: kubernetes `pkg/apis/admissionregistration/validation`, validateRuleWithOperations. */
 export function checkAdmissionRule(rule: JsonObject, at: FieldReporter): void {
-  checkWords(rule, 'operations', [at, 'operations']);
+  checkWildcard(rule, 'operations', 'operations', at);
   for (const [index, operation] of textsAt(rule, 'operations').entries())
     if (!OPERATIONS.includes(operation)) at.at('operations').at(index).unsupported(operation, OPERATIONS);
-  checkWords(rule, 'apiGroups', [at, 'API groups']);
-  checkWords(rule, 'apiVersions', [at, 'API versions']);
+  checkWildcard(rule, 'apiGroups', 'API groups', at);
+  checkWildcard(rule, 'apiVersions', 'API versions', at);
   for (const [index, version] of textsAt(rule, 'apiVersions').entries())
     if (version === '') at.at('apiVersions').at(index).required();
   checkResources(textsAt(rule, 'resources'), at.at('resources'));
@@ -26,7 +26,8 @@ export function checkAdmissionRule(rule: JsonObject, at: FieldReporter): void {
   if (scope !== '' && !SCOPES.includes(scope)) at.at('scope').unsupported(scope, SCOPES);
 }
 
-function checkWords(rule: JsonObject, key: string, [at, what]: readonly [FieldReporter, string]): void {
+/** A list that must not be empty, and in which `*` must be the only item. @param what the items, in the message */
+function checkWildcard(rule: JsonObject, key: string, what: string, at: FieldReporter): void {
   const words = listAt(rule, key);
   if (words.length === 0) at.at(key).required();
   if (words.length > 1 && words.includes('*'))
@@ -35,19 +36,19 @@ function checkWords(rule: JsonObject, key: string, [at, what]: readonly [FieldRe
 
 function checkResources(resources: readonly string[], at: FieldReporter): void {
   if (resources.length === 0) at.required();
-  const wholeOf = new Set<string>();
-  const everywhere = new Set<string>();
+  // Of the items so far: resources with all of their subresources, and subresources of all resources.
+  const [withAllSubresources, ofAllResources] = [new Set<string>(), new Set<string>()];
   for (const [index, resource] of resources.entries()) {
     const slash = resource.indexOf('/');
     if (resource === '') at.at(index).required();
     if (slash < 0) continue;
     const [name, sub] = [resource.slice(0, slash), resource.slice(slash + 1)];
-    if (wholeOf.has(name))
+    if (withAllSubresources.has(name))
       at.at(index).invalid(resource, `if '${name}/*' is present, must not specify ${resource}`);
-    if (everywhere.has(sub))
+    if (ofAllResources.has(sub))
       at.at(index).invalid(resource, `if '*/${sub}' is present, must not specify ${resource}`);
-    if (sub === '*') wholeOf.add(name);
-    if (name === '*') everywhere.add(sub);
+    if (sub === '*') withAllSubresources.add(name);
+    if (name === '*') ofAllResources.add(sub);
   }
   if (resources.length > 1 && resources.includes('*/*'))
     at.invalid([...resources], "if '*/*' is present, must not specify other resources");
@@ -68,7 +69,7 @@ export function checkMatchConditions(owner: JsonObject, at: FieldReporter, param
     const [name, expression] = [textAt(condition, 'name'), textAt(condition, 'expression').trim()];
     checkCondition(expression, place.at('expression'), params);
     if (name === '') place.at('name').required();
-    else place.at('name').named(name, qualifiedName);
+    else place.at('name').validName(name, qualifiedName);
     if (name !== '' && names.has(name)) place.at('name').duplicate(name);
     names.add(name);
   });
@@ -83,7 +84,7 @@ function checkCondition(expression: string, at: FieldReporter, params: boolean):
 }
 
 /**
- * Reports an expression that does not compile. Compiling is charged to the work budget of the
+ * Compiles an expression, and reports it if it does not compile. Compiling is charged to the work budget of the
  * request.
  */
 export function checkAdmissionExpression(

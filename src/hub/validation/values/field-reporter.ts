@@ -85,13 +85,13 @@ export class FieldReporter implements FieldPath {
   }
 
   /** Adds an "Invalid value" problem that does not show the value. */
-  wrong(detail: string): void {
+  invalidWithoutValue(detail: string): void {
     const message = `Invalid value: ${detail}`;
     this.problems.push({ field: this.toString(), reason: 'FieldValueInvalid', message });
   }
 
   /** Adds each problem that the rule finds in the text. */
-  named(text: string, rule: NameRule): void {
+  validName(text: string, rule: NameRule): void {
     for (const detail of rule(text)) this.invalid(text, detail);
   }
 
@@ -110,9 +110,14 @@ export class FieldReporter implements FieldPath {
     else this.oneOfIfSet(value, supported);
   }
 
-  /** A word that may be missing. */
+  /** Checks an optional enum value; '' counts as absent. */
   oneOfIfSet(value: string, supported: readonly string[]): void {
     if (value !== '' && !supported.includes(value)) this.unsupported(value, supported);
+  }
+
+  /** Checks an optional enum value that is a pointer in Go, so that '' is not the same as absent. */
+  oneOfIfPresent(value: JsonValue | undefined, supported: readonly string[]): void {
+    if (typeof value === 'string' && !supported.includes(value)) this.unsupported(value, supported);
   }
 
   nonNegative(value: number | undefined): void {
@@ -129,7 +134,7 @@ export class FieldReporter implements FieldPath {
   }
 
   /** Checks an immutable value. */
-  fixed(value: JsonValue | undefined, old: JsonValue | undefined): void {
+  immutable(value: JsonValue | undefined, old: JsonValue | undefined): void {
     if (!deepEqual(value, old)) this.invalid(value, IMMUTABLE);
   }
 

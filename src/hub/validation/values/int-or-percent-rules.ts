@@ -14,6 +14,7 @@ export function checkCountOrPercent(value: JsonValue | undefined, at: FieldRepor
   else if (typeof value === 'number') at.nonNegative(value);
 }
 
+/** A percentage of at most 100; a number may be larger. */
 export function checkAtMostHundredPercent(value: JsonValue | undefined, at: FieldReporter): void {
   if (isPercent(value) && Number(value.slice(0, -1)) > 100)
     at.invalid(value, 'must not be greater than 100%');

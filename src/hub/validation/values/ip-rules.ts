@@ -12,7 +12,7 @@ export function parseLegacyIp(text: string): IpAddress | undefined {
   return parseIp(plain) ?? parseMappedIp(plain);
 }
 
-/** Only of IPv4 octets: the groups of an IPv6 address may have them. */
+/** The address without leading zeros in its IPv4 octets. The groups of an IPv6 address may have them. */
 function withoutLeadingZeros(text: string): string {
   const octets = text.slice(text.lastIndexOf(':') + 1);
   if (!octets.includes('.')) return text;
@@ -36,6 +36,7 @@ export function parseLegacyCidr(text: string): Cidr | undefined {
   return { address: maskIp(address, prefix), prefix };
 }
 
+/** Whether the outer range has all addresses of the inner one. */
 export function isWithin(inner: Cidr, outer: Cidr): boolean {
   const { address, prefix } = inner;
   if (address.family !== outer.address.family || prefix < outer.prefix) return false;

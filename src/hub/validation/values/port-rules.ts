@@ -27,6 +27,6 @@ export function checkPort(port: number | undefined, at: FieldReporter): void {
 
 /** Checks a port number or the name of a container port. */
 export function checkPortOrName(port: JsonValue | undefined, at: FieldReporter): void {
-  if (typeof port === 'string') at.named(port, portName);
+  if (typeof port === 'string') at.validName(port, portName);
   else checkPort(typeof port === 'number' ? port : undefined, at);
 }

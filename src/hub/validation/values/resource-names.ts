@@ -1,7 +1,8 @@
 import { qualifiedName } from '../../../core/model/selector/name-rules.ts';
 import type { FieldReporter } from './field-reporter.ts';
 
-/** Resource names of quotas and limits. Source: pkg/apis/core/helper. */
+/* Resource names of quotas and limits. Source: pkg/apis/core/helper. */
+
 const COMPUTE = ['cpu', 'memory', 'ephemeral-storage'];
 const CONTAINER = new Set(COMPUTE);
 const COUNTS = [
@@ -45,14 +46,13 @@ export const isOvercommitAllowed = (name: string): boolean => isNative(name) && 
 export const isIntegerResource = (name: string): boolean => INTEGERS.has(name) || isExtended(name);
 export const isStandardQuota = (name: string): boolean => QUOTA.has(name) || isQuotaHugePage(name);
 
-/** @returns whether a problem was reported */
-export function checkResourceName(name: string, at: FieldReporter): boolean {
+/** Source: pkg/apis/core/validation (ValidateResourceName). */
+export function checkResourceName(name: string, at: FieldReporter): void {
   const known = at.problems.length;
-  at.named(name, qualifiedName);
-  if (at.problems.length > known) return true;
-  if (name.includes('/') || STANDARD.has(name) || isQuotaHugePage(name)) return false;
+  at.validName(name, qualifiedName);
+  if (at.problems.length > known) return;
+  if (name.includes('/') || STANDARD.has(name) || isQuotaHugePage(name)) return;
   at.invalid(name, 'must be a standard resource type or fully qualified');
-  return true;
 }
 
 export function checkContainerResourceName(name: string, at: FieldReporter): void {

@@ -25,11 +25,12 @@ function checkRequirement(requirement: JsonObject, at: FieldReporter): void {
     const detail = "may not be specified when `operator` is 'Exists' or 'DoesNotExist'";
     if (count > 0) at.at('values').forbidden(detail);
   } else at.at('operator').invalid(operator, 'not a valid selector operator');
-  at.at('key').named(textAt(requirement, 'key'), qualifiedName);
+  at.at('key').validName(textAt(requirement, 'key'), qualifiedName);
   for (const [index, value] of textsAt(requirement, 'values').entries())
-    at.at('values').at(index).named(value, labelValue);
+    at.at('values').at(index).validName(value, labelValue);
 }
 
+/** Whether the selector has no requirement, so that it selects everything. */
 export function isEmptySelector(selector: JsonObject | undefined): boolean {
   return (
     Object.keys(objectAt(selector, 'matchLabels') ?? {}).length === 0 &&

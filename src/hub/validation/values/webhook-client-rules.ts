@@ -5,6 +5,8 @@ import type { FieldReporter } from './field-reporter.ts';
 
 const FORM = '; desired format: https://host[/path]';
 const MAX_PORT = 65_535;
+/** The versions of reviews that the hub can send. */
+const SENT_VERSIONS = ['v1', 'v1beta1'];
 
 /**
  * A `clientConfig`, except for its `caBundle`. Source: apiserver `pkg/util/webhook/validation.go`.
@@ -78,16 +80,10 @@ function checkPath(path: string, at: FieldReporter): void {
 }
 
 /**
- * The review versions that a webhook accepts.
- * @param known the versions that the hub can send; the list must contain one of them
+ * Checks the review versions that a webhook accepts. The hub must be able to send one of them.
  * @param missing the message for an empty list
  */
-export function checkReviewVersions(
-  owner: JsonObject,
-  key: string,
-  [at, known]: readonly [FieldReporter, readonly string[]],
-  missing = '',
-): void {
+export function checkReviewVersions(owner: JsonObject, key: string, at: FieldReporter, missing = ''): void {
   const versions = textsAt(owner, key);
   const place = at.at(key);
   if (versions.length === 0) {
@@ -97,9 +93,9 @@ export function checkReviewVersions(
   const seen = new Set<string>();
   for (const [index, version] of versions.entries()) {
     if (seen.has(version)) place.at(index).invalid(version, 'duplicate version');
-    else place.at(index).named(version, dns1035Label);
+    else place.at(index).validName(version, dns1035Label);
     seen.add(version);
   }
-  if (!known.some((version) => seen.has(version)))
-    place.invalid([...versions], `must include at least one of ${known.join(', ')}`);
+  if (!SENT_VERSIONS.some((version) => seen.has(version)))
+    place.invalid([...versions], `must include at least one of ${SENT_VERSIONS.join(', ')}`);
 }

@@ -13,7 +13,7 @@ import { checkTemplateMetadata } from '../values/metadata-rules.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { checkSelector, isCompilable, isEmptySelector } from '../values/selector-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
-import { checkOwnedTemplate, matchesTemplate } from './template-rules.ts';
+import { checkAlwaysRunning, checkOwnedTemplate, checkTemplateLabels } from './template-rules.ts';
 
 const ROLLING = 'RollingUpdate';
 
@@ -89,6 +89,7 @@ export const REPLICA_SET_RULES: KindRules = {
     const place = at.at('spec');
     place.at('replicas').nonNegative(numberAt(spec, 'replicas'));
     place.at('minReadySeconds').nonNegative(numberAt(spec, 'minReadySeconds'));
+    // The API server names a Deployment here, too.
     checkOwnSelector(spec, 'deployment', place);
     checkReplicaTemplate(spec, place);
     if (old !== undefined) checkFixedSelector(spec, old, place);
@@ -103,7 +104,7 @@ export const DAEMON_SET_RULES: KindRules = {
     if (old !== undefined) checkFixedSelector(spec, old, place);
     const selector = objectAt(spec, 'selector');
     checkSelector(selector, place.at('selector'));
-    if (isCompilable(selector)) matchesTemplate(spec, place);
+    if (isCompilable(selector)) checkTemplateLabels(spec, place);
     if (selector !== undefined && isEmptySelector(selector))
       place.at('selector').invalid(selector, 'empty selector is invalid for daemonset');
     checkPodTemplate(objectAt(spec, 'template') ?? {}, place.at('template'));
@@ -113,16 +114,6 @@ export const DAEMON_SET_RULES: KindRules = {
     place.at('revisionHistoryLimit').nonNegative(numberAt(spec, 'revisionHistoryLimit'));
   },
 };
-
-/** The pod template of a workload that runs forever. */
-export function checkAlwaysRunning(spec: JsonObject, kind: string, at: FieldReporter): void {
-  const pod = objectAt(objectAt(spec, 'template'), 'spec');
-  const place = at.at('template').at('spec');
-  const policy = textAt(pod, 'restartPolicy') || 'Always';
-  if (policy !== 'Always') place.at('restartPolicy').unsupported(policy, ['Always']);
-  if (getOwn(pod ?? {}, 'activeDeadlineSeconds') !== undefined)
-    place.at('activeDeadlineSeconds').forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
-}
 
 function checkDaemonStrategy(strategy: JsonObject, at: FieldReporter): void {
   const [type, rolling] = [textAt(strategy, 'type') || ROLLING, objectAt(strategy, 'rollingUpdate')];
@@ -160,7 +151,7 @@ export const STATEFUL_SET_RULES: KindRules = {
     place.at('minReadySeconds').nonNegative(numberAt(spec, 'minReadySeconds'));
     place.at('ordinals.start').nonNegative(numberAt(objectAt(spec, 'ordinals'), 'start'));
     const service = textAt(spec, 'serviceName');
-    if (old === undefined && service !== '') place.at('serviceName').named(service, dnsLabel);
+    if (old === undefined && service !== '') place.at('serviceName').validName(service, dnsLabel);
     checkOwnSelector(spec, 'statefulset', place);
     if (isCompilable(objectAt(spec, 'selector'))) checkSetTemplate(spec, place);
     else place.at('selector').invalid(getOwn(spec, 'selector'), '');
@@ -207,7 +198,7 @@ function checkSetTemplate(spec: JsonObject, at: FieldReporter): void {
     ...[...own].map((name) => ({ name, persistentVolumeClaim: { claimName: name } })),
     ...listAt(pod, 'volumes').filter((volume) => !isObject(volume) || !own.has(textAt(volume, 'name'))),
   ];
-  matchesTemplate(spec, at);
+  checkTemplateLabels(spec, at);
   const place = at.at('template');
   checkPodTemplate({ ...template, spec: { ...pod, volumes } }, place);
   checkTemplateMetadata(template, place);
@@ -243,7 +234,7 @@ export const CONTROLLER_REVISION_RULES: KindRules = {
   metadataChecks: 4,
   validate: (revision, at, old) => {
     at.at('revision').nonNegative(numberAt(revision, 'revision'));
-    if (old !== undefined) at.at('data').fixed(getOwn(revision, 'data'), getOwn(old, 'data'));
+    if (old !== undefined) at.at('data').immutable(getOwn(revision, 'data'), getOwn(old, 'data'));
     else if ((getOwn(revision, 'data') ?? null) === null) at.at('data').required('data is mandatory');
   },
 };
@@ -262,7 +253,7 @@ export const REPLICATION_CONTROLLER_RULES: KindRules = {
       place.at('template').required();
       return;
     }
-    matchesTemplate({ ...spec, selector: { matchLabels: selector } }, place);
+    checkTemplateLabels({ ...spec, selector: { matchLabels: selector } }, place);
     checkPodTemplate(template, place.at('template'));
     checkAlwaysRunning(spec, 'ReplicationController', place);
   },

@@ -29,9 +29,9 @@ export const AUTOSCALER_RULES: KindRules = {
     if (max < 1) place.at('maxReplicas').invalid(max, 'must be greater than 0');
     if (max < (min ?? 1))
       place.at('maxReplicas').invalid(max, 'must be greater than or equal to `minReplicas`');
-    checkTargetOf(spec, before, place.at('scaleTargetRef'));
+    checkScaleTarget(spec, before, place.at('scaleTargetRef'));
     place.each(spec, 'metrics', checkMetric);
-    if (min === 0 && !countsElsewhere(spec)) {
+    if (min === 0 && !hasObjectOrExternalMetric(spec)) {
       const detail =
         'must specify at least one Object or External metric to support scaling to zero replicas';
       place.at('metrics').forbidden(detail);
@@ -48,7 +48,7 @@ export const AUTOSCALER_RULES: KindRules = {
 };
 
 /** The scale target. The apiVersion of an unchanged target is not validated. */
-function checkTargetOf(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): void {
+function checkScaleTarget(spec: JsonObject, old: JsonObject | undefined, at: FieldReporter): void {
   const target = objectAt(spec, 'scaleTargetRef') ?? {};
   const before = objectAt(old, 'scaleTargetRef');
   checkReferenceNames(target, at);
@@ -59,7 +59,8 @@ function checkTargetOf(spec: JsonObject, old: JsonObject | undefined, at: FieldR
     at.at('apiVersion').invalid(version, 'apiVersion must specify API group');
 }
 
-function countsElsewhere(spec: JsonObject): boolean {
+/** Whether a metric exists without pods, so that a workload without replicas can be scaled up. */
+function hasObjectOrExternalMetric(spec: JsonObject): boolean {
   return listAt(spec, 'metrics').some(
     (metric) => isObject(metric) && ['Object', 'External'].includes(textAt(metric, 'type')),
   );
@@ -74,7 +75,7 @@ function checkReferenceNames(reference: JsonObject, at: FieldReporter): void {
   for (const key of ['kind', 'name']) {
     const text = textAt(reference, key);
     if (text === '') at.at(key).required();
-    else at.at(key).named(text, pathSegment);
+    else at.at(key).validName(text, pathSegment);
   }
 }
 
@@ -91,9 +92,7 @@ function checkScaling(rules: JsonObject | undefined, at: FieldReporter): void {
   if (seconds !== undefined && seconds < 0) window.invalid(seconds, 'must be greater than or equal to zero');
   if (seconds !== undefined && seconds > HOUR_SECONDS)
     window.invalid(seconds, `must be less than or equal to ${String(HOUR_SECONDS)}`);
-  const select = getOwn(rules, 'selectPolicy');
-  if (typeof select === 'string' && !SELECT_POLICIES.includes(select))
-    at.at('selectPolicy').unsupported(select, SELECT_POLICIES);
+  at.at('selectPolicy').oneOfIfPresent(getOwn(rules, 'selectPolicy'), SELECT_POLICIES);
   if (Array.isArray(rules['policies']) && rules['policies'].length === 0)
     at.at('policies').required('must specify at least one Policy');
   at.each(rules, 'policies', checkPolicy);
@@ -145,7 +144,7 @@ const SOURCES: Readonly<Record<string, SourceCheck>> = {
     if (name === '') at.at('name').required('must specify a resource name');
     else checkContainerResourceName(name, at.at('name'));
     if (container === '') at.at('container').required('must specify a container');
-    else at.at('container').named(container, dnsLabel);
+    else at.at('container').validName(container, dnsLabel);
     checkUtilization(source, at);
   },
 };
@@ -162,9 +161,10 @@ function checkUtilization(source: JsonObject, at: FieldReporter): void {
 function checkIdentifier(source: JsonObject, at: FieldReporter): void {
   const name = textAt(objectAt(source, 'metric'), 'name');
   if (name === '') at.at('metric').at('name').required('must specify a metric name');
-  else at.at('metric').at('name').named(name, pathSegment);
+  else at.at('metric').at('name').validName(name, pathSegment);
 }
 
+/** Which fields of a target are set. */
 interface TargetFields {
   readonly value: boolean;
   readonly average: boolean;
@@ -200,6 +200,7 @@ function checkMetric(metric: JsonObject, at: FieldReporter): void {
   const present = Object.keys(SOURCES).filter((key) => objectAt(metric, key) !== undefined);
   const [first] = present;
   if (first !== undefined) SOURCES[first]?.(objectAt(metric, first) as JsonObject, at.at(first));
+  // As the API server, this reports an unknown type a second time.
   const expected = METRIC_TYPES.includes(type) ? type.charAt(0).toLowerCase() + type.slice(1) : undefined;
   if (expected === undefined) at.at('type').unsupported(type, METRIC_TYPES);
   else if (!present.includes(expected))

@@ -85,23 +85,30 @@ function endsOf(
 ): readonly [number, number] | string {
   const [first = '', second] = ends;
   if (first === '*' || first === '?') return [min, max];
-  const start = namedNumber(first, range, [names, min]);
+  const start = namedNumber(first, range, names, min);
   if (typeof start === 'string') return start;
   if (second === undefined) return [start, start];
-  const end = namedNumber(second, range, [names, min]);
+  const end = namedNumber(second, range, names, min);
   if (typeof end === 'string') return end;
   return ends.length > 2 ? `too many hyphens: ${range}` : [start, end];
 }
 
+/**
+ * A number, or the number of a name such as `jan`.
+ * @param first the number of the first name
+ * @returns the problem if it is neither
+ */
 function namedNumber(
   text: string,
   range: string,
-  [names, first]: readonly [readonly string[] | undefined, number],
+  names: readonly string[] | undefined,
+  first: number,
 ): number | string {
   const index = names?.indexOf(text.toLowerCase()) ?? -1;
   return index >= 0 ? index + first : numberOf(text, range);
 }
 
+/** The number, or its problem. @param range the text that the problem names */
 function numberOf(text: string, range: string): number | string {
   if (!/^[+-]?\d+$/.test(text)) {
     const quoted = JSON.stringify(text);

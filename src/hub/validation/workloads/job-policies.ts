@@ -38,14 +38,14 @@ export function checkFailurePolicy(spec: JsonObject, at: FieldReporter): void {
     if (conditions > MAX_CONDITIONS) place.at('onPodConditions').tooMany(conditions, MAX_CONDITIONS);
     place.each(rule, 'onPodConditions', checkCondition);
     if (codes !== undefined && conditions > 0)
-      place.wrong('specifying both OnExitCodes and OnPodConditions is not supported');
+      place.invalidWithoutValue('specifying both OnExitCodes and OnPodConditions is not supported');
     if (codes === undefined && conditions === 0)
-      place.wrong('specifying one of OnExitCodes and OnPodConditions is required');
+      place.invalidWithoutValue('specifying one of OnExitCodes and OnPodConditions is required');
   });
 }
 
 function checkCondition(pattern: JsonObject, at: FieldReporter): void {
-  at.at('type').named(textAt(pattern, 'type'), qualifiedName);
+  at.at('type').validName(textAt(pattern, 'type'), qualifiedName);
   // The default status is `True`.
   at.at('status').oneOfIfSet(textAt(pattern, 'status'), STATUSES);
 }

@@ -2,18 +2,18 @@ import { dnsLabel } from '../../../core/model/selector/name-rules.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { cronProblem } from './cron-schedule.ts';
-import { checkDomainPath } from '../network/ingress-rules.ts';
+import { checkDomainPath } from '../values/domain-path-rules.ts';
 import { checkFailurePolicy, checkSuccessPolicy } from './job-policies.ts';
 import { checkJobChange } from './job-update.ts';
 import type { KindRules } from '../values/kind-rules.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { checkSelector, isCompilable, selects } from '../values/selector-rules.ts';
-import { matchesTemplate } from './template-rules.ts';
+import { checkTemplateLabels } from './template-rules.ts';
 
 const MODES = ['NonIndexed', 'Indexed'];
 const MAX_INDEXED = 100_000;
-const MAX_WITH_MANY = 10_000;
+const MAX_WITH_MANY_COMPLETIONS = 10_000;
 const MAX_MANAGER_LENGTH = 63;
 const COUNTS = [
   'parallelism',
@@ -46,14 +46,18 @@ function checkSelectedSpec(spec: JsonObject, at: FieldReporter): void {
   const selector = objectAt(spec, 'selector');
   if (selector === undefined) at.at('selector').required();
   else checkSelector(selector, at.at('selector'));
-  if (isCompilable(selector)) matchesTemplate(spec, at);
+  if (isCompilable(selector)) checkTemplateLabels(spec, at);
 }
 
 function templateLabels(job: JsonObject): JsonObject {
   return objectAt(objectAt(objectAt(objectAt(job, 'spec'), 'template'), 'metadata'), 'labels') ?? {};
 }
 
-/** Jobs of an earlier version of this hub have fewer labels. Source: pkg/apis/batch/validation (validateGeneratedSelector). */
+/**
+ * Checks the labels and the selector that the API server generates. An update needs no label that
+ * the Job does not have yet: Jobs of an earlier version of this hub have fewer. Source:
+ * pkg/apis/batch/validation (validateGeneratedSelector).
+ */
 function checkGeneratedLabels(job: JsonObject, old: JsonObject | undefined, at: FieldReporter): void {
   const spec = objectAt(job, 'spec') ?? {};
   const selector = objectAt(spec, 'selector');
@@ -103,10 +107,8 @@ function checkJobSpec(spec: JsonObject, at: FieldReporter): void {
   checkFailurePolicy(spec, at.at('podFailurePolicy'));
   checkSuccessPolicy(spec, at.at('successPolicy'));
   const failure = objectAt(spec, 'podFailurePolicy');
-  const replacement = getOwn(spec, 'podReplacementPolicy');
   const replacements = failure === undefined ? ['Failed', 'TerminatingOrFailed'] : ['Failed'];
-  if (typeof replacement === 'string' && !replacements.includes(replacement))
-    at.at('podReplacementPolicy').unsupported(replacement, replacements);
+  at.at('podReplacementPolicy').oneOfIfPresent(getOwn(spec, 'podReplacementPolicy'), replacements);
   checkPodTemplate(objectAt(spec, 'template') ?? {}, at.at('template'));
   checkRestartPolicy(spec, failure !== undefined, at.at('template').at('spec').at('restartPolicy'));
 }
@@ -135,11 +137,12 @@ function checkMode(spec: JsonObject, at: FieldReporter): void {
   if (failed !== undefined && failed > MAX_INDEXED)
     at.at('maxFailedIndexes').invalid(failed, `${most} ${String(MAX_INDEXED)}`);
   if (completions === undefined || completions <= MAX_INDEXED || perIndex === undefined) return;
-  const many = `${most} ${String(MAX_WITH_MANY)} when completions are above ${String(MAX_INDEXED)} and used with backoff limit per index`;
+  const many = `${most} ${String(MAX_WITH_MANY_COMPLETIONS)} when completions are above ${String(MAX_INDEXED)} and used with backoff limit per index`;
   if (failed === undefined)
     at.at('maxFailedIndexes').required(`must be specified when completions is above ${String(MAX_INDEXED)}`);
-  if (parallelism > MAX_WITH_MANY) at.at('parallelism').invalid(parallelism, many);
-  if (failed !== undefined && failed > MAX_WITH_MANY) at.at('maxFailedIndexes').invalid(failed, many);
+  if (parallelism > MAX_WITH_MANY_COMPLETIONS) at.at('parallelism').invalid(parallelism, many);
+  if (failed !== undefined && failed > MAX_WITH_MANY_COMPLETIONS)
+    at.at('maxFailedIndexes').invalid(failed, many);
 }
 
 function checkRestartPolicy(spec: JsonObject, hasFailurePolicy: boolean, at: FieldReporter): void {

@@ -8,7 +8,7 @@ import { isEmptySelector, selects } from '../values/selector-rules.ts';
  * Reports a pod template whose labels the selector does not match. An absent selector matches
  * nothing, an empty one everything.
  */
-export function matchesTemplate(spec: JsonObject, at: FieldReporter): void {
+export function checkTemplateLabels(spec: JsonObject, at: FieldReporter): void {
   const selector = objectAt(spec, 'selector');
   const template = objectAt(spec, 'template');
   const labels = objectAt(objectAt(template, 'metadata'), 'labels');
@@ -19,10 +19,18 @@ export function matchesTemplate(spec: JsonObject, at: FieldReporter): void {
 
 /** The pod template of a controller. Source: pkg/apis/apps/validation. */
 export function checkOwnedTemplate(spec: JsonObject, kind: string, at: FieldReporter): void {
-  matchesTemplate(spec, at);
+  checkTemplateLabels(spec, at);
   const template = objectAt(spec, 'template') ?? {};
   checkPodTemplate(template, at.at('template'));
-  const pod = objectAt(template, 'spec');
+  checkAlwaysRunning(spec, kind, at);
+}
+
+/**
+ * The pod template of a workload that runs forever.
+ * @param kind the kind of the workload, in the message
+ */
+export function checkAlwaysRunning(spec: JsonObject, kind: string, at: FieldReporter): void {
+  const pod = objectAt(objectAt(spec, 'template'), 'spec');
   const place = at.at('template').at('spec');
   const policy = textAt(pod, 'restartPolicy') || 'Always';
   if (policy !== 'Always') place.at('restartPolicy').unsupported(policy, ['Always']);

@@ -1,7 +1,7 @@
 import type {
   AccessDecision,
   CelAuthority,
-  ResourceQuestion,
+  ResourceAttributes,
 } from '../../../core/cel/library/authorization.ts';
 import { CelAuthorizer, CelResourceCheck } from '../../../core/cel/library/authorization.ts';
 import { serviceAccountGroups } from '../../auth/service-account-groups.ts';
@@ -28,7 +28,7 @@ export class AdmissionAuthority implements CelAuthority {
     return this.#counter.count;
   }
 
-  resource(attributes: ResourceQuestion): AccessDecision {
+  resource(attributes: ResourceAttributes): AccessDecision {
     return this.#decision(this.#authorizer.allows(this.#user, attributes));
   }
 

@@ -1,3 +1,4 @@
+import { groupResource } from '../../../core/model/kinds.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
 import { ADMISSION_POLICY_STRATEGY, POLICY_BINDING_STRATEGY } from './admission-policy-strategy.ts';
 import { AUTOSCALER_STRATEGY } from './autoscaler-strategy.ts';
@@ -75,8 +76,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
 };
 
 export function strategyOf(ref: ResourceRef): Strategy {
-  const { group, plural, builtIn } = ref.definition;
-  if (!builtIn) return CUSTOM;
-  const key = group === '' ? plural : `${plural}.${group}`;
+  if (!ref.definition.builtIn) return CUSTOM;
+  const key = groupResource(ref.definition);
   return Object.hasOwn(STRATEGIES, key) ? (STRATEGIES[key] as Strategy) : PLAIN;
 }

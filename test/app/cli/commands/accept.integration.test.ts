@@ -81,7 +81,7 @@ describe('berth accept', () => {
     const stranger = await world.request('c1', freshKey(), world.api, 'agent2');
     const left = await accept('--clusters', 'c1');
     expect(left.stdout).toMatch(
-      new RegExp(`CSR ${stranger} is left alone: .*another cluster with this name`),
+      new RegExp(`CSR ${stranger} is not approved: .*another cluster with this name`),
     );
     expect(await world.certificate(stranger)).toBeUndefined();
   });

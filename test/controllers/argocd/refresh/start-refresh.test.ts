@@ -207,9 +207,9 @@ describe('the refresh of ApplicationSets', () => {
     it('asks again when a generator failed, and shows why', async () => {
       world.publish('team-a/web', ['c4']);
       await world.clock.advance(1_000);
-      await world.argo('web', 'Berth cannot answer yet');
+      await world.argo('web', 'Berth cannot respond yet');
       expect(world.warnings()).toEqual([
-        'argocd: ApplicationSet argocd/web is not refreshed: Berth cannot answer yet',
+        'argocd: ApplicationSet argocd/web is not refreshed: Berth cannot respond yet',
       ]);
       await world.clock.advance(16_000);
       expect(world.asked()).toEqual(['web', 'web']);

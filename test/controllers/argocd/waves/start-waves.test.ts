@@ -115,7 +115,7 @@ class World {
 
   /** The clusters that the endpoint answers with, or the refusal. */
   served(rule = RULE): string {
-    const reading = this.waves.servedTo({
+    const reading = this.waves.readWaves({
       applicationSet: 'web',
       applicationSetNamespace: undefined,
       placement: 'team-a/web',

@@ -21,10 +21,10 @@ class ScriptedSource implements Pick<GitSource, 'fetch' | 'last' | 'read'> {
   failure: Error | undefined;
   lastFollowed: string | undefined;
 
-  fetch: GitSource['fetch'] = async ({ onAnswered } = {}) => {
+  fetch: GitSource['fetch'] = async ({ onObjectsReceived } = {}) => {
     this.asked += 1;
     if (this.failure !== undefined) throw this.failure;
-    onAnswered?.();
+    onObjectsReceived?.();
     return { commit: this.tip, moved: true };
   };
   last = async () => this.lastFollowed;

@@ -26,59 +26,59 @@ describe('CommitBarrier', () => {
   beforeEach(() => {
     [clock, store, told] = [new FakeClock(), new ObjectStore(), 0];
     barrier = new CommitBarrier(clock, new Map([['ManagedCluster', store]]), ['fleet', 'other']);
-    barrier.onWhole(() => (told += 1));
+    barrier.onCommitsComplete(() => (told += 1));
   });
-  const whole = (source: string) => barrier.handle({ kind: 'whole', source });
+  const whole = (source: string) => barrier.handle({ kind: 'complete', source });
   const read = (source: string) => barrier.handle({ kind: 'read', source });
   const begin = () => ['fleet', 'other'].forEach((source) => whole(source));
 
   it('does not know at the start whether somebody died half way, and waits for every source, for a minute', () => {
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     whole('fleet');
-    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    expect([barrier.isCommitPartial, told]).toEqual([true, 0]);
     whole('other');
-    expect([barrier.isHalf, told]).toEqual([false, 1]);
+    expect([barrier.isCommitPartial, told]).toEqual([false, 1]);
     const unread = new CommitBarrier(clock, new Map(), ['fleet']);
     clock.jump(MINUTE_MS);
-    expect(unread.isHalf).toBe(false);
+    expect(unread.isCommitPartial).toBe(false);
   });
 
   it('waits for a source that will read what another one read, until it did or did not', () => {
     begin();
     barrier.expect('other');
     barrier.expect('observed');
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     barrier.stopExpecting('other');
     barrier.stopExpecting('other');
-    expect([barrier.isHalf, told]).toEqual([false, 2]);
+    expect([barrier.isCommitPartial, told]).toEqual([false, 2]);
     barrier.expect('other');
     read('other');
     barrier.stopExpecting('other');
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     whole('other');
-    expect([barrier.isHalf, told]).toEqual([false, 3]);
+    expect([barrier.isCommitPartial, told]).toEqual([false, 3]);
   });
 
   it('knows of no commit while another process writes, and begins anew when this one takes over', () => {
-    barrier.standBy();
+    barrier.beginStandby();
     begin();
     clock.jump(60 * MINUTE_MS);
-    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    expect([barrier.isCommitPartial, told]).toEqual([true, 0]);
     // One was read meanwhile, the other one could not be.
     read('fleet');
     barrier.takeOver();
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     whole('fleet');
-    expect([barrier.isHalf, told]).toEqual([true, 0]);
+    expect([barrier.isCommitPartial, told]).toEqual([true, 0]);
     clock.jump(MINUTE_MS);
-    expect(barrier.isHalf).toBe(false);
+    expect(barrier.isCommitPartial).toBe(false);
     barrier.takeOver();
     begin();
-    expect([barrier.isHalf, told]).toEqual([false, 1]);
+    expect([barrier.isCommitPartial, told]).toEqual([false, 1]);
   });
 
   it('has nothing to wait for where others fill the hub', () => {
-    expect(new CommitBarrier(clock, new Map(), []).isHalf).toBe(false);
+    expect(new CommitBarrier(clock, new Map(), []).isCommitPartial).toBe(false);
   });
 
   it.each([
@@ -97,18 +97,18 @@ describe('CommitBarrier', () => {
     read('fleet');
     write();
     whole('fleet');
-    expect([barrier.isHalf, told]).toEqual([true, 1]);
+    expect([barrier.isCommitPartial, told]).toEqual([true, 1]);
     store.put(at('8'));
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     show();
-    expect([barrier.isHalf, told]).toEqual([false, 2]);
+    expect([barrier.isCommitPartial, told]).toEqual([false, 2]);
   });
 
   it('does not wait for a write that the watch has shown before it was answered', () => {
     begin();
     store.put(at('9'));
     barrier.applied(at('9'));
-    expect(barrier.isHalf).toBe(false);
+    expect(barrier.isCommitPartial).toBe(false);
   });
 
   it.each([
@@ -120,22 +120,22 @@ describe('CommitBarrier', () => {
     clock.jump(4 * MINUTE_MS);
     // Another commit that is not wholly there either is no reason to wait for longer.
     read('fleet');
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     clock.jump(byMs);
-    expect(barrier.isHalf).toBe(false);
+    expect(barrier.isCommitPartial).toBe(false);
   });
 
   it('after a restore is compared only when the hub follows every source, also when this process takes over meanwhile', () => {
     begin();
-    barrier.standBy();
+    barrier.beginStandby();
     barrier.hubChanged();
     // Another process follows the sources: this one does not know how far it gets.
-    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    expect([barrier.isCommitPartial, barrier.isHubCompared]).toEqual([true, false]);
     barrier.takeOver();
     whole('fleet');
-    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    expect([barrier.isCommitPartial, barrier.isHubCompared]).toEqual([true, false]);
     whole('other');
-    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
+    expect([barrier.isCommitPartial, barrier.isHubCompared]).toEqual([false, true]);
   });
 
   it.each([
@@ -148,13 +148,13 @@ describe('CommitBarrier', () => {
     barrier.hubChanged(new Map([['ManagedCluster', listed]]));
     barrier.deleted(at('5'));
     begin();
-    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([true, false]);
+    expect([barrier.isCommitPartial, barrier.isHubCompared]).toEqual([true, false]);
     if (isListed) store.put(at('5'));
     setListed();
     await listed;
-    expect(barrier.isHalf).toBe(isListed);
+    expect(barrier.isCommitPartial).toBe(isListed);
     store.remove('c1');
-    expect([barrier.isHalf, barrier.isHubCompared]).toEqual([false, true]);
+    expect([barrier.isCommitPartial, barrier.isHubCompared]).toEqual([false, true]);
   });
 
   it('after a restore takes the version of an object from before it for no proof', async () => {
@@ -168,9 +168,9 @@ describe('CommitBarrier', () => {
     store.replace([at('6')], { isSameHistory: false });
     setListed();
     await listed;
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     store.put(at('7'));
-    expect(barrier.isHalf).toBe(false);
+    expect(barrier.isCommitPartial).toBe(false);
   });
 
   it('after two restores waits for the list after the second one', async () => {
@@ -181,14 +181,14 @@ describe('CommitBarrier', () => {
     begin();
     endFirst();
     await first;
-    expect(barrier.isHalf).toBe(true);
+    expect(barrier.isCommitPartial).toBe(true);
     endSecond();
     await second;
-    expect(barrier.isHalf).toBe(false);
+    expect(barrier.isCommitPartial).toBe(false);
   });
 
   it('after a restore waits five minutes for sources that were never read, also after a take-over', async () => {
-    barrier.standBy();
+    barrier.beginStandby();
     barrier.hubChanged();
     await clock.advance(10 * MINUTE_MS);
     expect(barrier.isHubCompared).toBe(false);
@@ -202,7 +202,7 @@ describe('CommitBarrier', () => {
   it('resolves when the hub is at a commit, when that takes too long, and when aborted', async () => {
     const done: string[] = [];
     const wait = (name: string, signal = new AbortController().signal) =>
-      barrier.whenWhole(signal).then(() => done.push(name));
+      barrier.whenCommitsComplete(signal).then(() => done.push(name));
     begin();
     await wait('nothing changed');
     barrier.hubChanged();

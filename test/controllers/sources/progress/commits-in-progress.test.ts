@@ -10,7 +10,7 @@ it('a commit arrives from the answer of the remote until the hub was made to fol
   expect(after('fetching')).toBe(false);
   expect(after('fetched')).toBe(true);
   expect(after('read', 'other')).toBe(true);
-  expect(after('whole')).toBe(true);
+  expect(after('complete')).toBe(true);
   expect(after('followed')).toBe(true);
   expect(after('followed', 'other')).toBe(false);
 });

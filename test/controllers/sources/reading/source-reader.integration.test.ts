@@ -353,7 +353,7 @@ describe('a mirror that is tidied up', () => {
       ambient: process.env,
     });
     const ends: ((error?: Error) => void)[] = [];
-    vi.spyOn(source.repository, 'tidy').mockImplementation(
+    vi.spyOn(source.repository, 'repack').mockImplementation(
       () => new Promise((resolve, reject) => ends.push((error) => (error ? reject(error) : resolve()))),
     );
     await source.fetch();

@@ -19,7 +19,7 @@ const taken = { [FOR]: 'new' };
 
 describe('what is done about an ApplicationSet', () => {
   it.each([
-    { about: 'uses nothing published', digest: undefined, annotations: {}, want: { kind: 'rest' } },
+    { about: 'uses nothing published', digest: undefined, annotations: {}, want: { kind: 'none' } },
     { about: 'was never refreshed', annotations: {}, want: { kind: 'refresh', isRetry: false } },
     {
       about: 'was refreshed for another decision',
@@ -40,13 +40,13 @@ describe('what is done about an ApplicationSet', () => {
       afterMs: 500,
       want: { kind: 'wait', forMs: 1_500, problem: undefined },
     },
-    { about: 'is up to date after a restart', annotations: taken, want: { kind: 'rest' } },
+    { about: 'is up to date after a restart', annotations: taken, want: { kind: 'none' } },
     {
       about: 'is up to date, whatever else fails',
       annotations: taken,
       conditions: failed,
       sent: sent({ confirmed: true }),
-      want: { kind: 'rest' },
+      want: { kind: 'none' },
     },
     { about: 'has answered', annotations: taken, sent: sent(), want: { kind: 'confirmed' } },
     {
@@ -110,6 +110,6 @@ describe('what is done about an ApplicationSet', () => {
 
   it('leaves one alone that is being deleted', () => {
     const metadata = { name: 'web', deletionTimestamp: '2026-01-01T00:00:00Z' };
-    expect(planRefresh({ metadata }, 'new', { sent: undefined, nowMs: AT_MS })).toEqual({ kind: 'rest' });
+    expect(planRefresh({ metadata }, 'new', { sent: undefined, nowMs: AT_MS })).toEqual({ kind: 'none' });
   });
 });

@@ -68,7 +68,7 @@ describe('what was published before the hub was restored', () => {
     });
     const { state } = run([restored(), saw(published, backup)]);
     // Nothing may go, so that what was published stays.
-    expect(wholePass({ kind: 'look', facts }, state).lines).toContain(`settled ${want.join()}`);
+    expect(wholePass({ kind: 'reconcile', facts }, state).lines).toContain(`settled ${want.join()}`);
   });
 
   it('lists each cluster once', () => {
@@ -78,7 +78,7 @@ describe('what was published before the hub was restored', () => {
   });
 
   it('is not needed where this process knows its last publication', () => {
-    const { state } = wholePass({ kind: 'look', facts: factsOf({ clusters: ['c1'] }) });
+    const { state } = wholePass({ kind: 'reconcile', facts: factsOf({ clusters: ['c1'] }) });
     expect(run([restored()], state).state.beforeRestore).toBeUndefined();
   });
 
@@ -89,6 +89,6 @@ describe('what was published before the hub was restored', () => {
     const placement = webPlacement();
     const facts = factsOf({ placement, pages: [backup], result: resultOf(placement, ['c1', 'c2'], outcome) });
     const { state } = run([restored(), saw(published, backup, true)]);
-    expect(wholePass({ kind: 'look', facts }, state).state.beforeRestore).toBeUndefined();
+    expect(wholePass({ kind: 'reconcile', facts }, state).state.beforeRestore).toBeUndefined();
   });
 });

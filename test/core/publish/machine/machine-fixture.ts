@@ -71,7 +71,7 @@ export function pageOf(
   };
 }
 
-/** What a look reads where nothing is unusual: any change may be published. */
+/** The facts of a pass where nothing is unusual: any change may be published. */
 export function factsOf(
   over: Partial<PassFacts> & { readonly clusters?: readonly string[] } = {},
 ): PassFacts {
@@ -93,7 +93,7 @@ export function factsOf(
     isHubRestored: false,
     digest,
     seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
-    snapshotAge: () => 'whole',
+    snapshotConsistency: () => 'consistent',
     wasDecidedKnowing: () => true,
     isReady: () => true,
     lostClusters: () => [],
@@ -131,9 +131,9 @@ export function lineOf(action: PlacementAction): string {
       return `decide again ${action.cause}`;
     case 'judge-plans':
       return `plans ${action.outcome}`;
-    case 'tell-held':
+    case 'report-held':
       return `held ${action.hold.reason}`;
-    case 'tell-restored':
+    case 'report-restored':
       return `restored ${action.pages.join()}`;
     case 'end':
       return action.end.kind === 'requeue'
@@ -194,7 +194,7 @@ export function written(
 
 /** The hub has the pages that the watch shows. */
 function pagesFor(action: PlacementAction, first: PlacementEvent): PlacementEvent | undefined {
-  if (action.kind !== 'read-pages' || first.kind !== 'look') return undefined;
+  if (action.kind !== 'read-pages' || first.kind !== 'reconcile') return undefined;
   const { pages } = first.facts;
   return { kind: 'pages-read', pages, seen: pages };
 }

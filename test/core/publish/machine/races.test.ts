@@ -20,7 +20,7 @@ import {
 } from './machine-fixture.ts';
 
 const look = (over: Parameters<typeof factsOf>[0]): PlacementEvent => ({
-  kind: 'look',
+  kind: 'reconcile',
   facts: factsOf(over),
 });
 const failed = (of: 'pages' | 'status' | 'record', mayArrive = false): PlacementEvent => ({
@@ -78,7 +78,7 @@ describe('a pass', () => {
         'yield',
         'record',
         'remember',
-        'tell-published',
+        'report-published',
         'settled c1',
         'end done',
       ],
@@ -147,19 +147,19 @@ const RACES: readonly {
     name: 'the pass ends when both are done: the record first',
     given: finishing.state,
     events: [RESUMED, RECORDED],
-    want: ['remember', 'tell-published'],
+    want: ['remember', 'report-published'],
   },
   {
     name: 'the pass ends when both are done: the status first',
     given: run([{ kind: 'status-written', after: pageOf('9', []), seen: undefined }], finishing.state).state,
     events: [RESUMED, RECORDED],
-    want: ['remember', 'tell-published', 'settled c2,c3', 'end done'],
+    want: ['remember', 'report-published', 'settled c2,c3', 'end done'],
   },
   {
     name: 'a status patch that fails does not lose the record',
     given: finishing.state,
     events: [failed('status'), RESUMED, RECORDED],
-    want: ['remember', 'tell-published', 'end failed'],
+    want: ['remember', 'report-published', 'end failed'],
   },
   {
     name: 'a record that fails leaves the publication to be recorded by the next process',
@@ -199,28 +199,28 @@ const RACES: readonly {
   },
   {
     name: 'the look before the commit is whole waits, and the commit ends the wait',
-    given: run([next({ clusters: ['c1'], snapshotAge: () => 'half' })], published).state,
-    events: [{ kind: 'commit-whole' }],
-    want: ['look-again'],
+    given: run([next({ clusters: ['c1'], snapshotConsistency: () => 'partial' })], published).state,
+    events: [{ kind: 'commit-complete' }],
+    want: ['enqueue'],
     state: { waitsForCommit: false },
   },
   {
     name: 'a commit that was not waited for is no reason to look',
     given: published,
-    events: [{ kind: 'commit-whole' }],
+    events: [{ kind: 'commit-complete' }],
     want: [],
   },
   {
     name: 'half of a commit moves nothing',
     given: published,
-    events: [next({ clusters: ['c1'], snapshotAge: () => 'half' })],
+    events: [next({ clusters: ['c1'], snapshotConsistency: () => 'partial' })],
     want: ['settled c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
   {
     name: 'half of a commit ends no hold',
     given: { ...published, status: undefined },
-    events: [next({ clusters: ['c1', 'c2'], placement: HELD, snapshotAge: () => 'half' })],
+    events: [next({ clusters: ['c1', 'c2'], placement: HELD, snapshotConsistency: () => 'partial' })],
     want: ['settled c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
@@ -233,7 +233,7 @@ const RACES: readonly {
   {
     name: 'more of the commit came since it was decided: it is decided again',
     given: published,
-    events: [next({ clusters: ['c1'], snapshotAge: () => 'overtaken' })],
+    events: [next({ clusters: ['c1'], snapshotConsistency: () => 'outdated' })],
     want: ['decide again inputs', 'settled c1,c2', 'end, again after 2000'],
   },
   {
@@ -330,7 +330,10 @@ describe('what others change while the first result waits', () => {
       want: 'write web-decision-1 c1,c2',
     },
   ])('$name', ({ pages, want }) => {
-    const waiting = { clusters: ['c1'], snapshotAge: (): ReturnType<PassFacts['snapshotAge']> => 'half' };
+    const waiting = {
+      clusters: ['c1'],
+      snapshotConsistency: (): ReturnType<PassFacts['snapshotConsistency']> => 'partial',
+    };
     const { state } = wholePass(look({ ...waiting, pages: [PAGE], remembered: REMEMBERED }));
     expect(wholePass(look({ ...waiting, pages, remembered: REMEMBERED }), state).lines).toContain(want);
   });
@@ -384,7 +387,7 @@ describe('a change of a process that was killed', () => {
       change: { ...change, released },
     };
     const { state, lines: done } = wholePass(look({ clusters: ['c2'], pages, remembered }));
-    expect(done).toContain('tell-found');
+    expect(done).toContain('report-found');
     expect(state.remembered).toMatchObject({ removals: [], spent: [released.token], released });
     expect(state.remembered?.change).toBeUndefined();
   });
@@ -435,7 +438,9 @@ describe('a released change', () => {
   const remembered = { ...REMEMBERED, specHash: digest('{}').slice(0, 16), removals: earlier };
   const over = { clusters: ['c2'], pages: [PAGE], remembered, budget: { percent: 0, atLeast: 2 } };
   const held = wholePass(look(over), published);
-  const token = held.actions.flatMap((action) => (action.kind === 'tell-held' ? [action.hold.token] : []))[0];
+  const token = held.actions.flatMap((action) =>
+    action.kind === 'report-held' ? [action.hold.token] : [],
+  )[0];
   const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
 
   it('that fails does not make earlier removals count for nothing', () => {
@@ -444,8 +449,8 @@ describe('a released change', () => {
   });
 
   it('waits for the commit that brings the release, although it was decided before that', () => {
-    const snapshotAge = (ofLastCommit: boolean) => (ofLastCommit ? 'half' : 'whole');
-    const { state, actions } = run([look({ ...over, placement, snapshotAge })], held.state);
+    const snapshotConsistency = (ofLastCommit: boolean) => (ofLastCommit ? 'partial' : 'consistent');
+    const { state, actions } = run([look({ ...over, placement, snapshotConsistency })], held.state);
     expect(state.waitsForCommit).toBe(true);
     expect(actions.map(({ kind }) => kind)).toEqual(['settled', 'end']);
   });

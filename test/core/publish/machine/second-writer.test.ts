@@ -30,7 +30,7 @@ const after = (rounds: number, agoMs = 0): PlacementState => ({
 
 const look = (state: PlacementState, over: Parameters<typeof factsOf>[0] = {}) => {
   const facts: PassFacts = factsOf({ clusters: ['c1'], pages: [THEIRS], placement: MARKED, ...over });
-  return wholePass({ kind: 'look', facts }, state, NOW);
+  return wholePass({ kind: 'reconcile', facts }, state, NOW);
 };
 
 describe('pages that others write', () => {

@@ -29,7 +29,7 @@ const placement = (
   };
 };
 const [V1, V2, V3] = ['1', '2', '3'].map((version) => pageOf(version, ['c1']));
-const create: PlacementEvent = { kind: 'look', facts: factsOf({ clusters: ['c1'] }) };
+const create: PlacementEvent = { kind: 'reconcile', facts: factsOf({ clusters: ['c1'] }) };
 const answered = (after: KubeObject | undefined): PlacementEvent => ({
   kind: 'page-written',
   after,

@@ -69,11 +69,11 @@ function warningOf(
     generated.applications.map(({ spec }) => (spec as { readonly project?: string }).project ?? ''),
   );
   const { conditions } = reconcile(set, generated, { inputs, projects });
-  const wrong = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
-  if (wrong === undefined || (wrong.reason === 'ApplicationValidationError' && inputs.clusters.length === 0))
+  const error = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
+  if (error === undefined || (error.reason === 'ApplicationValidationError' && inputs.clusters.length === 0))
     return '';
   const { metadata } = set as { readonly metadata: { readonly name?: string } };
-  return `ApplicationSet ${metadata.name ?? ''}: Argo CD would report ${wrong.reason}: ${wrong.message}\n`;
+  return `ApplicationSet ${metadata.name ?? ''}: Argo CD would report ${error.reason}: ${error.message}\n`;
 }
 
 async function print(applications: readonly ApplicationJson[], { output }: RenderOptions): Promise<string> {

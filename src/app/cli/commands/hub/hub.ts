@@ -133,7 +133,7 @@ function registerRun(hub: Command, run: RunAction): void {
           }),
           legacyTokenSecrets: flags.legacyTokenSecrets,
           controllers: flags.controllers,
-          given: apiServerFiles(flags),
+          providedFiles: apiServerFiles(flags),
           audit: parseAudit(flags.audit),
           connections,
           log,

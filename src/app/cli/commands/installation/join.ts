@@ -78,12 +78,12 @@ async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): P
   return findHubEntry({
     server,
     ...request,
-    ask: (entry, use) => withBootstrapHub(io, entry, token, use),
+    withHub: (entry, use) => withBootstrapHub(io, entry, token, use),
     fetchUnverified: (path) => {
       const signal = AbortSignal.any([io.cutOff, AbortSignal.timeout(UNVERIFIED_TIMEOUT_MS)]);
       return fetchUnverified({ server: url, path, proxy, proxyCaPem, signal });
     },
-    tellTrusted: (hashes) => io.stderr.write(unverifiedWarning(hashes)),
+    onUnverifiedAuthorities: (hashes) => io.stderr.write(unverifiedWarning(hashes)),
   });
 }
 

@@ -115,7 +115,7 @@ export function installationOf(
   { installer, clock }: { readonly installer: Installer; readonly clock: Clock },
   print = (line: string): void => void io.stdout.write(`${printable(line)}\n`),
 ): Installation {
-  return { api, installer, clock, signal: io.signal, tell: print };
+  return { api, installer, clock, signal: io.signal, report: print };
 }
 
 const CHECK_INTERVAL_MS = 500;

@@ -27,7 +27,7 @@ type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
 export async function planSources(
   io: CliIo,
   flags: PlanSourceFlags,
-  tell: (what: string) => void,
+  report: (what: string) => void,
 ): Promise<PlanSources> {
   checkSettingsFlags(flags);
   const defaults = defaultsOf(flags);
@@ -64,7 +64,7 @@ export async function planSources(
       paths: source.paths ?? [],
     })),
     others: await fetchOthers(io, flags, others, (source) => {
-      tell(`fetching ${source.name}`);
+      report(`fetching ${source.name}`);
       return all.indexOf(source);
     }),
     budgetOf: ({ metadata }) =>

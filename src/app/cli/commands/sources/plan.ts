@@ -124,7 +124,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
-  const sources = await planSources(io, { ...options, knowsHub }, progress.tell).finally(progress.done);
+  const sources = await planSources(io, { ...options, knowsHub }, progress.report).finally(progress.done);
   const names = sources.sources.map(({ name }) => name);
   const { argocdNamespace } = options;
   const engine = await packageVersion();
@@ -143,12 +143,12 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
       engine,
       ambient: io.env,
       memory: cache && { files: cache },
-      tell: progress.tell,
+      onProgress: progress.report,
     });
   const reading = { now: options.now, sources: names, argocdNamespace };
   const onHub = (): ReturnType<typeof planRevisions> =>
     withHub(io, options, async (api) => {
-      progress.tell('reading the hub');
+      progress.report('reading the hub');
       return planOn(await readHubPart(api, reading));
     });
   const onInventory = async (): ReturnType<typeof planRevisions> =>

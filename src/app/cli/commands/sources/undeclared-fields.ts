@@ -1,3 +1,4 @@
+import { UNKNOWN_FIELD_CODE } from '../../../../adapters/yaml/schema/check.ts';
 import type { FieldPath } from '../../../../core/model/field-path.ts';
 import type { Problem } from '../../../../core/model/problem.ts';
 import type { SourceObject } from '../../../../core/model/source-object.ts';
@@ -14,16 +15,13 @@ import { createScheme } from '../../../../hub/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../../hub/scheme/crd.ts';
 import { OCM_GROUPS } from '../../../../core/ocm/ocm-groups.ts';
 
-/** Code of the warning for an unknown field of OCM's kinds. */
-const UNKNOWN_FIELD = 'schema.unknown-field';
-
 /**
  * Unknown fields are warnings when files are read, since the rest of the object may be valid. A hub
  * rejects the complete object, so before a merge they are errors.
  */
 export function withFieldErrors(problems: readonly Problem[]): readonly Problem[] {
   return problems.map((problem) =>
-    problem.code === UNKNOWN_FIELD ? { ...problem, severity: 'error' as const } : problem,
+    problem.code === UNKNOWN_FIELD_CODE ? { ...problem, severity: 'error' as const } : problem,
   );
 }
 

@@ -4,8 +4,8 @@ import { noteRivalWrite } from '../state/rival-rounds.ts';
 import type { PassingState, StepResult } from '../state/step-result.ts';
 
 /**
- * Ends the pass. All writes are answered now, so the watch events that arrived during the pass can
- * be attributed and are handled.
+ * Ends the pass. All writes have responses now, so the watch events that arrived during the pass
+ * can be attributed and are handled.
  */
 export function endPass(
   { pass, ...rest }: PassingState,

@@ -1,6 +1,6 @@
 import { leavingClusters, stateUnderWay } from './publication-in-progress.ts';
 import { endPass } from './end-pass.ts';
-import { finishWhenAnswered } from './finish-pass.ts';
+import { endPassIfComplete } from './finish-pass.ts';
 import type { PlacementEvent } from '../state/placement-event.ts';
 import type { WritingStage } from '../state/placement-state.ts';
 import type { PassingState, StepResult } from '../state/step-result.ts';
@@ -18,7 +18,7 @@ export function onPassFailed(state: PassingState, failed: Failed, nowMs: number)
   if (stage.kind !== 'finishing') return endPass(state, { kind: 'failed', error });
   const { finishing } = stage;
   const failure = finishing.failure ?? { error };
-  return finishWhenAnswered(
+  return endPassIfComplete(
     state,
     failed.of === 'status'
       ? { ...finishing, failure, isPatching: false }

@@ -42,10 +42,10 @@ export function finishPass(
     isPatching: status !== undefined,
     record: purpose.kind === 'publish' ? { kind: 'open', passPages, purpose } : { kind: 'none' },
   };
-  return prependActions(actions, finishWhenAnswered(state, finishing));
+  return prependActions(actions, endPassIfComplete(state, finishing));
 }
 
-/** The status patch was answered. */
+/** The hub responded to the status patch. */
 export function onStatusWritten(
   state: PassingState,
   { after: object, seen }: Extract<PlacementEvent, { kind: 'status-written' }>,
@@ -72,23 +72,23 @@ export function settlePublication(state: PassingState, finishing: FinishingStage
   });
   switch (settlement.kind) {
     case 'same':
-      return finishWhenAnswered(state, { ...finishing, record: { kind: 'none' } });
+      return endPassIfComplete(state, { ...finishing, record: { kind: 'none' } });
     case 'remember': {
       const { next: remembered } = settlement;
-      const step = finishWhenAnswered({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
+      const step = endPassIfComplete({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
       return prependActions([{ kind: 'remember', state: remembered }], step);
     }
     case 'record': {
       const { done } = settlement;
       const scoresWrittenAtMs = purpose.plan.scoresOnly ? nowMs : state.scoresWrittenAtMs;
       const record = { kind: 'under-way', done } as const;
-      const step = finishWhenAnswered({ ...state, scoresWrittenAtMs }, { ...finishing, record });
+      const step = endPassIfComplete({ ...state, scoresWrittenAtMs }, { ...finishing, record });
       return prependActions([{ kind: 'record', entry: done.entry }], step);
     }
   }
 }
 
-/** The record is made. */
+/** The record is stored. Remembers its hash, and reports the publication. */
 export function onPublicationRecorded(
   state: PassingState,
   finishing: FinishingStage,
@@ -99,21 +99,21 @@ export function onPublicationRecorded(
   const remembered = { ...next, record: hash };
   const actions: readonly PlacementAction[] = [
     { kind: 'remember', state: remembered },
-    { kind: 'tell-published', entry, clusters, writes, record: hash },
+    { kind: 'report-published', entry, clusters, writes, record: hash },
   ];
-  const step = finishWhenAnswered({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
+  const step = endPassIfComplete({ ...state, remembered }, { ...finishing, record: { kind: 'none' } });
   return prependActions(actions, step);
 }
 
-/** Waits for pending responses, or ends the pass. */
-export function finishWhenAnswered(state: PassingState, finishing: FinishingStage): StepResult {
+/** Ends the pass if no response is pending; otherwise the pass waits for the rest. */
+export function endPassIfComplete(state: PassingState, finishing: FinishingStage): StepResult {
   const { isPatching, record, failure, hold, settled, againAfterMs } = finishing;
   if (isPatching || record.kind !== 'none')
     return { state: withStage(state, { kind: 'finishing', finishing }), actions: [] };
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
   const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
-  const isNews = hold !== undefined && text !== state.reportedHold;
-  const reports: readonly PlacementAction[] = isNews ? [{ kind: 'tell-held', hold }] : [];
+  const isNew = hold !== undefined && text !== state.reportedHold;
+  const reports: readonly PlacementAction[] = isNew ? [{ kind: 'report-held', hold }] : [];
   return endPass(
     { ...state, reportedHold: text },
     againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
@@ -131,8 +131,8 @@ function statusOf(
   const existing = current?.conditions?.find((condition) => condition.type === HELD_CONDITION);
   const held = heldCondition(hold, existing);
   // A result from incomplete inputs does not change the status.
-  const said: readonly Condition[] = facts.inventoryProblem === undefined ? result.conditions : [];
-  const conditions = held === undefined ? said : [...said, held];
+  const decided: readonly Condition[] = facts.inventoryProblem === undefined ? result.conditions : [];
+  const conditions = held === undefined ? decided : [...decided, held];
   return planPlacementStatus({ current, pages, conditions, now: statusTime(nowMs) });
 }
 

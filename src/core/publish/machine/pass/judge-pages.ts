@@ -1,8 +1,6 @@
-import { activeHold } from '../../approval/active-hold.ts';
 import type { KubeObject } from '../../../model/object-meta.ts';
 import type { Placement } from '../../../model/kind/placement.ts';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
-import type { Publication } from '../../judge/decide-publication.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { Digest } from '../../approval/plan-token.ts';
 import {
@@ -18,27 +16,20 @@ import {
   wereChangedByOthers,
 } from '../../record/last-publication.ts';
 import { listClustersOnce } from '../../pages/list-clusters-once.ts';
-import { isPlanWaiting } from '../../approval/pending-plans.ts';
 import { planPages } from '../../pages/plan-pages.ts';
 import { recordedPublication } from '../../record/recorded-publication.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
 import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
 import { decideFromFacts } from './decide-from-facts.ts';
-import { extendDisturbance, isDisturbed } from '../state/disturbance.ts';
+import { extendDisturbance } from '../state/disturbance.ts';
 import { endPass } from './end-pass.ts';
+import { waitBeforeJudging } from './wait-before-judging.ts';
 import { latestVersion } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
 import type { PassPurpose, PassPages, WritingStage } from '../state/placement-state.ts';
 import { prependActions, withStage, type PassingState, type StepResult } from '../state/step-result.ts';
 import { writePages } from './write-pages.ts';
-
-/** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
-const HALF_COMMIT_RETRY_MS = 2_000;
-/** Time until the next pass while a new decision is requested, if that decision fails. */
-const REMAINS_RETRY_MS = 1_000;
-/** Time until the next pass while a commit may still make its approved change. */
-const PLAN_RETRY_MS = 500;
 
 /**
  * The pages are known. Records publications that a killed process did not record, judges the
@@ -107,7 +98,7 @@ function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boo
   const { published } = passPages;
   if (isRead || passPages.last !== undefined || passPages.pages.length === 0) return false;
   const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
-  return wanted.groups === undefined || tooEarly(state, passPages, wanted, nowMs).waitMs > 0;
+  return wanted.groups === undefined || waitBeforeJudging(state, passPages, wanted, nowMs).waitMs > 0;
 }
 
 /** The publication that the previous process did not record has its record now. */
@@ -127,7 +118,7 @@ export function onFoundRecorded(
     );
   const actions: readonly PlacementAction[] = [
     ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
-    { kind: 'tell-found', record },
+    { kind: 'report-found', record },
   ];
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
@@ -145,25 +136,25 @@ function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number)
   const { facts, placement, result } = state.pass;
   const { published, isChanged } = passPages;
   const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
-  const early = tooEarly(state, passPages, wanted, nowMs);
-  if (early.waitMs > 0) {
+  const wait = waitBeforeJudging(state, passPages, wanted, nowMs);
+  if (wait.waitMs > 0) {
     if (isChanged)
       return prependActions(
-        early.actions,
-        stay(early.state, passPages, { kind: 'wait', afterMs: early.waitMs }, nowMs),
+        wait.actions,
+        stay(wait.state, passPages, { kind: 'wait', afterMs: wait.waitMs }, nowMs),
       );
     const settled: PlacementAction = { kind: 'settled', pages: published };
-    return endPass(early.state, { kind: 'requeue', afterMs: early.waitMs }, [...early.actions, settled]);
+    return endPass(wait.state, { kind: 'requeue', afterMs: wait.waitMs }, [...wait.actions, settled]);
   }
-  if (wanted.groups === undefined) return stay(early.state, passPages, { kind: 'stay', wanted }, nowMs);
+  if (wanted.groups === undefined) return stay(wait.state, passPages, { kind: 'stay', wanted }, nowMs);
   const hints = {
     isTaken: (page: string) => isTaken(state, passPages, page),
     before: isChanged ? published : undefined,
   };
   const plan = planPages(placement.metadata.name, passPages.pages, wanted.groups, hints);
-  const waitMs = scoreWaitMs(early.state, state.pass, plan, nowMs);
-  if (waitMs > 0) return endPass(early.state, { kind: 'requeue', afterMs: waitMs });
-  return publish(early.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
+  const waitMs = scoreWaitMs(wait.state, state.pass, plan, nowMs);
+  if (waitMs > 0) return endPass(wait.state, { kind: 'requeue', afterMs: waitMs });
+  return publish(wait.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
 }
 
 function publish(
@@ -204,7 +195,7 @@ function stay(
   );
   const reports: readonly PlacementAction[] =
     passPages.last !== undefined && plan.actions.length > 0
-      ? [{ kind: 'tell-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
+      ? [{ kind: 'report-restored', pages: [...new Set(plan.actions.map(({ page }) => page))] }]
       : [];
   const writing = writingOf(passPages, { ...why, pages: plan.pages }, plan.actions);
   return prependActions(reports, writePages(state, writing, nowMs));
@@ -257,59 +248,4 @@ function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   if (!isClear) return undefined;
   const once = listClustersOnce(pages);
   return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
-}
-
-interface Early {
-  readonly state: PassingState;
-  readonly actions: readonly PlacementAction[];
-  /** Milliseconds; 0 if it is not too early. */
-  readonly waitMs: number;
-}
-
-/** How long the result has to wait before Berth may publish or hold it. */
-function tooEarly(state: PassingState, { published }: PassPages, wanted: Publication, nowMs: number): Early {
-  const { facts, placement } = state.pass;
-  const moves = movesClusters(wanted);
-  const endsHold = wanted.hold === undefined && activeHold(placement) !== undefined;
-  // This also applies if nothing is published yet: a set or a binding that the commit deletes
-  // exists until the commit is complete. A hold that ends waits too: while it exists, the commit
-  // deletes nothing that the placement would lose.
-  if (moves || endsHold) {
-    const age = facts.snapshotAge(endsHold || isConsented(wanted));
-    const waitMs = HALF_COMMIT_RETRY_MS;
-    if (age === 'half') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
-    if (age === 'overtaken' || isOfEarlierSpec(state))
-      return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
-  }
-  let rested = state;
-  if (moves && isDisturbed(state.disturbance, nowMs)) {
-    if (!facts.wasDecidedKnowing(publishedClusters(published)))
-      return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: REMAINS_RETRY_MS };
-    rested = { ...state, disturbance: undefined };
-  }
-  // While the commit is partly applied, the change may differ from the plan.
-  const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
-  return { state: rested, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
-}
-
-/**
- * Whether a release or an approved plan lets the change happen. It may have come with a commit after the result was
- * decided, and then it consents to what that commit leads to.
- */
-function isConsented({ releasedToken, approval }: Publication): boolean {
-  return releasedToken !== undefined || approval === 'met';
-}
-
-/**
- * Whether the result was decided from an earlier spec. A release for the new spec does not approve
- * such a result.
- */
-function isOfEarlierSpec({ pass: { placement, result } }: PassingState): boolean {
-  const { generation } = placement.metadata;
-  return generation !== undefined && generation !== result.placement.metadata.generation;
-}
-
-function movesClusters(wanted: Publication): boolean {
-  const { added, removed } = wanted.hold ?? wanted;
-  return added.length + removed.length > 0;
 }

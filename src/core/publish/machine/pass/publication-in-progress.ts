@@ -60,7 +60,7 @@ export function leavingClusters({
   return clusterChange(publishedClusters(passPages.published), listedClusters(purpose.plan.pages)).removed;
 }
 
-/** The state for judging the next change, after all writes. */
+/** What to store after all writes. */
 export type PublicationSettlement =
   /** The stored state stays unchanged. */
   | { readonly kind: 'same' }
@@ -68,6 +68,7 @@ export type PublicationSettlement =
   /** Remember the state together with the hash of its record. */
   | { readonly kind: 'record'; readonly done: CompletedPublication };
 
+/** Computes the state for judging the next change, and whether the publication gets a record. */
 export function computeSettlement(publication: PublicationInProgress): PublicationSettlement {
   const { pass, purpose, remembered: state, nowMs } = publication;
   const { wanted, plan } = purpose;
@@ -77,7 +78,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const groups = groupsOfPages(plan.pages);
   // A change without a write counts too, because others may have removed the clusters.
   const isNew = plan.actions.length > 0 || !sameClusters(published, clusters);
-  const done = isNew ? undefined : doneBefore(publication, groups);
+  const done = isNew ? undefined : unrecordedChange(publication, groups);
   const changed = isNew || done !== undefined;
   const isWhole = state !== undefined && state.change === undefined;
   if (!changed && isWhole && state.recalled !== true && state.move?.token === wanted.move?.token)
@@ -111,7 +112,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
  * is left, but the record of the change is missing.
  * @param groups the groups on the pages
  */
-function doneBefore(
+function unrecordedChange(
   { pass, remembered: state }: PublicationInProgress,
   groups: readonly DesiredGroup[],
 ): ChangeUnderWay | undefined {

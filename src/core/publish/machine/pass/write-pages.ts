@@ -10,7 +10,7 @@ import { withStage, type PassingState, type StepResult } from '../state/step-res
 export function writePages(state: PassingState, writing: WritingStage, nowMs: number): StepResult {
   const { actions, at, objects } = writing;
   const write = actions[at];
-  if (write === undefined) return allWritten(withSureness(state, writing), writing, nowMs);
+  if (write === undefined) return allWritten(endUncertainty(state, writing), writing, nowMs);
   const { placement } = state.pass;
   return {
     state: withStage(state, { kind: 'writing', writing }),
@@ -18,7 +18,7 @@ export function writePages(state: PassingState, writing: WritingStage, nowMs: nu
   };
 }
 
-/** A write was answered. */
+/** The hub responded to a write. Starts the next one. */
 export function onPageWritten(
   state: PassingState,
   writing: WritingStage,
@@ -56,7 +56,7 @@ export function setPage(
  * Ends the uncertainty after a failed write if nothing had to be written and the watch shows the
  * pages that were read.
  */
-function withSureness(state: PassingState, { actions, passPages }: WritingStage): PassingState {
+function endUncertainty(state: PassingState, { actions, passPages }: WritingStage): PassingState {
   if (!state.isUncertain || actions.length > 0) return state;
   const isShown = haveSameVersions(passPages.objects, currentPages(state, state.pass.facts));
   return isShown ? { ...state, isUncertain: false } : state;

@@ -20,12 +20,15 @@ export function currentPages(
     .filter((page): page is KubeObject => page !== undefined && placementOfPage(page) === key);
 }
 
+/** The names and versions of pages as one text, in a fixed order. */
+export function pageVersions(pages: readonly KubeObject[]): string {
+  return JSON.stringify(pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort());
+}
+
 /**
  * Whether both lists have the same pages in the same versions. If the watch shows exactly the pages
  * that were read, plans can use the watch again.
  */
 export function haveSameVersions(a: readonly KubeObject[], b: readonly KubeObject[]): boolean {
-  const versions = (pages: readonly KubeObject[]): string =>
-    JSON.stringify(pages.map(({ metadata }) => [metadata.name, metadata.resourceVersion]).sort());
-  return versions(a) === versions(b);
+  return pageVersions(a) === pageVersions(b);
 }

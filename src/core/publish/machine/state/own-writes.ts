@@ -2,7 +2,7 @@ import type { KubeObject } from '../../../model/object-meta.ts';
 import type { WatchedChange } from './placement-event.ts';
 import type { OwnWrite } from './placement-state.ts';
 
-/**
+/*
  * Read-your-writes while the watch is behind. Each write has the previous version as its
  * precondition, so the versions before the last write are known exactly. Every other version that
  * the watch shows is newer.

@@ -13,8 +13,8 @@ export type PassEnd =
   | { readonly kind: 'failed'; readonly error: unknown };
 
 /**
- * An action for the caller. The actions of a step start in order. The caller answers each of the
- * first eight kinds with an event.
+ * An action for the caller. The actions of a step start in order. Each kind up to `yield` has an
+ * event as its response.
  */
 export type PlacementAction =
   /** List the pages on the hub. */
@@ -39,9 +39,11 @@ export type PlacementAction =
   | { readonly kind: 'persist'; readonly state: PublishState }
   /** Yield, so that earlier requests are sent. */
   | { readonly kind: 'yield' }
+  /** Make a record of the publication. */
   | { readonly kind: 'record'; readonly entry: PublishedDecision }
   /** Store the state; it may be lost with the process. */
   | { readonly kind: 'remember'; readonly state: PublishState }
+  /** Delete the stored state. */
   | { readonly kind: 'forget' }
   /** The pages were compared with the last record, which is no longer needed. */
   | { readonly kind: 'drop-record' }
@@ -53,21 +55,23 @@ export type PlacementAction =
     }
   /** These pages are published now. */
   | { readonly kind: 'settled'; readonly pages: readonly SettledPage[] }
+  /** Report a new publication. */
   | {
-      readonly kind: 'tell-published';
+      readonly kind: 'report-published';
       readonly entry: PublishedDecision;
       readonly clusters: readonly string[];
       readonly writes: number;
       readonly record: string;
     }
-  | { readonly kind: 'tell-held'; readonly hold: Hold }
+  /** Report a new hold. */
+  | { readonly kind: 'report-held'; readonly hold: Hold }
   /** A publication of the previous process was found and now has a record. */
-  | { readonly kind: 'tell-found'; readonly record: string }
+  | { readonly kind: 'report-found'; readonly record: string }
   /** Others changed these pages, and they are restored. */
-  | { readonly kind: 'tell-restored'; readonly pages: readonly string[] }
+  | { readonly kind: 'report-restored'; readonly pages: readonly string[] }
   /** Tell the scheduler that an input of the decision changed. */
   | { readonly kind: 'decide-again'; readonly cause: 'decisions' | 'inputs' }
-  /** Start another pass as soon as possible. */
-  | { readonly kind: 'look-again' }
+  /** Add the placement to the queue, so that another pass starts soon. */
+  | { readonly kind: 'enqueue' }
   /** The pass is over. */
   | { readonly kind: 'end'; readonly end: PassEnd };

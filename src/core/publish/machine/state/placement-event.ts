@@ -10,11 +10,11 @@ export interface WatchedChange {
 /** An event of one placement. */
 export type PlacementEvent =
   /**
-   * Starts a pass because there is a new result, pages were changed, an approval was read, or a
-   * wait is over. The cause does not matter, because each pass reads all facts again. Sent only
-   * while no pass is in progress.
+   * Starts a pass, because there is a new result, pages were changed, an approval was read, or a
+   * wait is over. The cause does not matter: each pass gets all facts again. Sent only while no
+   * pass is in progress.
    */
-  | { readonly kind: 'look'; readonly facts: PassFacts }
+  | { readonly kind: 'reconcile'; readonly facts: PassFacts }
   /**
    * The placement was deleted. Sent only while no pass is in progress. It is handled as a pass of
    * its own.
@@ -90,7 +90,7 @@ export type PlacementEvent =
       readonly isInput: () => boolean;
     }
   /** The commit is completely applied to the hub. */
-  | { readonly kind: 'commit-whole' }
+  | { readonly kind: 'commit-complete' }
   /** A work reported another status. */
   | { readonly kind: 'works-changed' }
   /**

@@ -21,11 +21,11 @@ export interface PreviousProcessRecords {
 }
 
 /**
- * How the snapshot relates to commits. `whole`: it shows the hub at one commit. `half`: it shows
- * the hub between two commits. `overtaken`: it shows the hub between two commits, and the second
- * one is completely applied now.
+ * How the snapshot relates to commits. `consistent`: it shows the hub at one commit. `partial`: it
+ * shows the hub between two commits. `outdated`: it shows the hub between two commits, and the
+ * second one is completely applied now.
  */
-export type SnapshotAge = 'whole' | 'half' | 'overtaken';
+export type SnapshotConsistency = 'consistent' | 'partial' | 'outdated';
 
 /**
  * The inputs of a pass, in addition to the state of the placement. Each pass reads them again. Some
@@ -58,10 +58,10 @@ export interface PassFacts {
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
   /**
-   * The age of the snapshot from which the result was decided.
-   * @param ofLastCommit whether a snapshot from before the last commit counts as overtaken
+   * How the snapshot from which the result was decided relates to commits.
+   * @param ofLastCommit whether a snapshot from before the last commit counts as outdated
    */
-  readonly snapshotAge: (ofLastCommit: boolean) => SnapshotAge;
+  readonly snapshotConsistency: (ofLastCommit: boolean) => SnapshotConsistency;
   /**
    * Whether the snapshot from which the result was decided listed all of these clusters for the
    * placement.

@@ -30,8 +30,9 @@ export interface Disturbance {
 }
 
 /**
- * The decisions that a standby saw as published by the leader when the hub was restored from a
- * backup.
+ * The decisions that a process saw on the pages when the hub was restored from a backup. Only a
+ * process that does not know the last publication keeps them: a standby, or a leader that has just
+ * started.
  */
 export interface BeforeRestore {
   /** Of the placement. */
@@ -42,7 +43,7 @@ export interface BeforeRestore {
 }
 
 /**
- * A change that the watch showed during a pass. When all writes are answered, Berth knows whether
+ * A change that the watch showed during a pass. When all writes have responses, Berth knows whether
  * the change is its own.
  */
 export interface UnattributedChange {
@@ -102,7 +103,7 @@ export interface FinishingStage {
   readonly failure?: { readonly error: unknown } | undefined;
 }
 
-/** A publication whose writes are all answered. */
+/** A publication whose writes all have responses. */
 export interface CompletedPublication {
   readonly entry: PublishedDecision;
   readonly writes: number;
@@ -144,6 +145,7 @@ export interface Pass {
   readonly stage: PassStage;
   /** The pages were read from the hub and not taken from the watch. */
   readonly isRead: boolean;
+  /** The changes that the watch has shown during this pass. */
   readonly early: readonly UnattributedChange[];
   /** Keys of the changes that this pass wrote, see `changeKey`. */
   readonly made: readonly string[];

@@ -3,11 +3,15 @@ import type { PlacementState } from '../../../../../src/core/publish/machine/sta
 import { factsOf, NOW, pageOf, run, wholePass } from '../machine-fixture.ts';
 
 /** Published on c1 and c2; then others took c2. */
-const published = wholePass({ kind: 'look', facts: factsOf({ clusters: ['c1', 'c2'] }) }).state;
+const published = wholePass({ kind: 'reconcile', facts: factsOf({ clusters: ['c1', 'c2'] }) }).state;
 const look = (state: PlacementState, isKnown: boolean, nowMs = NOW) => {
   const pages = [pageOf(String(500 + nowMs - NOW), ['c1'])];
   const facts = factsOf({ clusters: ['c3'], pages, remembered: state.remembered });
-  return wholePass({ kind: 'look', facts: { ...facts, wasDecidedKnowing: () => isKnown } }, state, nowMs);
+  return wholePass(
+    { kind: 'reconcile', facts: { ...facts, wasDecidedKnowing: () => isKnown } },
+    state,
+    nowMs,
+  );
 };
 const WAITS = [
   'restored web-decision-1',
@@ -19,7 +23,7 @@ const WAITS = [
 it('publishes what was decided where others changed nothing', () => {
   const facts = factsOf({ clusters: ['c3'], pages: [pageOf('102', ['c1', 'c2'])] });
   const { lines } = wholePass(
-    { kind: 'look', facts: { ...facts, wasDecidedKnowing: () => false } },
+    { kind: 'reconcile', facts: { ...facts, wasDecidedKnowing: () => false } },
     published,
   );
   expect(lines).toContain('write web-decision-1 c3');

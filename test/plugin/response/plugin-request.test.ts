@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
+import { parsePluginRequest } from '../../../plugin/response/plugin-request.ts';
 
 function parse(parameters: object, defaultNamespace?: string) {
   return parsePluginRequest(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GitRepository, TreeEntry } from '../../../src/adapters/git/repository/git-repository.ts';
-import { RememberedListings } from '../../../src/adapters/git/repository/remembered-listings.ts';
+import { CachedTreeListings } from '../../../src/adapters/git/repository/cached-tree-listings.ts';
 
 const ENTRIES: readonly TreeEntry[] = [{ path: 'a.yaml', mode: '100644', id: 'a1' }];
 
@@ -10,7 +10,7 @@ function counted(fails: number) {
     if (asked.push(commit) <= fails) throw new Error('the disk is away');
     return ENTRIES;
   };
-  return { asked, repository: new RememberedListings({ listTree } as unknown as GitRepository) };
+  return { asked, repository: new CachedTreeListings({ listTree } as unknown as GitRepository) };
 }
 
 describe('a repository that remembers its listings', () => {

@@ -13,7 +13,7 @@ import type {
  * A repository that lists the tree of each commit once, and caches the listing for all readers. It
  * never drops a listing, so it is for one comparison of a few commits.
  */
-export class RememberedListings implements GitRepository {
+export class CachedTreeListings implements GitRepository {
   readonly #repository: GitRepository;
   readonly #listings = new Map<string, Promise<readonly TreeEntry[]>>();
 

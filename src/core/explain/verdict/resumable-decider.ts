@@ -5,11 +5,11 @@ import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
 import type { CauseTrials, TriedDecision } from './cause-trials.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
-/** The decisions that were made of one snapshot, and where they go on. */
-interface Course {
+/** The decisions that were made of one snapshot, and the generator that continues them. */
+interface Progress {
   readonly snapshot: Snapshot;
   readonly scheduler: IncrementalScheduler;
-  readonly each: ResultGenerator;
+  readonly generator: ResultGenerator;
   /** In the order of the snapshot. */
   readonly results: ScheduleResult[];
 }
@@ -21,7 +21,7 @@ export interface PartlyDecided {
   readonly results: readonly ScheduleResult[];
 }
 
-/** What decided similar snapshots. The names in the snapshots must be unique. */
+/** Engines that decided similar snapshots. The names in the snapshots must be unique. */
 export interface SharedEngines {
   /** Used for nothing else until `end`. */
   readonly scheduler: IncrementalScheduler;
@@ -29,10 +29,10 @@ export interface SharedEngines {
   readonly tracer: CauseTrials;
 }
 
-/** Decides the placements of snapshots as far as they are asked for. */
-export class DecisionCourses {
+/** Decides the placements of a snapshot up to the requested one, and continues there at the next request. */
+export class ResumableDecider {
   readonly #shared: SharedEngines | undefined;
-  #course: Course | undefined;
+  #progress: Progress | undefined;
 
   /** @param shared absent: a new engine for each snapshot */
   constructor(shared?: SharedEngines) {
@@ -47,11 +47,11 @@ export class DecisionCourses {
   decideUntil(snapshot: Snapshot, key: string): PartlyDecided | undefined {
     const at = snapshot.placements.findLastIndex((placement) => placementKey(placement) === key);
     if (at === -1) return undefined;
-    const { each, results, scheduler } = this.#courseTo(snapshot, at);
+    const { generator, results, scheduler } = this.#progressBefore(snapshot, at);
     const heldOf = (result: ScheduleResult | undefined): readonly string[] | undefined =>
       result && snapshot.held?.[placementKey(result.placement)];
     while (results.length <= at) {
-      const { done, value } = each.next(heldOf(results.at(-1)));
+      const { done, value } = generator.next(heldOf(results.at(-1)));
       if (done === true) return undefined;
       results.push(value);
     }
@@ -80,15 +80,15 @@ export class DecisionCourses {
 
   /** The scheduler may be used again. */
   end(): void {
-    this.#course?.each.return();
-    this.#course = undefined;
+    this.#progress?.generator.return();
+    this.#progress = undefined;
   }
 
-  #courseTo(snapshot: Snapshot, at: number): Course {
-    const known = this.#course;
+  #progressBefore(snapshot: Snapshot, at: number): Progress {
+    const known = this.#progress;
     if (known?.snapshot === snapshot && known.results.length <= at) return known;
     this.end();
     const scheduler = this.#shared?.scheduler ?? new IncrementalScheduler();
-    return (this.#course = { snapshot, scheduler, each: scheduler.decide(snapshot), results: [] });
+    return (this.#progress = { snapshot, scheduler, generator: scheduler.decide(snapshot), results: [] });
   }
 }

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { AnswerCache } from '../../../plugin/answer/answer-cache.ts';
-import { parsePluginRequest } from '../../../plugin/answer/plugin-request.ts';
+import { ResponseCache } from '../../../plugin/response/response-cache.ts';
+import { parsePluginRequest } from '../../../plugin/response/plugin-request.ts';
 import { MemoryPluginSource } from '../../fakes/memory-plugin-source.ts';
 
 const decided = (...names: string[]) => names.map((clusterName) => ({ clusterName, reason: '' }));
@@ -14,14 +14,14 @@ const WEB = {
   emptyAllowed: true,
 };
 
-describe('the answer to an ApplicationSet in waves', () => {
+describe('the response to an ApplicationSet in waves', () => {
   let source: MemoryPluginSource;
-  let cache: AnswerCache;
+  let cache: ResponseCache;
   beforeEach(() => {
     source = new MemoryPluginSource();
     source.placements.set('team-a/web', WEB);
     source.placements.set('team-a/none', { ...WEB, groups: [{ name: '', index: 0, decisions: [] }] });
-    cache = new AnswerCache(source);
+    cache = new ResponseCache(source);
   });
   const serve = (waves: Readonly<Record<string, number>>, set = 'web'): void =>
     void source.served.set(set, { ok: true, served: new Map(Object.entries(waves)) });
@@ -29,7 +29,7 @@ describe('the answer to an ApplicationSet in waves', () => {
     const asked = { placement: 'team-a/web', waves: '3', soak: '10m', ...parameters };
     const parsed = parsePluginRequest(JSON.stringify({ applicationSetName, input: { parameters: asked } }));
     if (!parsed.ok) throw new Error(parsed.message);
-    const { status, body } = cache.answer({ request: parsed.request, bindings: [] });
+    const { status, body } = cache.respond({ request: parsed.request, bindings: [] });
     const value = JSON.parse(body.toString('utf8')) as {
       readonly message?: string;
       readonly output?: { readonly parameters: readonly Readonly<Record<string, unknown>>[] };

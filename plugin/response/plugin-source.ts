@@ -1,6 +1,9 @@
-import type { WaveReading, WavesAsked } from '../../src/core/argocd/waves/served-waves.ts';
+import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/served-waves.ts';
 import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
 import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
+
+/** Annotation of a Placement: `allow` lets its ApplicationSets get an empty list. */
+export const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';
 
 /** The data of the endpoint, all in memory: published decisions and facts about their clusters. */
 export interface PluginSource {
@@ -17,7 +20,7 @@ export interface PluginSource {
   /** Whether the cluster is known and belongs to one of the sets. */
   isInSets(cluster: string, sets: ReadonlySet<string>): boolean;
   /** The recorded waves of an ApplicationSet. The same map means unchanged waves. */
-  waves(asked: WavesAsked): WaveReading;
+  waves(request: WavesRequest): WaveReading;
   /** The same number means that the results of `cluster`, `scores` and `isInSets` are unchanged. */
   revision(): number;
 }

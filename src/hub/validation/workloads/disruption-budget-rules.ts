@@ -1,5 +1,5 @@
 import { pathSegment } from '../../../core/model/selector/name-rules.ts';
-import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
+import { getOwn, objectAt } from '../../json/json-value.ts';
 import { checkAtMostHundredPercent, checkCountOrPercent } from '../values/int-or-percent-rules.ts';
 import type { KindRules } from '../values/kind-rules.ts';
 import { checkSelector } from '../values/selector-rules.ts';
@@ -22,20 +22,6 @@ export const DISRUPTION_BUDGET_RULES: KindRules = {
     }
     checkSelector(objectAt(spec, 'selector'), place.at('selector'));
     const policy = getOwn(spec, 'unhealthyPodEvictionPolicy');
-    if (typeof policy === 'string' && !EVICTION_POLICIES.includes(policy))
-      place.at('unhealthyPodEvictionPolicy').unsupported(policy, EVICTION_POLICIES);
-  },
-};
-
-/** Source: pkg/apis/coordination/validation (ValidateLease). */
-export const LEASE_RULES: KindRules = {
-  anyFinalizer: true,
-  validate: (lease, at) => {
-    const spec = objectAt(lease, 'spec') ?? {};
-    const place = at.at('spec');
-    place.at('leaseDurationSeconds').positive(numberAt(spec, 'leaseDurationSeconds'));
-    place.at('leaseTransitions').nonNegative(numberAt(spec, 'leaseTransitions'));
-    if (textAt(spec, 'preferredHolder') !== '' && textAt(spec, 'strategy') === '')
-      place.at('preferredHolder').forbidden('may only be specified if `strategy` is defined');
+    place.at('unhealthyPodEvictionPolicy').oneOfIfPresent(policy, EVICTION_POLICIES);
   },
 };

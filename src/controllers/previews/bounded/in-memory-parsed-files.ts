@@ -3,41 +3,42 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsedFiles } from '../../sources/parsing/parsed-files.ts';
 import { decodeParsedFile } from '../../sources/parsing/parsed-record.ts';
 
+/** The versions of one file: of the base, and of a few heads. */
 type Versions = readonly (readonly [id: string, parsed: ParsedFile])[];
 
 /**
- * Parsed files in memory. The same file is the very same object from plan to plan, so that what was computed of it is found again. What
- * neither this plan nor the last one read is forgotten.
+ * Parsed files in memory. A file is the same object from plan to plan, so that caches by object find
+ * it again. A file that neither this plan nor the last one read is forgotten.
  */
-export class RememberedFiles implements ParsedFiles {
-  /** By path: a base and a few heads. */
-  #now = new Map<string, Versions>();
-  #before = new Map<string, Versions>();
+export class InMemoryParsedFiles implements ParsedFiles {
+  /** By path. */
+  #thisPlan = new Map<string, Versions>();
+  #lastPlan = new Map<string, Versions>();
 
-  /** Another plan begins. */
-  turn(): void {
-    this.#before = this.#now;
-    this.#now = new Map();
+  /** Called when another plan begins. */
+  beginPlan(): void {
+    this.#lastPlan = this.#thisPlan;
+    this.#thisPlan = new Map();
   }
 
   read(
     files: readonly TreeFile[],
     onFile: (file: TreeFile, parsed: ParsedFile) => void,
   ): Promise<readonly TreeFile[]> {
-    const left = files.filter((file) => {
-      const found = versionOf(this.#now, file) ?? versionOf(this.#before, file);
+    const missing = files.filter((file) => {
+      const found = versionOf(this.#thisPlan, file) ?? versionOf(this.#lastPlan, file);
       if (found === undefined) return true;
       this.add(file, found);
       onFile(file, found);
       return false;
     });
-    return Promise.resolve(left);
+    return Promise.resolve(missing);
   }
 
   add(file: TreeFile, parsed: ParsedFile): void {
     const { path, id } = file;
-    if (versionOf(this.#now, file) === undefined)
-      this.#now.set(path, [...(this.#now.get(path) ?? []), [id, parsed]]);
+    if (versionOf(this.#thisPlan, file) === undefined)
+      this.#thisPlan.set(path, [...(this.#thisPlan.get(path) ?? []), [id, parsed]]);
   }
 
   addRecord(file: TreeFile, bytes: Buffer): void {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parsePluginRequest, type PluginRequest } from '../../../plugin/answer/plugin-request.ts';
-import { renderParameters } from '../../../plugin/answer/render-parameters.ts';
-import type { PluginPlacement } from '../../../plugin/answer/plugin-source.ts';
+import { parsePluginRequest, type PluginRequest } from '../../../plugin/response/plugin-request.ts';
+import { renderParameters } from '../../../plugin/response/render-parameters.ts';
+import type { PluginPlacement } from '../../../plugin/response/plugin-source.ts';
 import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
 import { MemoryPluginSource } from '../../fakes/memory-plugin-source.ts';
 

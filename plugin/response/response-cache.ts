@@ -1,10 +1,10 @@
 import type { WaveReading } from '../../src/core/argocd/waves/served-waves.ts';
-import { type Answer, answerRequest, answerWaves, type Question } from './answer-request.ts';
+import { type GetparamsResponse, computeResponse, readWaves, type BoundRequest } from './compute-response.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
 /** A cached response and the inputs it was computed from. */
 interface CachedResponse {
-  readonly answer: Answer;
+  readonly response: GetparamsResponse;
   readonly placement: PluginPlacement;
   readonly waves: WaveReading | undefined;
   readonly revision: number;
@@ -18,7 +18,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
  * ApplicationSet. A cached response is used only while all of its inputs are the same. Refusals are
  * not cached.
  */
-export class AnswerCache {
+export class ResponseCache {
   readonly #source: PluginSource;
   /** The most recently used response is last. */
   readonly #cached = new Map<string, CachedResponse>();
@@ -28,12 +28,12 @@ export class AnswerCache {
     this.#source = source;
   }
 
-  answer(question: Question): Answer {
-    const key = keyOf(question);
+  respond(request: BoundRequest): GetparamsResponse {
+    const key = keyOf(request);
     const cached = this.#cached.get(key);
     if (cached !== undefined) this.#remove(key, cached);
-    const placement = this.#source.placement(question.request.placement);
-    const waves = answerWaves(question.request, this.#source);
+    const placement = this.#source.placement(request.request.placement);
+    const waves = readWaves(request.request, this.#source);
     const revision = this.#source.revision();
     const isUsable = cached !== undefined && this.#source.problem() === undefined;
     if (
@@ -43,26 +43,26 @@ export class AnswerCache {
       areSameWaves(cached.waves, waves)
     ) {
       this.#add(key, cached);
-      return cached.answer;
+      return cached.response;
     }
-    const answer = answerRequest(question, this.#source);
-    if (answer.status === 200 && placement !== undefined)
-      this.#add(key, { answer, placement, waves, revision });
-    return answer;
+    const response = computeResponse(request, this.#source);
+    if (response.status === 200 && placement !== undefined)
+      this.#add(key, { response, placement, waves, revision });
+    return response;
   }
 
   #add(key: string, cached: CachedResponse): void {
     this.#cached.set(key, cached);
-    this.#bytes += cached.answer.body.length;
+    this.#bytes += cached.response.body.length;
     for (const [oldest, entry] of this.#cached) {
       if (this.#bytes <= MAX_BYTES) return;
       this.#remove(oldest, entry);
     }
   }
 
-  #remove(key: string, { answer }: CachedResponse): void {
+  #remove(key: string, { response }: CachedResponse): void {
     this.#cached.delete(key);
-    this.#bytes -= answer.body.length;
+    this.#bytes -= response.body.length;
   }
 }
 
@@ -70,7 +70,7 @@ export class AnswerCache {
  * Identifies requests with the same response: the parameters and what the caller may read, but not
  * who the caller is. The ApplicationSet is part of it only with waves, because each has its own.
  */
-function keyOf({ request: { applicationSet, ...rest }, bindings }: Question): string {
+function keyOf({ request: { applicationSet, ...rest }, bindings }: BoundRequest): string {
   const parameters = rest.waves === undefined ? rest : { ...rest, applicationSet };
   const readable = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);
   return JSON.stringify([parameters, readable], (_key, value: unknown) =>

@@ -1,0 +1,24 @@
+import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
+import type { KindRules } from '../values/kind-rules.ts';
+import { PREEMPTION_POLICIES } from '../pod/pod-spec.ts';
+
+const HIGHEST_PRIORITY = 1_000_000_000;
+const SYSTEM_PREFIX = 'system-';
+
+/** Source: pkg/apis/scheduling/validation (ValidatePriorityClass). What may change is in the strategy of the kind. */
+export const PRIORITY_CLASS_RULES: KindRules = {
+  validate: (priorityClass, at, old) => {
+    if (old !== undefined) return;
+    const name = textAt(objectAt(priorityClass, 'metadata'), 'name');
+    const value = numberAt(priorityClass, 'value') ?? 0;
+    if (name.startsWith(SYSTEM_PREFIX)) {
+      const detail = `priority class names with '${SYSTEM_PREFIX}' prefix are reserved for system use only. error: ${name} is not a known system priority class`;
+      at.at('metadata').at('name').forbidden(detail);
+    } else if (value > HIGHEST_PRIORITY) {
+      const detail = `maximum allowed value of a user defined priority is ${String(HIGHEST_PRIORITY)}`;
+      at.at('value').forbidden(detail);
+    }
+    const policy = getOwn(priorityClass, 'preemptionPolicy');
+    if (typeof policy === 'string') at.at('preemptionPolicy').oneOf(policy, PREEMPTION_POLICIES);
+  },
+};
