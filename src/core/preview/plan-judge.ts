@@ -5,7 +5,7 @@ import type { Placement } from '../model/kind/placement.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { samePlacementSpec } from '../sources/same-placement-spec.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import { approvedPlans, newApprovals } from '../publish/approval/approved-plans.ts';
+import { approvedPlans, changedApprovals } from '../publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../publish/record/compact-record.ts';
 import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
@@ -160,7 +160,7 @@ interface Approvals {
 function approvalsOf(base: readonly SourceObject[], head: readonly SourceObject[]): Approvals {
   const before = approvedPlans(base.map(({ object }) => object));
   const declared = approvedPlans(head.map(({ object }) => object));
-  return { declared, added: newApprovals(before, declared) };
+  return { declared, added: changedApprovals(before, declared) };
 }
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {

@@ -55,17 +55,27 @@ describe('PlanApprovals', () => {
     expect(tokens()).toEqual(['000000000001']);
   });
 
-  it('is not approved anew when another token of the placement leaves Git', () => {
-    void approvals.read('fleet', at('b'), saying(T1, T2));
+  it('does not judge what a later commit changes, unless it caused a hold', async () => {
+    void approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
-    judged('met');
-    void approvals.read('fleet', at('c'), saying(T2));
+    // Its decisions may not be made yet.
+    await clock.advance(1_999);
+    void approvals.read('fleet', at('c'), saying(T1));
+    expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
+    await clock.advance(1);
+    // Another process reads the same commit.
+    approvals = restart();
+    void approvals.read('fleet', at('b'), saying(T1));
+    expect(tokens()).toEqual(['000000000001']);
+    void approvals.read('fleet', at('d'), saying(T1));
     expect(tokens()).toBeUndefined();
-    void approvals.read('fleet', at('d'), saying(T2, T1));
-    expect(approved()).toEqual({ tokens: ['000000000002', '000000000001'], commit: 'd' });
-    // Of what still waits for its change, the rest goes on waiting.
+
     void approvals.read('fleet', at('e'), saying(T2));
-    expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'd' });
+    approvals.followed('fleet');
+    await clock.advance(2_000);
+    judged('differs');
+    void approvals.read('fleet', at('f'), saying(T2));
+    expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'e' });
   });
 
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {

@@ -34,6 +34,8 @@ const WAIT_MS = Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS);
 const PAGES_GO_MS = 7_000;
 /** Of so many commits one is planned on an inventory as well, with the same result. */
 const INVENTORY_EVERY = Number(process.env['BERTH_PLAN_INVENTORY_EVERY'] ?? 1);
+/** A little more than a plan waits for the decisions of its commit. The next commit within that time is judged by it, too. */
+const PLAN_ENDS_MS = 2_200;
 /** Between two looks that have to show the same. */
 const STILL_MS = 400;
 const STILL_TURNS = 20;
@@ -87,6 +89,8 @@ export class History {
   #released: ReadonlySet<string> = new Set();
   /** The last plan. */
   #planned = '';
+  /** When the hub followed the last commit, as far as it showed. */
+  #reachedAtMs = 0;
 
   private constructor(
     fleet: ServedFleet,
@@ -164,6 +168,8 @@ export class History {
     // Nothing has moved by itself meanwhile, and the hub says the same as its watches.
     this.#expect(outcomeOf(await this.#view.read()), this.#planned).toEqual(before);
     const planned = expectedAfter(before, plan);
+    // fixed wait: an approval that had no effect ends then, and nothing shows it
+    await sleep(Math.max(0, this.#reachedAtMs + PLAN_ENDS_MS - Date.now()));
     if (change.kill?.when === 'before') await this.#lives.killAndBegin();
     if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
     const merged = this.#repository.merge('next', 'main');
@@ -177,6 +183,7 @@ export class History {
     }
     this.#before = planned;
     this.#planned = goal.message;
+    this.#reachedAtMs = Date.now();
   }
 
   /** What there is before a commit: what the last plan said, after news from outside what came of it. */

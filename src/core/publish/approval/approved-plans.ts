@@ -52,17 +52,12 @@ export function approvedPlans(
   return plans;
 }
 
-/**
- * The approvals that a commit brings: all tokens of each placement that has a token which was not there before. A token
- * that leaves Git approves nothing: the others were approved, and may have been used, before.
- */
-export function newApprovals(
+/** The approvals that a commit changes: all tokens of each placement whose tokens are not the same as before. */
+export function changedApprovals(
   before: ReadonlyMap<string, readonly string[]>,
   now: ReadonlyMap<string, readonly string[]>,
 ): ReadonlyMap<string, readonly string[]> {
-  const isNew = ([placement, tokens]: [string, readonly string[]]): boolean => {
-    const known = before.get(placement) ?? [];
-    return tokens.some((token) => !known.includes(token));
-  };
-  return new Map([...now].filter(isNew));
+  return new Map(
+    [...now].filter(([placement, tokens]) => tokens.join() !== (before.get(placement) ?? []).join()),
+  );
 }

@@ -1,11 +1,11 @@
-import { type ApprovedPlan, newApprovals } from './approved-plans.ts';
+import { type ApprovedPlan, changedApprovals } from './approved-plans.ts';
 
 /**
  * The hub changes after a commit is read, and decisions change after the hub. Until both are done,
  * a result does not reflect the commit. This is how long Berth waits for the decisions.
  */
 const SETTLE_MS = 2_000;
-/** How long an approval is valid after its commit was applied. */
+/** How long an approval is valid after its commit was applied, if no other commit follows. */
 const APPROVAL_MS = 600_000;
 
 /** An approved plan of a commit whose change was neither made nor withdrawn. Plain JSON. */
@@ -35,40 +35,43 @@ export interface SourcePlans {
  */
 export type PlanOutcome = 'met' | 'differs' | 'none';
 
+/** A commit that was read. */
+export interface PlanRead {
+  readonly commit: string | undefined;
+  readonly nowMs: number;
+  /** The plan tokens of the pull request that the commit merges, by placement. An annotation has precedence. */
+  readonly merged?: ReadonlyMap<string, readonly string[]> | undefined;
+}
+
 /**
  * The plans of a source after Berth read this commit and before it applies the commit to the hub. A
  * plan that is no longer in Git is withdrawn. When a source is read for the first time, Berth
  * cannot know whether its annotations are new, so they approve nothing.
  * @param now the approvals in the objects, by placement
- * @param merged the plan tokens of the pull request that this commit merges, by placement; an
- * annotation has precedence
  */
 export function plansAfterRead(
   before: SourcePlans | undefined,
   now: ReadonlyMap<string, readonly string[]>,
-  commit: string | undefined,
-  merged: ReadonlyMap<string, readonly string[]> = new Map(),
+  read: PlanRead,
 ): SourcePlans {
-  const pending = Object.entries(before?.pending ?? {}).flatMap(
-    ([placement, plan]): [string, PendingPlan][] => {
-      const left = planInGit(plan, now.get(placement));
-      return left === undefined ? [] : [[placement, left]];
-    },
+  const { commit, merged = new Map<string, readonly string[]>() } = read;
+  const pending = Object.entries(before?.pending ?? {}).filter(
+    ([placement, plan]) => !hasEnded(plan, read) && (plan.ofPullRequest === true || now.has(placement)),
   );
   for (const [placement, tokens] of merged)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
-  const added = before === undefined ? [] : newApprovals(new Map(Object.entries(before.seen)), now);
-  for (const [placement, tokens] of added)
+  const changed = before === undefined ? [] : changedApprovals(new Map(Object.entries(before.seen)), now);
+  for (const [placement, tokens] of changed)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
 }
 
-/** The plan without the tokens that left Git; undefined if none is left. */
-function planInGit(plan: PendingPlan, inGit: readonly string[] = []): PendingPlan | undefined {
-  if (plan.ofPullRequest === true) return plan;
-  const tokens = plan.tokens.filter((token) => inGit.includes(token));
-  if (tokens.length === plan.tokens.length) return plan;
-  return tokens.length === 0 ? undefined : { ...plan, tokens };
+/**
+ * Whether the commit of the plan has had its effect when another commit is read, and the plan caused no hold. It does
+ * not judge what other commits change.
+ */
+function hasEnded(plan: PendingPlan, { commit, nowMs }: PlanRead): boolean {
+  return plan.commit !== commit && !plan.held && !isSettling(plan, nowMs);
 }
 
 /** Called when the commit that was read is applied to the hub, as far as possible. */
@@ -103,10 +106,11 @@ export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): 
 
 /** Whether it is too early to say that the change differs from the plan. */
 export function isPlanWaiting(plans: readonly PendingPlan[], nowMs: number): boolean {
-  return validPlans(plans, nowMs).some(
-    ({ followedAtMs, held }) =>
-      !held && (followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < SETTLE_MS),
-  );
+  return validPlans(plans, nowMs).some((plan) => !plan.held && isSettling(plan, nowMs));
+}
+
+function isSettling({ followedAtMs }: PendingPlan, nowMs: number): boolean {
+  return followedAtMs === undefined || Math.abs(nowMs - followedAtMs) < SETTLE_MS;
 }
 
 function validPlans(plans: readonly PendingPlan[], nowMs: number): readonly PendingPlan[] {
