@@ -8,7 +8,7 @@ import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import { assembleObjects, fileReading, type FileReading, objectKey } from '../manifests/assemble-objects.ts';
-import { type FileVersionReading, readFiles } from './file-readings.ts';
+import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
 import {
   problemsByFile,
   splitSafeEntries,
@@ -78,6 +78,10 @@ export class SourceReader {
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
+    if (before?.commit === commit && before.plain !== undefined) {
+      await this.settle();
+      return before.plain;
+    }
     // If the history was rewritten, the previous commit may be gone. Then everything is listed, as the first time.
     const changes =
       before === undefined || before.commit === commit
@@ -311,9 +315,4 @@ export class SourceReader {
       });
     return text;
   }
-}
-
-/** Whether the blob was missing in the repository, where it may exist now. */
-function isMissing({ parsed }: FileVersionReading): boolean {
-  return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }

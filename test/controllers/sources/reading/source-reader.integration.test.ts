@@ -77,6 +77,15 @@ describe('reading fleets from commits', () => {
     expect(incremental).toEqual(fresh);
   });
 
+  it('reads the same commit again without looking at its files', async () => {
+    const reader = new SourceReader(repository);
+    const commit = fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') });
+    const first = await reader.read(commit);
+    expect(await reader.read(commit)).toBe(first);
+    const broken = fixture.commit({ 'a.yaml': 'a: b: c' });
+    expect(codes(await reader.read(broken))).toEqual(codes(await reader.read(broken)));
+  });
+
   it('comes to the same as from scratch whatever few files a commit changed, and on to the next one', async () => {
     const work = (folder: string) =>
       `apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n  name: w\n  namespace: c1\n  annotations: {berth.dev/manifests: ${folder}}\nspec: {workload: {manifests: []}}\n`;
