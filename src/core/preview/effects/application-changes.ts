@@ -48,8 +48,9 @@ export function applicationChanges(
     }
     const fields = existing === undefined ? [] : fieldChanges(existing, application);
     const about = (): Pick<ApplicationChange, 'name' | 'destination' | 'fields'> => ({
-      ...{ name, fields },
+      name,
       destination: destinationOf(application),
+      fields,
     });
     if (existing === undefined) changes.push({ change: 'created', ...about() });
     else if (fields.length > 0 && rights.updates) changes.push({ change: 'changed', ...about() });
