@@ -36,12 +36,16 @@ export class ApplicationRenderer {
 
   /** @throws GenerateError, GoPanic */
   render(template: TypedObject, params: Params): ApplicationJson {
+    return this.#render(template, params, this.#kept);
+  }
+
+  #render(template: TypedObject, params: Params, kept: KeptMaps | undefined): ApplicationJson {
     const { mode, templatePatch, namespace } = this.#set;
-    let application = this.#fromTemplate(template, params);
+    let application = this.#fromTemplate(template, params, kept);
     if (templatePatch !== undefined) {
       const patch = withPrefix('error replacing values in templatePatch', () => {
         checkOptions(mode);
-        return replaceText(templatePatch, params, mode, this.#kept);
+        return replaceText(templatePatch, params, mode, kept);
       });
       application = applyTemplatePatch(application, patch);
     }
@@ -57,9 +61,10 @@ export class ApplicationRenderer {
   renderWhenRead(template: TypedObject, params: Params): ApplicationJson {
     const { metadataOnly, inserted } = this.#sureTemplate(template);
     if (inserted === undefined || !hasShortTexts(params, inserted)) return this.render(template, params);
-    const { metadata } = this.render(metadataOnly, params);
+    // Its texts change no parameters. What others change in them comes later, and must not be seen.
+    const { metadata } = this.#render(metadataOnly, params, undefined);
     let spec: JsonValue | undefined;
-    const render = (): JsonValue => (spec ??= this.render(template, params)['spec'] as JsonValue);
+    const render = (): JsonValue => (spec ??= this.#render(template, params, undefined)['spec'] as JsonValue);
     return {
       metadata: metadata as JsonValue,
       get spec() {
@@ -80,15 +85,11 @@ export class ApplicationRenderer {
   }
 
   /** Without parameters, the Application is the unchanged template and gets no finalizer. */
-  #fromTemplate(template: TypedObject, params: Params): TypedObject {
+  #fromTemplate(template: TypedObject, params: Params, kept: KeptMaps | undefined): TypedObject {
     if (Object.keys(params).length === 0) return template;
     const { mode } = this.#set;
-    const rendered = renderTyped(APPLICATION, template, {
-      params,
-      mode,
-      kept: this.#kept,
-      fixed: this.#fixed,
-    });
+    const fixed = this.#fixed;
+    const rendered = renderTyped(APPLICATION, template, { params, mode, kept, fixed });
     const metadata = rendered['metadata'] as TypedObject;
     const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
     if (finalizers.length > 0 || this.#set.preserveResources) return rendered;
