@@ -21,7 +21,7 @@ import { judgeSources, type ReadFleets } from './judge-sources.ts';
 import type { MemberHeads } from './read-members.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
-import { SourceReadings } from './source-readings.ts';
+import { type PlannedSource, SourceReadings } from './source-readings.ts';
 import {
   mergeSources,
   type OwnerOf,
@@ -71,10 +71,6 @@ export interface PlanRevisionsInput {
   readonly memory?: PlanMemory | undefined;
   /** Called with each step, such as `reading main`, for people who wait. */
   readonly onProgress: (step: string) => void;
-}
-
-export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
-  readonly paths: readonly string[];
 }
 
 export interface PlannedRevisions {

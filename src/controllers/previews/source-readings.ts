@@ -5,10 +5,21 @@ import { SourceReader } from '../sources/reading/source-reader.ts';
 import type { ComparedCommits } from './compared-commits.ts';
 import type { ReadFleets } from './judge-sources.ts';
 import type { PlanMemory } from './plan-memory.ts';
-import type { PlanRevisionsInput } from './plan-revisions.ts';
 
 /** How far the search goes back. What a controller keeps from earlier commits is not predicted. */
 const MAX_EARLIER_COMMITS = 50;
+
+export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
+  readonly paths: readonly string[];
+}
+
+interface SourceReadingsInput {
+  readonly sources: readonly PlannedSource[];
+  readonly ambient: Readonly<Record<string, string | undefined>>;
+  /** See `PlanRevisionsInput`. */
+  readonly runsPrograms?: boolean | undefined;
+  readonly memory?: PlanMemory | undefined;
+}
 
 interface ReadSource {
   readonly reader: SourceReader;
@@ -26,12 +37,7 @@ export class SourceReadings {
   readonly #memory: PlanMemory | undefined;
 
   constructor(
-    {
-      sources,
-      ambient,
-      runsPrograms = true,
-      memory,
-    }: Pick<PlanRevisionsInput, 'sources' | 'ambient' | 'runsPrograms' | 'memory'>,
+    { sources, ambient, runsPrograms = true, memory }: SourceReadingsInput,
     { repository }: Pick<ComparedCommits, 'repository'>,
   ) {
     this.#memory = memory;
