@@ -11,27 +11,32 @@ import { deserialize, serialize } from 'node:v8';
 const [checkout, gitDir, base, head, count, drained] = process.argv.slice(2);
 const load = (file) => import(join(checkout, 'dist/src', file));
 const { planRevisions } = await load('controllers/previews/plan-revisions.js');
-/** Files that an older checkout has under another name. */
-const { InMemoryParsedFiles, RememberedFiles = InMemoryParsedFiles } = await load(
-  'controllers/previews/bounded/in-memory-parsed-files.js',
-).catch(() => load('controllers/previews/bounded/remembered-files.js'));
 const { SourceChecker } = await load('core/sources/source-checker.js');
 const { applicationContext } = await load('app/generator-inputs/argo-part.js');
 const { parseWhatIf } = await load('core/preview/what-if/parse-what-if.js');
+/** Older checkouts have files instead of bases, under two names. */
+const { KeptBases } = await load('controllers/sources/reading/kept-bases.js').catch(() => ({}));
+const { InMemoryParsedFiles, RememberedFiles = InMemoryParsedFiles } =
+  KeptBases === undefined
+    ? await load('controllers/previews/bounded/in-memory-parsed-files.js').catch(() =>
+        load('controllers/previews/bounded/remembered-files.js'),
+      )
+    : {};
 /** An older checkout has none. */
 const { SideDecider } = await load('core/preview/sides/side-decider.js').catch(() => ({}));
 const { LastLists } = await load('core/once-per-list.js').catch(() => ({}));
 const { RenderedSets } = await load('controllers/previews/rendered-sets.js').catch(() => ({}));
 
 const hub = deserialize(serialize(await hubOf(base)));
-const files = new RememberedFiles();
+const [bases, files] = [KeptBases && new KeptBases(), RememberedFiles && new RememberedFiles()];
 const checker = new SourceChecker();
-const memory = { files, checkerOf: () => checker, decider: SideDecider && new SideDecider({ staysFor: 'many plans' }), rendered: RenderedSets && new RenderedSets(), baseLists: LastLists && new LastLists() };
+const memory = { files, bases, checkerOf: () => checker, decider: SideDecider && new SideDecider({ staysFor: 'many plans' }), rendered: RenderedSets && new RenderedSets(), baseLists: LastLists && new LastLists() };
 const times = [];
 for (let at = 0; at < Number(count); at++) {
   const now = new Date(Date.parse('2026-01-01T00:00:00Z') + at * 60_000).toISOString();
   const before = process.cpuUsage();
-  (files.beginPlan ?? files.turn).call(files);
+  const kept = bases ?? files;
+  (kept.beginPlan ?? kept.turn).call(kept);
   await planRevisions({
     ...{ folder: gitDir, base, head, fromMergeBase: false, engine: 'bench', ambient: process.env, onProgress: () => undefined, tell: () => undefined },
     sources: [{ name: 'fleet', rank: 0, paths: [], kinds: ['/ConfigMap'], applies: true, allowEmpty: false }],

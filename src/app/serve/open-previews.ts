@@ -9,7 +9,8 @@ import { FollowedMembers } from '../../controllers/inventory/followed-members.ts
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
 import { PlanningProcesses } from '../../controllers/previews/bounded/planning-processes.ts';
-import { type PlannedSource, planRevisions } from '../../controllers/previews/plan-revisions.ts';
+import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
+import type { PlannedSource } from '../../controllers/previews/source-readings.ts';
 import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
 import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/known-rules.ts';
 import type {

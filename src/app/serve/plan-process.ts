@@ -1,4 +1,5 @@
 import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
+import { KeptBases } from '../../controllers/sources/reading/kept-bases.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
 import {
   type NumberedObjects,
@@ -12,7 +13,6 @@ import {
   receivedError,
   sentError,
 } from '../../controllers/previews/bounded/plan-messages.ts';
-import { InMemoryParsedFiles } from '../../controllers/previews/bounded/in-memory-parsed-files.ts';
 import { ReceivedLists, type SentList } from '../../controllers/previews/bounded/sent-lists.ts';
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { RenderedSets } from '../../controllers/previews/rendered-sets.ts';
@@ -36,7 +36,7 @@ const waiting = new Map<number, (response: HubResponse) => void>();
 const frames = new FrameReader(0xffff_ffff);
 const objects = new ReceivedObjects();
 const lists = new ReceivedLists();
-const files = new InMemoryParsedFiles();
+const bases = new KeptBases();
 const decider = new SideDecider({ staysFor: 'many plans' });
 const rendered = new RenderedSets();
 const baseLists = new LastLists<ParsedManifest>();
@@ -78,14 +78,14 @@ function checkerOf(source: string): SourceChecker {
 async function plan({ input, hub, applications, budgets, server }: PlanJob): Promise<void> {
   try {
     const snapshot = hub && unpackSnapshot(hub, objects);
-    files.beginPlan();
+    bases.beginPlan();
     const planned = await planRevisions({
       ...input,
       hub: snapshot,
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       ...(server !== undefined && { hubApi: new ParentKubeApi(server, readHub), headsOf }),
-      memory: { files, checkerOf, decider, rendered, baseLists },
+      memory: { bases, checkerOf, decider, rendered, baseLists },
       onProgress: () => undefined,
     });
     send({ type: 'planned', planned });

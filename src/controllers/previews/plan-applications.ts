@@ -17,10 +17,11 @@ import { objectKeyOf } from '../../core/preview/object-changes.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { NotRendered } from '../../render/applicationset/failure/failures.ts';
-import type { Generated } from '../../render/applicationset/generate-applications.ts';
+import { ApplicationGenerator, type Generated } from '../../render/applicationset/generate-applications.ts';
 import type { GeneratorInputs } from '../../render/applicationset/inputs/generator-inputs.ts';
+import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
 import { groupBy } from '../../core/group-by.ts';
-import { RenderedSets } from './rendered-sets.ts';
+import type { RenderedSets } from './rendered-sets.ts';
 
 /** The context for rendering ApplicationSets. */
 export interface ApplicationContext {
@@ -45,7 +46,7 @@ export function planApplications(
   base: PlanSide,
   head: PlanSide,
   context: ApplicationContext,
-  rendered = new RenderedSets(),
+  rendered?: RenderedSets,
 ): readonly ApplicationSetPlan[] {
   const [before, after] = [new RenderedSide(base, context), new RenderedSide(head, context)];
   const keys = [...new Set([...before.sets.keys(), ...after.sets.keys()])].sort();
@@ -72,16 +73,21 @@ export function planApplications(
 class LazyGenerator {
   readonly #set: KubeObject;
   readonly #original: KubeObject;
-  readonly #rendered: RenderedSets;
+  readonly #rendered: RenderedSets | undefined;
+  #generator: ApplicationGenerator | undefined;
 
-  constructor(set: KubeObject, original: KubeObject, rendered: RenderedSets) {
+  /** @param rendered absent: what is rendered is forgotten with this generator */
+  constructor(set: KubeObject, original: KubeObject, rendered: RenderedSets | undefined) {
     this.#set = set;
     this.#original = original;
     this.#rendered = rendered;
   }
 
   generate(inputs: GeneratorInputs): Generated {
-    return this.#rendered.generatorOf(this.#original, this.#set).generate(inputs);
+    this.#generator ??=
+      this.#rendered?.generatorOf(this.#original, this.#set) ??
+      new ApplicationGenerator(this.#set as unknown as JsonValue);
+    return this.#generator.generate(inputs);
   }
 }
 

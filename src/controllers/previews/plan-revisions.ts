@@ -10,12 +10,10 @@ import { WorkContent } from '../../core/preview/inventory/work-content.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
-import { SourceReader } from '../sources/reading/source-reader.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { findAddedProblems } from './find-added-problems.ts';
 import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
-import { readBase } from './read-base.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
 import { type JudgedDeletions, markHeldDeletions } from '../../core/preview/judged-deletions.ts';
@@ -23,6 +21,7 @@ import { judgeSources, type ReadFleets } from './judge-sources.ts';
 import type { MemberHeads } from './read-members.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
+import { type PlannedSource, SourceReadings } from './source-readings.ts';
 import {
   mergeSources,
   type OwnerOf,
@@ -74,10 +73,6 @@ export interface PlanRevisionsInput {
   readonly onProgress: (step: string) => void;
 }
 
-export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
-  readonly paths: readonly string[];
-}
-
 export interface PlannedRevisions {
   readonly plan: Plan;
   /** The problems that the base does not have. */
@@ -100,10 +95,10 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
   const { before, after, head, notes } = compared;
   input.onProgress(`reading ${input.base}`);
-  const readers = readersOf(input, compared);
-  const baseFleets = await readBases(readers, before, input.memory);
+  const readings = new SourceReadings(input, compared);
+  const baseFleets = await readings.base(before);
   input.onProgress(`reading ${input.head}`);
-  const headFleets = await readSources(readers, (reader) => reader.read(after));
+  const headFleets = await readings.head(after);
   requireManifests(
     [...baseFleets, ...headFleets],
     input.folder,
@@ -235,50 +230,6 @@ function recordsUnread(memory: RecordedHubState | undefined): readonly string[] 
         `A release counts once, so a change that was released before gets another token. The records on the hub cannot be read: ${memory.records.problem}`,
       ]
     : [];
-}
-
-interface ReadSource {
-  readonly reader: SourceReader;
-  readonly source: Omit<SourceDeclaration, 'objects'>;
-}
-
-/**
- * Reads as the controller does: a broken file keeps its last good objects. One reader for both commits knows what was
- * there before.
- */
-function readersOf(
-  { sources, ambient, runsPrograms = true, memory }: PlanRevisionsInput,
-  { repository }: ComparedCommits,
-): readonly ReadSource[] {
-  return sources.map(({ paths, ...source }) => ({
-    reader: new SourceReader(repository, {
-      paths,
-      keepLastGood: true,
-      cache: memory?.files,
-      ambient: runsPrograms ? ambient : undefined,
-    }),
-    source,
-  }));
-}
-
-async function readSources(
-  readers: readonly ReadSource[],
-  read: (reader: SourceReader) => Promise<SourceContent>,
-): Promise<readonly (SourceContent & SourceDeclaration)[]> {
-  const fleets: (SourceContent & SourceDeclaration)[] = [];
-  for (const { reader, source } of readers) fleets.push({ ...(await read(reader)), ...source });
-  return fleets;
-}
-
-async function readBases(
-  from: readonly ReadSource[],
-  base: string,
-  memory?: PlanMemory,
-): Promise<ReadFleets> {
-  const fleets = await readSources(from, (reader) => readBase(reader, base));
-  const sameOf = ({ name, objects }: ReadFleets[number]) =>
-    memory?.baseLists?.reuse(name, objects) ?? objects;
-  return fleets.map((fleet) => ({ ...fleet, objects: sameOf(fleet) }));
 }
 
 function withAppliedObjects<T extends SourceDeclaration>(source: T): T {

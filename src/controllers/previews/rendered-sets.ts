@@ -2,7 +2,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import { ApplicationGenerator } from '../../render/applicationset/generate-applications.ts';
 import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
 
-/** How many Applications are kept after a plan. Each takes about two kilobytes. */
+/** How many Applications are kept after a plan. Each takes at most about two kilobytes. */
 const MAX_APPLICATIONS = 25_000;
 
 /** The ApplicationSets that were rendered, with the Applications that the next rendering finds again. */

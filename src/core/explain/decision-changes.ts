@@ -69,13 +69,11 @@ function findCauses(
   // Decisions of other placements are inputs of this one, although other changes cause them.
   const trials = shared ?? new CauseTrials();
   const own = `${namespace}/${name}`;
-  const decisions = decisionDifferences(snapshotBefore, snapshot, {
-    own,
-    existingPlacements,
-    readers: trials,
-  })
-    .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
-    .slice(0, Math.max(0, MAX_UNDONE - objects.length));
+  const decisions = selectsAllThatPass(decided)
+    ? []
+    : decisionDifferences(snapshotBefore, snapshot, { own, existingPlacements, readers: trials })
+        .toSorted((a, b) => Number(touches(b, moved)) - Number(touches(a, moved)))
+        .slice(0, Math.max(0, MAX_UNDONE - objects.length));
   const published = trials.later.read(snapshot.decisions).clusters;
   const selectedAfter = (
     start: Snapshot,
@@ -109,6 +107,14 @@ function findCauses(
       ];
     }),
   );
+}
+
+/**
+ * Decisions of other placements change only scores, and scores choose among the clusters that pass all filters. Where all
+ * of them are selected, such a decision is no cause. The limits of a spread may refuse others if the scores differ.
+ */
+function selectsAllThatPass({ result, trace }: DecidedPlacement): boolean {
+  return result.spread === undefined && result.selected.length === trace.feasibleCount;
 }
 
 function touches({ moved }: DecisionDifference, clusters: readonly string[]): boolean {

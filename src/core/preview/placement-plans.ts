@@ -3,6 +3,7 @@ import type { Placement } from '../model/kind/placement.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
+import { type ClusterChange, clusterChange } from '../publish/judge/cluster-change.ts';
 import { pairMoves } from './placement-moves.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
@@ -35,8 +36,7 @@ function planPlacement(
   if (placement === undefined) return undefined;
   const old = before?.selected ?? [];
   const now = after?.selected ?? [];
-  const added = difference(now, old);
-  const removed = difference(old, now);
+  const { added, removed } = changeBetween(before, after);
   const regrouped = before === undefined || after === undefined ? [] : regroupedClusters(before, after);
   const definitionChanged =
     before !== undefined &&
@@ -77,11 +77,18 @@ function byKey(results: readonly ScheduleResult[]): Map<string, ScheduleResult> 
   return new Map(results.map((result) => [namespacedName(result.placement.metadata), result]));
 }
 
-function difference(from: readonly string[], without: readonly string[]): string[] {
+function changeBetween(before: ScheduleResult | undefined, after: ScheduleResult | undefined): ClusterChange {
+  const [old, now] = [before?.selected ?? [], after?.selected ?? []];
   // Most placements do not change, and some have thousands of clusters.
-  if (isSameList(from, without) || sameNumbers(from, without) === true) return [];
-  const excluded = new Set(without);
-  return from.filter((cluster) => !excluded.has(cluster)).sort();
+  if (sameNumbers(old, now) === true) return { added: [], removed: [] };
+  return clusterChange(before ? inGroupOrder(before) : [], after ? inGroupOrder(after) : []);
+}
+
+/** The selected clusters. Both sides mostly have them in the order of a single group, and not in that of their ranks. */
+function inGroupOrder(result: ScheduleResult): readonly string[] {
+  const { selected } = result;
+  const clusters = onlyGroup(result)?.clusters;
+  return clusters?.length === selected.length ? clusters : selected;
 }
 
 /**
@@ -114,11 +121,17 @@ function regroupedClusters(before: ScheduleResult, after: ScheduleResult): strin
     return index === other?.index && name === other.name && isSameList(clusters, other.clusters);
   };
   if (before.groups.length === after.groups.length && before.groups.every(isSame)) return [];
+  const [one, other] = [onlyGroup(before), onlyGroup(after)];
+  if (one !== undefined && one.index === other?.index && one.name === other.name) return [];
   const old = groupNames(before);
   return [...groupNames(after)]
     .filter(([cluster, group]) => (old.get(cluster) ?? group) !== group)
     .map(([name]) => name)
     .sort();
+}
+
+function onlyGroup({ groups }: ScheduleResult): ScheduleResult['groups'][number] | undefined {
+  return groups.length === 1 ? groups[0] : undefined;
 }
 
 function isSameList(a: readonly string[], b: readonly string[]): boolean {

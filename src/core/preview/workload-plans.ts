@@ -47,9 +47,10 @@ function planWorkload(
 ): WorkloadPlan | undefined {
   const workload = after ?? before;
   if (workload === undefined) return undefined;
+  const change = changeOf(before, after);
+  if (change === 'moved' && before?.clusters === after?.clusters) return undefined;
   const now = [...new Set(after?.clusters)];
   const { added, removed } = clusterChange([...new Set(before?.clusters)], now);
-  const change = changeOf(before, after);
   if (change === 'moved' && added.length + removed.length === 0) return undefined;
   const { kind, metadata } = workload.object;
   const manifests = change === 'changed' ? manifestChanges(manifestsOf(before), manifestsOf(after)) : [];
@@ -124,8 +125,14 @@ function following(
   placements: readonly string[],
   published: Published,
 ): PlacedWorkload | undefined {
-  if (placements.length === 0) return undefined;
-  return { object, placements, clusters: placements.flatMap((key) => published.get(key) ?? []) };
+  const [only] = placements;
+  if (only === undefined) return undefined;
+  // The same list as on the other side, if nothing changes.
+  const clusters =
+    placements.length === 1
+      ? (published.get(only) ?? [])
+      : placements.flatMap((key) => published.get(key) ?? []);
+  return { object, placements, clusters };
 }
 
 function byName(a: WorkloadPlan, b: WorkloadPlan): number {

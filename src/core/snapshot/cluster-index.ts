@@ -8,33 +8,42 @@ export type ResourceName = 'cpu' | 'memory';
 
 const RESOURCES: readonly ResourceName[] = ['cpu', 'memory'];
 
+/** The numbers of the clusters of a fleet. Fleets with the same names mostly share one. */
+export interface ClusterNumbering {
+  /** In code-unit order. */
+  readonly names: readonly string[];
+  readonly numberOf: ReadonlyMap<string, number>;
+}
+
 /**
  * The clusters of a snapshot, numbered by name (code-unit order), with the indexes that decisions
  * need. Columns and indexes are built on first use and updated by `replaceCluster` and
  * `replaceScore`. Of several clusters with one name the last is used.
  */
 export class ClusterIndex {
-  readonly names: readonly string[];
+  readonly numbering: ClusterNumbering;
   readonly labels: AttributeIndex;
   readonly claims: AttributeIndex;
   readonly #clusters: ManagedCluster[];
-  readonly #numberOf: ReadonlyMap<string, number>;
   readonly #scores = new Map<string, Map<string, AddOnPlacementScore>>();
   readonly #amounts = new Map<ResourceName, Float64Array>();
   readonly #quantities = new Map<string | number, number>();
 
   constructor(clusters: readonly ManagedCluster[], scores: readonly AddOnPlacementScore[]) {
     const byName = new Map(clusters.map((cluster) => [cluster.metadata.name, cluster]));
-    this.names = [...byName.keys()].sort();
+    this.numbering = numberingOf(byName);
     this.#clusters = this.names.map((name) => byName.get(name) as ManagedCluster);
-    this.#numberOf = new Map(this.names.map((name, number) => [name, number]));
     this.labels = new AttributeIndex(this.size, (number, key) => labelOf(this.cluster(number), key));
     this.claims = new AttributeIndex(this.size, (number, key) => claimOf(this.cluster(number), key));
     for (const score of scores) this.replaceScore(score);
   }
 
+  get names(): readonly string[] {
+    return this.numbering.names;
+  }
+
   get size(): number {
-    return this.names.length;
+    return this.numbering.names.length;
   }
 
   cluster(number: number): ManagedCluster {
@@ -46,7 +55,7 @@ export class ClusterIndex {
   }
 
   numberOf(name: string): number | undefined {
-    return this.#numberOf.get(name);
+    return this.numbering.numberOf.get(name);
   }
 
   /** The AddOnPlacementScores in a cluster's namespace, by name. */
@@ -120,6 +129,20 @@ export class ClusterIndex {
     this.#quantities.set(text, value);
     return value;
   }
+}
+
+/** By the first cluster of the fleet. */
+const NUMBERINGS = new WeakMap<ManagedCluster, ClusterNumbering>();
+
+function numberingOf(byName: ReadonlyMap<string, ManagedCluster>): ClusterNumbering {
+  const names = [...byName.keys()].sort();
+  const first = byName.get(names[0] ?? '');
+  const known = first && NUMBERINGS.get(first);
+  if (known?.names.length === names.length && names.every((name, at) => name === known.names[at]))
+    return known;
+  const numbering = { names, numberOf: new Map(names.map((name, number) => [name, number])) };
+  if (first !== undefined) NUMBERINGS.set(first, numbering);
+  return numbering;
 }
 
 const NO_SCORES: ReadonlyMap<string, AddOnPlacementScore> = new Map();

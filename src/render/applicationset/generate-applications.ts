@@ -1,20 +1,12 @@
 import type { TypedObject } from './typed/typed-value.ts';
-import type { KeptMaps } from '../template/to-go-value.ts';
-import { GenerateError, GoPanic, withPrefix } from './failure/failures.ts';
+import { type ApplicationJson, ApplicationRenderer } from './application-renderer.ts';
+import { GenerateError, GoPanic } from './failure/failures.ts';
 import type { GeneratorContext } from './generators/generator-context.ts';
 import { transform, type Transformed } from './generators/transform.ts';
 import type { JsonValue } from './json/json-value.ts';
 import type { Params } from './params/params.ts';
-import { applyTemplatePatch } from './patch/template-patch.ts';
-import { checkOptions, replaceText } from './params/replace-text.ts';
-import { encodeTyped } from './typed/encode-typed.ts';
-import { FixedParts } from './typed/fixed-parts.ts';
-import { renderTyped } from './typed/render-typed.ts';
-import { APPLICATION } from './types/application-types.ts';
 import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
 import type { GeneratorInputs } from './inputs/generator-inputs.ts';
-
-export type ApplicationJson = { readonly [key: string]: JsonValue };
 
 export type Generated =
   | {
@@ -29,8 +21,6 @@ export type Generated =
  * condition `ErrorOccurred`.
  */
 export type FailureReason = 'ApplicationGenerationFromParamsError' | 'RenderTemplateParamsError' | 'Panic';
-
-const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
 
 /**
  * The Applications that Argo CD generates from an ApplicationSet, as it writes them. If any part
@@ -77,9 +67,7 @@ export class ApplicationGenerator {
 class Run {
   readonly #set: ApplicationSet;
   readonly #context: GeneratorContext;
-  /** Two parameter sets may share a map. Then a change by a template is visible in both. */
-  readonly #kept: KeptMaps = new WeakMap();
-  readonly #fixed = new FixedParts();
+  readonly #renderer: ApplicationRenderer;
   /** The Applications of the run before this one, by generator and parameters. */
   readonly #known: ReadonlyMap<string, ApplicationJson>;
   readonly rendered = new Map<string, ApplicationJson>();
@@ -89,6 +77,7 @@ class Run {
   constructor(set: ApplicationSet, inputs: GeneratorInputs, earlier: ReadonlyMap<string, ApplicationJson>) {
     this.#set = set;
     this.#known = earlier;
+    this.#renderer = new ApplicationRenderer(set);
     this.#context = { applicationSet: set.name, mode: set.mode, inputs };
   }
 
@@ -123,41 +112,11 @@ class Run {
     const isPlain =
       !this.#seen.has(params) && Object.values(params).every((value) => typeof value === 'string');
     this.#seen.add(params);
-    if (!isPlain) return this.#application(template, params);
+    if (!isPlain) return this.#renderer.render(template, params);
     const key = `${generatorId} ${JSON.stringify(params)}`;
-    const application = this.#known.get(key) ?? this.#application(template, params);
+    const application = this.#known.get(key) ?? this.#renderer.renderWhenRead(template, params);
     this.rendered.set(key, application);
     return application;
-  }
-
-  #application(template: TypedObject, params: Params): ApplicationJson {
-    const { mode, templatePatch, namespace } = this.#set;
-    let application = this.#fromTemplate(template, params);
-    if (templatePatch !== undefined) {
-      const patch = withPrefix('error replacing values in templatePatch', () => {
-        checkOptions(mode);
-        return replaceText(templatePatch, params, mode, this.#kept);
-      });
-      application = applyTemplatePatch(application, patch);
-    }
-    const metadata = { ...(application['metadata'] as TypedObject | undefined), namespace };
-    return encodeTyped(APPLICATION, { ...application, metadata }, this.#fixed);
-  }
-
-  /** Without parameters, the Application is the unchanged template and gets no finalizer. */
-  #fromTemplate(template: TypedObject, params: Params): TypedObject {
-    if (Object.keys(params).length === 0) return template;
-    const { mode } = this.#set;
-    const rendered = renderTyped(APPLICATION, template, {
-      params,
-      mode,
-      kept: this.#kept,
-      fixed: this.#fixed,
-    });
-    const metadata = rendered['metadata'] as TypedObject;
-    const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
-    if (finalizers.length > 0 || this.#set.preserveResources) return rendered;
-    return { ...rendered, metadata: { ...metadata, finalizers: [FINALIZER] } };
   }
 
   #attempt<T>(reason: FailureReason, step: () => T): T | undefined {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
-import { readBase } from '../../../src/controllers/previews/read-base.ts';
+import { readBase } from '../../../src/controllers/previews/source-readings.ts';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
 import { SourceReader } from '../../../src/controllers/sources/reading/source-reader.ts';
 import { eachWithRepository } from '../../adapters/git/each-with-repository.ts';

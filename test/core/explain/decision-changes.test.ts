@@ -157,6 +157,18 @@ describe('decisionChanges', () => {
       const cause = 'Placement team/other (its decisions changed)';
       expect(causesIn(after)).toEqual([[cause], [cause]]);
     });
+
+    it.each([
+      { limit: undefined, causes: [['Placement team/web'], ['ManagedCluster b']] },
+      { limit: 1, causes: [[], ['ManagedCluster b']] },
+    ])('names no placement that moved with it, limit $limit', ({ limit, causes }) => {
+      const drained = applySnapshotChanges(
+        { ...before, placements: [placement({ numberOfClusters: limit, prioritizerPolicy: balance })] },
+        [TAINT_B],
+      );
+      const after = { ...drained, decisions: [pageOf('other', ['b']), pageOf('web', ['b'])] };
+      expect(causesIn(after)).toEqual(causes);
+    });
   });
 
   it('leaves the causes open when the snapshot of before is not known', () => {

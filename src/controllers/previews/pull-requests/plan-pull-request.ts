@@ -9,7 +9,8 @@ import type { PreviewOutcome } from '../../../core/preview/comment/preview-outco
 import type { Plan } from '../../../core/preview/plan.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
-import type { PlannedRevisions, PlannedSource, PlanRevisionsInput } from '../plan-revisions.ts';
+import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
+import type { PlannedSource } from '../source-readings.ts';
 import { readRecordedHubState } from '../recorded-hub-state.ts';
 import type { PreviewRepository } from './preview-repository.ts';
 

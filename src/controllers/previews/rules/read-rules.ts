@@ -1,7 +1,6 @@
 import type { GitRepository } from '../../../adapters/git/repository/git-repository.ts';
 import { InputError } from '../../../core/errors.ts';
 import { type PlanRule, RULES_FILE } from '../../../core/preview/rules/plan-rule.ts';
-import { parseRules } from './parse-rules.ts';
 
 const MAX_BYTES = 1_000_000;
 
@@ -36,5 +35,7 @@ export async function readRules(
   });
   if (bytes === undefined) throw fail(`cannot be read, expected at most ${MAX_BYTES} bytes`);
   const text = new TextDecoder().decode(bytes);
+  // Most repositories have no rules, and their parser takes a tenth of a second to load.
+  const { parseRules } = await import('./parse-rules.ts');
   return { blob: entry.id, rules: parseRules({ file: RULES_FILE, text, commit }) };
 }

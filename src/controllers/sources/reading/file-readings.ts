@@ -89,3 +89,8 @@ function crashed(path: string, reason: string): ParsedFile {
     hint: 'this is a defect in Berth; the file’s last good objects stay',
   });
 }
+
+/** Whether the blob was missing in the repository, where it may exist now. */
+export function isMissing({ parsed }: FileVersionReading): boolean {
+  return parsed.problems.some(({ code }) => code === 'git.missing-blob');
+}

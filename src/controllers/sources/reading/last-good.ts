@@ -1,8 +1,8 @@
 import type { FileVersion, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import { MANIFESTS_ANNOTATION } from '../../../core/work/manifests/inline-manifests.ts';
-import { objectKey } from '../manifests/assemble-objects.ts';
-import { readFiles } from './file-readings.ts';
+import { type FileReading, fileReading, objectKey } from '../manifests/assemble-objects.ts';
+import { type FileVersionReading, readFiles } from './file-readings.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import { hasErrors } from '../manifests/read-content.ts';
 
@@ -37,6 +37,24 @@ export async function lastGoodReadings(
     return true;
   });
   return found;
+}
+
+/** The last good objects of each broken file, with its current problems. */
+export async function goodReadings(
+  repository: GitRepository,
+  { readings, ...history }: History & { readonly readings: ReadonlyMap<string, FileVersionReading> },
+): Promise<ReadonlyMap<string, FileReading>> {
+  const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && hasErrors(parsed));
+  if (broken.length === 0) return new Map();
+  const found = await lastGoodReadings(repository, { paths: broken.map(([path]) => path), ...history });
+  return new Map(
+    broken.flatMap(([path, { parsed }]) => {
+      const good = found.get(path);
+      if (good === undefined) return [];
+      const manifests = good.parsed.manifests.map((manifest) => locatedAtCommit(manifest, good.commit));
+      return [[path, fileReading({ manifests, problems: parsed.problems })] as const];
+    }),
+  );
 }
 
 /**

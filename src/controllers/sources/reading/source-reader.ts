@@ -8,7 +8,7 @@ import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import { assembleObjects, fileReading, type FileReading, objectKey } from '../manifests/assemble-objects.ts';
-import { type FileVersionReading, readFiles } from './file-readings.ts';
+import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
 import {
   problemsByFile,
   splitSafeEntries,
@@ -29,7 +29,8 @@ import {
 } from '../manifests/source-content.ts';
 import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
-import { lastDeclaredObjects, lastGoodReadings, locatedAtCommit } from './last-good.ts';
+import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
+import { goodReadings, lastDeclaredObjects, locatedAtCommit } from './last-good.ts';
 import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import {
   escalateUnreadablePlaces,
@@ -38,13 +39,6 @@ import {
 } from '../manifests/manifest-selection.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 import { hasErrors } from '../manifests/read-content.ts';
-
-/** State of the last read commit, so that the next one costs only its difference. */
-interface Memory extends CommitListing {
-  readonly readings: Map<string, FileVersionReading>;
-  /** Present if there are no problems and no file is assembled from others. A few files can then be replaced in it. */
-  readonly plain: SourceContent | undefined;
-}
 
 /** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
@@ -55,7 +49,7 @@ export class SourceReader {
   readonly #options: SourceReaderOptions;
   readonly #ambient: Readonly<Record<string, string | undefined>>;
   readonly #kustomize = new KustomizeRenderer();
-  #memory: Memory | undefined;
+  #memory: ReadCommit | undefined;
   /** The last commit in which every file could be read. */
   #lastComplete: SourceContent | undefined;
   /** The last complete commit, until it is stored for the next start. */
@@ -68,6 +62,12 @@ export class SourceReader {
     this.#limits = options.limits ?? DEFAULT_MANIFEST_LIMITS;
     this.#keepLastGood = options.keepLastGood ?? false;
     this.#ambient = options.ambient ?? {};
+    this.#memory = options.start && goOnFrom(options.start, (file, commit) => this.#textOf(file, commit));
+  }
+
+  /** The last read commit, for a later reader with the same paths and limits. */
+  keep(): KeptCommit | undefined {
+    return this.#memory && keepCommit(this.#memory);
   }
 
   /**
@@ -78,6 +78,10 @@ export class SourceReader {
   async read(commit: string): Promise<SourceContent> {
     const info = await this.#repository.commit(commit);
     const before = this.#memory;
+    if (before?.commit === commit && before.plain !== undefined) {
+      await this.settle();
+      return (this.#lastComplete = before.plain);
+    }
     // If the history was rewritten, the previous commit may be gone. Then everything is listed, as the first time.
     const changes =
       before === undefined || before.commit === commit
@@ -127,7 +131,7 @@ export class SourceReader {
   /** Reads a commit that changed only the content of a few files. Undefined if the commit must be read in full. */
   async #readFew(
     info: CommitInfo,
-    before: Memory & { readonly plain: SourceContent },
+    before: ReadCommit & { readonly plain: SourceContent },
     changes: readonly TreeChange[],
   ): Promise<SourceContent | undefined> {
     const files = fewChangedFiles(before, changes);
@@ -154,7 +158,7 @@ export class SourceReader {
     await readFiles(this.#repository, files, tools, (path, reading) => into.set(path, reading));
   }
 
-  #settleCache(readings: Memory['readings']): void {
+  #settleCache(readings: ReadCommit['readings']): void {
     this.#options.cache?.settle(() => new Set([...readings.values()].map(({ id }) => id)));
   }
 
@@ -175,7 +179,8 @@ export class SourceReader {
     readings: ReadonlyMap<string, FileVersionReading>,
   ): Promise<SourceContent> {
     const inOrder: FileReading[] = [];
-    const good = await this.#lastGood(info.id, readings);
+    const last = { readings: this.#keepLastGood ? readings : new Map<string, FileVersionReading>() };
+    const good = await goodReadings(this.#repository, { ...last, commit: info.id, limits: this.#limits });
     let complete = !selection.problems.some(({ severity }) => severity === 'error');
     for (const path of selection.paths) {
       const reading = readings.get(path);
@@ -203,25 +208,6 @@ export class SourceReader {
       await this.settle();
     }
     return content;
-  }
-
-  /** The last good objects of each broken file, with its current problems. */
-  async #lastGood(
-    commit: string,
-    readings: ReadonlyMap<string, FileVersionReading>,
-  ): Promise<ReadonlyMap<string, FileReading>> {
-    const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && hasErrors(parsed));
-    if (!this.#keepLastGood || broken.length === 0) return new Map();
-    const paths = broken.map(([path]) => path);
-    const found = await lastGoodReadings(this.#repository, { paths, commit, limits: this.#limits });
-    return new Map(
-      broken.flatMap(([path, { parsed }]) => {
-        const good = found.get(path);
-        if (good === undefined) return [];
-        const manifests = good.parsed.manifests.map((manifest) => locatedAtCommit(manifest, good.commit));
-        return [[path, fileReading({ manifests, problems: parsed.problems })] as const];
-      }),
-    );
   }
 
   /** While a file cannot be read, a missing object may be in it. Such an object stays as it was last declared. */
@@ -311,9 +297,4 @@ export class SourceReader {
       });
     return text;
   }
-}
-
-/** Whether the blob was missing in the repository, where it may exist now. */
-function isMissing({ parsed }: FileVersionReading): boolean {
-  return parsed.problems.some(({ code }) => code === 'git.missing-blob');
 }

@@ -1,6 +1,7 @@
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
 import type { Placement } from '../../model/kind/placement.ts';
 import { decisionOwner } from '../../placement/prior/decision-owner.ts';
+import { groupBy } from '../../group-by.ts';
 import { PlacementEngine } from '../../placement/engine.ts';
 import { sameNumbers } from '../../placement/prior/numbered-clusters.ts';
 import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
@@ -56,6 +57,8 @@ export function decideInSnapshot(snapshot: Snapshot, ref: PlacementRef): Snapsho
   return new SnapshotDecider(snapshot).decide(ref);
 }
 
+const NO_PAGES: readonly PlacementDecision[] = [];
+
 /**
  * Decides placements of one snapshot on request. Requests in placement order continue from the
  * previous one.
@@ -67,6 +70,7 @@ export class SnapshotDecider {
   readonly #published: ReadonlyMap<string, readonly string[]>;
   /** The pages of results that differ from what is published. The placements after them count these. */
   readonly #pages = new Map<ScheduleResult, readonly PlacementDecision[] | undefined>();
+  #places: ReadonlyMap<string, readonly number[]> | undefined;
 
   /** @param resumable the decider of other snapshots, whose engine decides this one, too. Absent: a new one */
   constructor(snapshot: Snapshot, resumable = new ResumableDecider()) {
@@ -101,16 +105,24 @@ export class SnapshotDecider {
       const pages = this.#pagesOf(result);
       if (pages !== undefined) replaced.set(placementKey(result.placement), pages);
     }
-    const placed = new Set<string>();
-    const decisions = this.#snapshot.decisions.flatMap((page): readonly PlacementDecision[] => {
-      const owner = decisionOwner(page) ?? '';
-      const pages = replaced.get(owner);
-      if (pages === undefined) return [page];
-      if (placed.has(owner)) return [];
-      placed.add(owner);
-      return pages;
+    const pages: (PlacementDecision | readonly PlacementDecision[])[] = [...this.#snapshot.decisions];
+    const added: PlacementDecision[] = [];
+    for (const [owner, own] of replaced) {
+      const [first, ...others] = this.#placesOf(owner);
+      if (first === undefined) added.push(...own);
+      else pages[first] = own;
+      for (const place of others) pages[place] = NO_PAGES;
+    }
+    return [...pages.flat(), ...added];
+  }
+
+  /** Where the published pages of a placement are. */
+  #placesOf(owner: string): readonly number[] {
+    this.#places ??= groupBy(this.#snapshot.decisions.keys(), (at) => {
+      const page = this.#snapshot.decisions[at];
+      return (page && decisionOwner(page)) ?? '';
     });
-    return [...decisions, ...[...replaced].flatMap(([owner, pages]) => (placed.has(owner) ? [] : pages))];
+    return this.#places.get(owner) ?? [];
   }
 
   /** Undefined if what is published stays. */

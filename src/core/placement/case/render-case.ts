@@ -8,6 +8,7 @@ import {
 import type { DecisionGroupStatus } from '../../model/kind/placement.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../model/rfc3339.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { pageOfClusters } from '../prior/page-of-clusters.ts';
 import type { CaseDecision, CaseResult } from './case-result.ts';
 import type { EngineOptions } from '../engine-options.ts';
 import { PlacementEngine } from '../engine.ts';
@@ -119,10 +120,14 @@ function pagesOf({ placement, groups }: ScheduleResult): {
  */
 export function decisionObjects(result: ScheduleResult): PlacementDecision[] {
   const { namespace } = result.placement.metadata;
-  return pagesOf(result).decisions.map(({ name, labels, decisions }) => ({
-    apiVersion: 'cluster.open-cluster-management.io/v1beta1',
-    kind: 'PlacementDecision',
-    metadata: { name, namespace, labels },
-    status: { decisions: decisions.map((clusterName) => ({ clusterName, reason: '' })) },
-  }));
+  return pagesOf(result).decisions.map(({ name, labels, decisions }) =>
+    pageOfClusters(
+      {
+        apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+        kind: 'PlacementDecision',
+        metadata: { name, namespace, labels },
+      },
+      decisions,
+    ),
+  );
 }

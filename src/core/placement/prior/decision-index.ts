@@ -1,13 +1,15 @@
 import { PLACEMENT_LABEL } from '../../model/kind/placement-decision.ts';
 import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
+import { groupBy } from '../../group-by.ts';
 import { hasBit } from '../../snapshot/bitset.ts';
 import type { ClusterIndex } from '../../snapshot/cluster-index.ts';
 import { DecisionCountJournal } from '../prioritize/decision-count-journal.ts';
 import { ClusterRenumbering } from './cluster-renumbering.ts';
 import { decisionOwner } from './decision-owner.ts';
 import { DecisionCountScores } from '../prioritize/decision-count-scores.ts';
+import { clustersOfPages } from './page-of-clusters.ts';
 import type { PublishedClusterLists } from './published-clusters.ts';
-import { numberClusters, numbersOfClusters } from './numbered-clusters.ts';
+import { numberClusters, type NumberedClusters, numbersOfClusters } from './numbered-clusters.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisions.ts';
 
@@ -29,10 +31,10 @@ export class DecisionIndex {
   /** Placements whose decisions may differ from the last published ones. */
   readonly #moved = new Set<string>();
   #isPublished = false;
-  /** The identity of the numbering of this index. */
+  /** The identity of the numbers of this index, clusters that are not in the fleet included. */
   readonly #numbering = {};
-  /** The numbering of the index from which this one was made, and the mapping from it. */
-  #before: { readonly numbering: object; readonly numbers: ClusterRenumbering } | undefined;
+  /** The numberings of the index from which this one was made, and the mapping from them. */
+  #before: { readonly numberings: readonly object[]; readonly numbers: ClusterRenumbering } | undefined;
   #counts: Int32Array;
   /** How many clusters have each count. Index 0 is not used. */
   #frequency = new Int32Array(64);
@@ -51,14 +53,8 @@ export class DecisionIndex {
     this.countScores = new DecisionCountScores(this.journal, clusterIndex.size);
     this.#nothing = makeOwnDecisions(new Uint32Array(0), clusterIndex.size);
     this.#counts = new Int32Array(clusterIndex.size + 16);
-    const names = new Map<string, string[]>();
-    for (const decision of decisions) {
-      const key = decisionOwner(decision) ?? '';
-      const list = names.get(key) ?? [];
-      for (const { clusterName } of decision.status?.decisions ?? []) list.push(clusterName);
-      names.set(key, list);
-    }
-    for (const [key, list] of names) this.put(key, this.decisionsOf(list));
+    for (const [key, pages] of groupBy(decisions, (page) => decisionOwner(page) ?? ''))
+      this.put(key, this.#ownOf(clustersOfPages(pages)));
   }
 
   /**
@@ -82,7 +78,7 @@ export class DecisionIndex {
     after.#frequency = this.#frequency;
     after.#most = this.#most;
     for (const [key, own] of this.#own) after.#own.set(key, numbers.decisions(own));
-    after.#before = { numbering: this.#numbering, numbers };
+    after.#before = { numberings: [this.#numbering, this.#clusterIndex.numbering], numbers };
     return { decisionIndex: after, numbers };
   }
 
@@ -130,7 +126,9 @@ export class DecisionIndex {
 
   /** Stores the decisions for a list of clusters, in case the list is published. */
   register(clusters: readonly string[], decisions: OwnDecisions): void {
-    numberClusters(clusters, { numbering: this.#numbering, decisions });
+    // All indexes of the same fleet have the same numbers for it.
+    const numbering = decisions.gone.size === 0 ? this.#clusterIndex.numbering : this.#numbering;
+    numberClusters(clusters, { numbering, decisions });
   }
 
   /** Replaces the decisions by the published ones. */
@@ -179,8 +177,11 @@ export class DecisionIndex {
 
   /** Like `decisionsOf`, cached by list. For a list that the caller passes repeatedly and never changes. */
   knownDecisionsOf(names: readonly string[]): OwnDecisions {
+    const numbered = numbersOfClusters(names);
+    if (numbered !== undefined && this.#isNumberedHere(numbered)) return numbered.decisions;
     let known = this.#decisionsOfLists.get(names);
     if (known === undefined) this.#decisionsOfLists.set(names, (known = this.decisionsOf(names)));
+    if (numbered === undefined) this.register(names, known);
     return known;
   }
 
@@ -218,14 +219,17 @@ export class DecisionIndex {
   #ownOf(published: readonly string[]): OwnDecisions {
     const known = numbersOfClusters(published);
     // Usually the caller passes the same lists again.
-    if (known?.numbering === this.#numbering) return known.decisions;
-    const before = known?.numbering === this.#before?.numbering ? this.#before : undefined;
+    if (known !== undefined && this.#isNumberedHere(known)) return known.decisions;
     const decisions =
-      known === undefined || before === undefined
-        ? this.decisionsOf(published)
-        : before.numbers.decisions(known.decisions);
+      known !== undefined && this.#before?.numberings.includes(known.numbering) === true
+        ? this.#before.numbers.decisions(known.decisions)
+        : this.decisionsOf(published);
     this.register(published, decisions);
     return decisions;
+  }
+
+  #isNumberedHere({ numbering }: NumberedClusters): boolean {
+    return numbering === this.#clusterIndex.numbering || numbering === this.#numbering;
   }
 
   #numberOutsideFleet(name: string): number {

@@ -2,7 +2,7 @@ import type { OwnDecisions } from './own-decisions.ts';
 import { sameDecisions } from './own-decisions.ts';
 
 /** A list of clusters as numbers. */
-interface NumberedClusters {
+export interface NumberedClusters {
   /** The numbering of the numbers. Numbers of two indexes cannot be compared. */
   readonly numbering: object;
   readonly decisions: OwnDecisions;

@@ -41,11 +41,19 @@ export function applicationChanges(
   let kept = 0;
   for (const [name, application] of now) {
     const existing = old.get(name);
-    const destination = destinationOf(application);
+    // Reading it may render it.
+    if (existing === application) {
+      kept += 1;
+      continue;
+    }
     const fields = existing === undefined ? [] : fieldChanges(existing, application);
-    if (existing === undefined) changes.push({ change: 'created', name, destination, fields });
-    else if (fields.length > 0 && rights.updates)
-      changes.push({ change: 'changed', name, destination, fields });
+    const about = (): Pick<ApplicationChange, 'name' | 'destination' | 'fields'> => ({
+      name,
+      destination: destinationOf(application),
+      fields,
+    });
+    if (existing === undefined) changes.push({ change: 'created', ...about() });
+    else if (fields.length > 0 && rights.updates) changes.push({ change: 'changed', ...about() });
     else kept += 1;
   }
   for (const [name, application] of old) {

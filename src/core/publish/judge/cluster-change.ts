@@ -6,6 +6,10 @@ export interface ClusterChange {
 
 /** Each list must name a cluster at most once. */
 export function clusterChange(before: readonly string[], after: readonly string[]): ClusterChange {
+  if (before.length > 0 && after.length > 0) {
+    const { a, b } = differingParts(before, after);
+    return { added: namesWithout(b, a), removed: namesWithout(a, b) };
+  }
   return { added: namesWithout(after, before), removed: namesWithout(before, after) };
 }
 
@@ -16,19 +20,27 @@ function namesWithout(names: readonly string[], others: readonly string[]): read
   return names.filter((name) => !known.has(name)).sort();
 }
 
-/**
- * Whether both lists contain the same clusters, in any order. Mostly the order is the same too, so
- * equal names at both ends are compared first, without a set.
- */
-export function sameClusters(a: readonly string[], b: readonly string[]): boolean {
-  if (a === b) return true;
-  if (a.length !== b.length) return false;
-  let [first, end] = [0, a.length];
-  while (first < end && a[first] === b[first]) first++;
-  while (end > first && a[end - 1] === b[end - 1]) end--;
-  if (first === end) return true;
-  const known = new Set(b.slice(first, end));
-  return a.slice(first, end).every((name) => known.has(name));
+/** Whether both lists contain the same clusters, in any order. */
+export function sameClusters(before: readonly string[], after: readonly string[]): boolean {
+  if (before === after) return true;
+  if (before.length !== after.length) return false;
+  const { a, b } = differingParts(before, after);
+  if (a.length === 0) return true;
+  const known = new Set(b);
+  return a.every((name) => known.has(name));
+}
+
+/** The lists without equal names at both ends: mostly the order is the same, and no set of thousands of names is needed. */
+function differingParts(
+  a: readonly string[],
+  b: readonly string[],
+): { readonly a: readonly string[]; readonly b: readonly string[] } {
+  const shorter = Math.min(a.length, b.length);
+  let first = 0;
+  while (first < shorter && a[first] === b[first]) first++;
+  let last = 0;
+  while (last < shorter - first && a[a.length - 1 - last] === b[b.length - 1 - last]) last++;
+  return { a: a.slice(first, a.length - last), b: b.slice(first, b.length - last) };
 }
 
 /**

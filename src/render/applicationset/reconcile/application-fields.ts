@@ -1,4 +1,4 @@
-import type { ApplicationJson } from '../generate-applications.ts';
+import type { ApplicationJson } from '../application-renderer.ts';
 import type { JsonValue } from '../json/json-value.ts';
 
 type JsonMap = { readonly [key: string]: JsonValue };

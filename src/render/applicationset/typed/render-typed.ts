@@ -13,7 +13,7 @@ export interface Rendering {
   readonly params: Params;
   readonly mode: TemplateMode;
   /** The changes that functions such as `set` make in the parameters. */
-  readonly kept?: KeptMaps;
+  readonly kept?: KeptMaps | undefined;
   /** The parts without placeholders, if a template is rendered many times. */
   readonly fixed?: FixedParts;
   /**

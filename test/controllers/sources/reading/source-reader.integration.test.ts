@@ -77,6 +77,38 @@ describe('reading fleets from commits', () => {
     expect(incremental).toEqual(fresh);
   });
 
+  it('reads the same commit again without looking at its files', async () => {
+    const reader = new SourceReader(repository);
+    const commit = fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') });
+    const first = await reader.read(commit);
+    expect(await reader.read(commit)).toBe(first);
+    const broken = fixture.commit({ 'a.yaml': 'a: b: c' });
+    expect(codes(await reader.read(broken))).toEqual(codes(await reader.read(broken)));
+  });
+
+  it('goes on from what an earlier reader kept, as from scratch', async () => {
+    const commits = [
+      fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b') }),
+      fixture.commit({ 'a.yaml': configMap('a', '2') }),
+      fixture.commit({ 'a.yaml': configMap('a'), 'c.yaml': configMap('c') }, { orphan: true }),
+      fixture.commit({ 'a.yaml': 'a: b: c' }),
+      fixture.commit({ 'a.yaml': configMap('a', '3') }),
+    ];
+    for (const from of commits)
+      for (const to of commits) {
+        const earlier = new SourceReader(repository, { keepLastGood: true });
+        await earlier.read(from);
+        const start = earlier.keep();
+        // What it reads next does not change what it kept.
+        await earlier.read(commits[1] ?? '');
+        const later = await new SourceReader(repository, { keepLastGood: true, start }).read(to);
+        const fresh = await new SourceReader(repository, { keepLastGood: true }).read(to);
+        const { textOf, ...content } = later;
+        expect(content).toEqual({ ...fresh, textOf: undefined });
+        expect(await textOf('a.yaml')).toBe(await fresh.textOf('a.yaml'));
+      }
+  });
+
   it('comes to the same as from scratch whatever few files a commit changed, and on to the next one', async () => {
     const work = (folder: string) =>
       `apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata:\n  name: w\n  namespace: c1\n  annotations: {berth.dev/manifests: ${folder}}\nspec: {workload: {manifests: []}}\n`;

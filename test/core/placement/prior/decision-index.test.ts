@@ -8,12 +8,15 @@ const CLUSTERS = ['a', 'b', 'c', 'd'];
 const GONE = ['x', 'y'];
 const KEYS = ['ns/one', 'ns/two', 'ns/three'];
 
-function newIndex(): DecisionIndex {
-  const clusters = CLUSTERS.map((name) => ({
+function fleetOf(names: readonly string[]) {
+  return names.map((name) => ({
     apiVersion: 'cluster.open-cluster-management.io/v1',
     kind: 'ManagedCluster' as const,
     metadata: { name },
   }));
+}
+
+function newIndex(clusters = fleetOf(CLUSTERS)): DecisionIndex {
   return new DecisionIndex(new ClusterIndex(clusters, []), []);
 }
 
@@ -81,6 +84,36 @@ describe('DecisionIndex', () => {
             );
           for (const key of KEYS)
             expect(decisionIndex.withoutOwn(key).most).toBe(counted(published, key).most);
+        }
+      }),
+    );
+  });
+
+  it('counts lists that indexes of the same fleet and of another one count as well', () => {
+    const use = fc.record({
+      index: fc.nat(2),
+      key: fc.constantFrom(...KEYS),
+      list: fc.nat(3),
+      isKnown: fc.boolean(),
+    });
+    const lists = fc.array(fc.oneof(fc.uniqueArray(names), fc.array(names)), { minLength: 4, maxLength: 4 });
+    fc.assert(
+      fc.property(lists, fc.array(use, { maxLength: 20 }), (given, uses) => {
+        const [fleet, other] = [fleetOf(CLUSTERS), fleetOf(['b', 'x', 'z'])];
+        const indexes = [newIndex(fleet), newIndex([...fleet].reverse()), newIndex(other)];
+        const published = indexes.map(() => new Map<string, readonly string[]>());
+        for (const { index, key, list, isKnown } of uses) {
+          const decisionIndex = indexes[index] as DecisionIndex;
+          const own = published[index] as Map<string, readonly string[]>;
+          own.set(key, given[list] as readonly string[]);
+          if (isKnown)
+            decisionIndex.put(key, decisionIndex.knownDecisionsOf(given[list] as readonly string[]));
+          else decisionIndex.publish({ clusters: own, changed: undefined });
+          const { counts } = counted(own);
+          for (const name of [...CLUSTERS, ...GONE, 'z'])
+            expect(decisionIndex.counts[decisionIndex.numbersOf([name])[0] as number] ?? 0).toBe(
+              counts.get(name) ?? 0,
+            );
         }
       }),
     );

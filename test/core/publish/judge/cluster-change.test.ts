@@ -7,6 +7,9 @@ describe('the change between two lists', () => {
     { before: [], after: ['a', 'b', 'c'], want: { added: ['a', 'b', 'c'], removed: [] } },
     { before: ['c', 'a'], after: [], want: { added: [], removed: ['a', 'c'] } },
     { before: ['a', 'd', 'b'], after: ['b', 'e', 'c'], want: { added: ['c', 'e'], removed: ['a', 'd'] } },
+    { before: ['a', 'b', 'c'], after: ['a', 'c'], want: { added: [], removed: ['b'] } },
+    { before: ['a', 'c'], after: ['a', 'b', 'c'], want: { added: ['b'], removed: [] } },
+    { before: ['a', 'x', 'y', 'c'], after: ['a', 'y', 'x', 'c'], want: { added: [], removed: [] } },
   ])('$before to $after, sorted by name', ({ before, after, want }) => {
     expect(clusterChange(before, after)).toEqual(want);
   });

@@ -1,4 +1,3 @@
-import { diagnose } from '../../../../../plugin/doctor/diagnose.ts';
 import type { Problem } from '../../../../core/model/problem.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -38,6 +37,7 @@ export const argocdDoctorCommand: CliCommand = {
 };
 
 async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
+  const { diagnose } = await import('../../../../../plugin/doctor/diagnose.ts');
   const { readArgoFacts } = await import('./read-argo-facts.ts');
   const { probeEndpoint } = await import('./probe-endpoint.ts');
   const facts = await withHub(io, flags, (hub) =>

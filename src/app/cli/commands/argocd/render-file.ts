@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { InputError } from '../../../../core/errors.ts';
 import { printableText } from '../../../../core/model/printable.ts';
+import type { ApplicationJson } from '../../../../render/applicationset/application-renderer.ts';
 import { NotRendered } from '../../../../render/applicationset/failure/failures.ts';
 import {
-  type ApplicationJson,
   type Generated,
   generateApplications,
 } from '../../../../render/applicationset/generate-applications.ts';
