@@ -15,7 +15,7 @@ import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane
 import { hasPeers } from './peers/peer-programs.ts';
 import { sampled } from './sampled.ts';
 
-const SETTLE_MS = 500;
+const SETTLE_MS = 1_000;
 /** Only what is compared here: nothing else may change the objects. */
 const FLAGS = ['--disable-admission-plugins=ServiceAccount'];
 
