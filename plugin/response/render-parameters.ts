@@ -1,3 +1,4 @@
+import { compareText } from '../../src/core/compare-text.ts';
 import { clusterFacts, type ClusterFacts, FACT_MAPS, type Facts } from './cluster-facts.ts';
 import { normalizedName } from './normalized-name.ts';
 import type { PluginRequest } from './plugin-request.ts';
@@ -67,7 +68,7 @@ function orderedDecisions(
     .filter((group) => wanted === undefined || group.name === wanted)
     .flatMap((group) => group.decisions.map((decision) => ({ group, decision })))
     .map((item, position) => ({ ...item, rank: position + 1 }))
-    .sort((a, b) => compare(a.decision.clusterName, b.decision.clusterName));
+    .sort((a, b) => compareText(a.decision.clusterName, b.decision.clusterName));
   if (wanted === undefined) orderByGroups.set(groups, order);
   return order;
 }
@@ -221,8 +222,4 @@ function flattened(
 
 function nestUnder(key: string, item: PluginParameters, flat: boolean): PluginParameters {
   return flat ? flattened([[key, item]]) : { [key]: item };
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

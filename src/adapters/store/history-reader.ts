@@ -1,3 +1,4 @@
+import { compareText } from '../../core/compare-text.ts';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -93,8 +94,7 @@ type SnapshotEntry = Parameters<typeof snapshotObjectKey>[0];
 
 /** The order of objects in the snapshots of the inventory. */
 function byKey(a: SnapshotEntry, b: SnapshotEntry): number {
-  const [left, right] = [snapshotObjectKey(a), snapshotObjectKey(b)];
-  return left < right ? -1 : left > right ? 1 : 0;
+  return compareText(snapshotObjectKey(a), snapshotObjectKey(b));
 }
 
 const decompress = promisify(gunzip);

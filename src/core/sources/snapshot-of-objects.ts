@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts';
 import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
@@ -46,9 +47,8 @@ export function snapshotOfObjects(
 const objectsByKind = oncePerList((objects: readonly SourceObject[]) => new ObjectsByKind(objects));
 
 function byName(a: Placement, b: Placement): number {
-  const [left, right] = [
+  return compareText(
     `${a.metadata.namespace}/${a.metadata.name}`,
     `${b.metadata.namespace}/${b.metadata.name}`,
-  ];
-  return left < right ? -1 : left > right ? 1 : 0;
+  );
 }

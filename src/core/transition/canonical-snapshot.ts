@@ -1,3 +1,4 @@
+import { compareText } from '../compare-text.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/kind/placement.ts';
 import type { PlacementDecision } from '../model/kind/placement-decision.ts';
@@ -48,7 +49,7 @@ function keysOf(
 
 function inOrder(placements: readonly Placement[]): readonly Placement[] {
   const keyed = placements.map((placement) => [namespacedName(placement.metadata), placement] as const);
-  return keyed.sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([, placement]) => placement);
+  return keyed.sort(([a], [b]) => compareText(a, b)).map(([, placement]) => placement);
 }
 
 /** The garbage collector never deletes pages without an owner, so the snapshot keeps them. */

@@ -1,3 +1,4 @@
+import { compareText } from '../../../core/compare-text.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { lowerBound } from '../../../core/model/lower-bound.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
@@ -34,7 +35,7 @@ export class SortedView<T = KubeObject> {
 
   #sortAll(): void {
     const entries = this.#store.list().map((object) => ({ key: namespacedName(object.metadata), object }));
-    entries.sort((a, b) => (a.key < b.key ? -1 : a.key > b.key ? 1 : 0));
+    entries.sort((a, b) => compareText(a.key, b.key));
     this.#keys = entries.map(({ key }) => key);
     this.#list = entries.map(({ object }) => this.#read(object));
   }

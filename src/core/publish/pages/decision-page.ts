@@ -1,3 +1,4 @@
+import { compareText } from '../../compare-text.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import {
   type ClusterDecision,
@@ -97,5 +98,5 @@ export function byPageNumber(a: { readonly name: string }, b: { readonly name: s
   const difference = pageNumber(a.name) - pageNumber(b.name);
   // Infinity - Infinity is NaN. Then the names decide.
   if (difference !== 0 && !Number.isNaN(difference)) return difference;
-  return a.name < b.name ? -1 : a.name > b.name ? 1 : 0;
+  return compareText(a.name, b.name);
 }

@@ -1,3 +1,4 @@
+import { compareText } from '../../../core/compare-text.ts';
 import { GenerateError, withPrefix } from '../failure/failures.ts';
 import { goJsonString } from '../json/go-json-text.ts';
 import { flattenParams } from '../params/flatten-params.ts';
@@ -52,7 +53,7 @@ function flatTexts(object: Params): Params {
  * a matrix generator escaped it.
  */
 function requestBody(applicationSet: string, inputs: Inputs | undefined): string {
-  const entries = Object.entries(inputs ?? {}).sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0));
+  const entries = Object.entries(inputs ?? {}).sort(([a], [b]) => compareText(a, b));
   const parameters = entries.map(([key, { text }]) => `${goJsonString(key, false)}:${text}`);
   const input = parameters.length === 0 ? '{}' : `{"parameters":{${parameters.join(',')}}}`;
   return `{"applicationSetName":${goJsonString(applicationSet, false)},"input":${input}}\n`;

@@ -1,3 +1,4 @@
+import { compareText } from '../../../../core/compare-text.ts';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError } from '../../../../core/errors.ts';
@@ -51,5 +52,5 @@ async function readHubRecords(
   );
   return items
     .flatMap((item) => recordsOf(dataOf(item)))
-    .sort((a, b) => (a.publishedAt < b.publishedAt ? -1 : a.publishedAt > b.publishedAt ? 1 : 0));
+    .sort((a, b) => compareText(a.publishedAt, b.publishedAt));
 }
