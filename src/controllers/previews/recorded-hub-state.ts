@@ -25,7 +25,10 @@ export interface RecordedHubState {
   readonly records: { readonly of: ReadonlyMap<string, readonly CompactRecord[]> } | Unknown;
 }
 
-/** Reads what controllers recorded on the hub. @param sources names */
+/**
+ * Reads what controllers recorded on the hub.
+ * @param sources names
+ */
 export async function readRecordedHubState(
   hub: KubeApi,
   sources: readonly string[],

@@ -17,6 +17,7 @@ const NOTHING_EARLIER: EarlierLosses = { losses: [], windowMs: 0 };
 /** Losses that a message names; the others are counted. */
 const MAX_NAMED = 3;
 
+/** Losses that are not allowed. */
 export interface RefusedLosses {
   /** What is lost, for a message. */
   readonly text: string;
@@ -25,9 +26,10 @@ export interface RefusedLosses {
 }
 
 /**
- * The losses that are beyond a budget: more clusters or works of one holder than its budget allows, or any
- * loss of a placement that is held. Losses of the holder within the window are added, both to the loss and to the
- * total that the budget is a share of. Undefined: every loss is allowed.
+ * The losses that are not allowed: more clusters or works of one holder than its budget allows, or any loss of a
+ * placement that is held. Losses of the holder within the window are added, both to the loss and to the total that the
+ * budget is a share of.
+ * @returns undefined if every loss is allowed
  */
 export function judgeLosses(
   losses: readonly DeletionLoss[],

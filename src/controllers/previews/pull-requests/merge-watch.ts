@@ -23,7 +23,10 @@ export class MergeWatch {
     this.#options = options;
   }
 
-  /** Begins to watch a merge. @throws the errors of the forge and of the hub */
+  /**
+   * Begins to watch a merge.
+   * @throws the errors of the forge and of the hub
+   */
   async begin({ number, mergeCommit, baseBranch }: PullRequest, signal: AbortSignal): Promise<void> {
     const record = this.#record(number);
     // Without a plan there is nothing to compare. A pull request that was read as closed may be merged, because some

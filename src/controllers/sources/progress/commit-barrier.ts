@@ -173,7 +173,7 @@ export class CommitBarrier {
     this.#await(object, (now) => now !== undefined && isShown(now, version));
   }
 
-  /**  object as it was before the deletion */
+  /** @param object as it was before the deletion */
   deleted(object: KubeObject): void {
     const { uid } = object.metadata;
     this.#await(object, (now) => now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined);

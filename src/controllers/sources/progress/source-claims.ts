@@ -30,6 +30,7 @@ export class SourceClaims {
   readonly #reads: FirstReads;
   /** Must be complete before anything is deleted. */
   readonly fetches: FreshFetches;
+  /** Which source judges its deletions first. */
   readonly deletions: DeletionOrder;
 
   /** @param sources the sources that write to the hub, in the order of the settings */

@@ -12,7 +12,10 @@ export function items(lines: readonly string[], most: number = MAX_ITEMS): strin
   return [...shown, ...(lines.length > most ? [`- … and ${lines.length - most} more`] : [])].join('\n');
 }
 
-/** A section that is folded until a reader opens it. @param summary text that is safe inside an HTML element */
+/**
+ * A section that is folded until a reader opens it.
+ * @param summary text that is safe inside an HTML element
+ */
 export function details(summary: string, body: string): string {
   return `<details><summary>${summary}</summary>\n\n${body}\n\n</details>`;
 }

@@ -25,7 +25,10 @@ export interface MergeDifference {
   readonly held: string | undefined;
 }
 
-/** Compares a plan with the published decisions. @param publishedOf undefined: the placement does not exist */
+/**
+ * Compares a plan with the published decisions.
+ * @param publishedOf undefined: the placement does not exist
+ */
 export function compareMerge(
   expected: readonly ExpectedPlacement[],
   publishedOf: (placement: string) => PlacementAfterMerge | undefined,

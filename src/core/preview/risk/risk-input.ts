@@ -11,7 +11,10 @@ export interface RiskInput {
   readonly argocdClusters: ReadonlySet<string> | undefined;
 }
 
-/** Where an object is declared in the head, or else in the base. @param kind as in the manifest */
+/**
+ * Where an object is declared in the head, or else in the base.
+ * @param kind as in the manifest
+ */
 export type Locate = (kind: string, namespace: string, name: string) => SourceLocation | undefined;
 
 export function locator({ base, head }: RiskInput): Locate {

@@ -27,7 +27,10 @@ import {
 const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~' } as const;
 const MAX_MOVES = 50;
 
-/** The plan for a terminal, risks first. @param colour whether the text is for `writePainted` */
+/**
+ * The plan for a terminal, risks first.
+ * @param colour whether the text is for `writePainted`
+ */
 export function renderPlanText(plan: Plan, colour = false): string {
   const lines = [
     `${endText(plan.base)} → ${endText(plan.head)}`,

@@ -19,7 +19,10 @@ export type Assumption =
       readonly kind: 'change';
       /** The clusters of the assumption. */
       readonly target: ClusterTarget;
-      /** Applies the assumption. @param clusters their names, at least one */
+      /**
+       * Applies the assumption.
+       * @param clusters their names, at least one
+       */
       readonly stepFor: (clusters: readonly string[]) => GivenStep;
     };
 

@@ -26,7 +26,10 @@ export function checkAdmissionRule(rule: JsonObject, at: FieldReporter): void {
   if (scope !== '' && !SCOPES.includes(scope)) at.at('scope').unsupported(scope, SCOPES);
 }
 
-/** A list that must not be empty, and in which `*` must be the only item. @param what the items, in the message */
+/**
+ * A list that must not be empty, and in which `*` must be the only item.
+ * @param what the items, in the message
+ */
 function checkWildcard(rule: JsonObject, key: string, what: string, at: FieldReporter): void {
   const words = listAt(rule, key);
   if (words.length === 0) at.at(key).required();

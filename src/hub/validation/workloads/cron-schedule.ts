@@ -108,7 +108,10 @@ function namedNumber(
   return index >= 0 ? index + first : numberOf(text, range);
 }
 
-/** The number, or its problem. @param range the text that the problem names */
+/**
+ * The number, or its problem.
+ * @param range the text that the problem names
+ */
 function numberOf(text: string, range: string): number | string {
   if (!/^[+-]?\d+$/.test(text)) {
     const quoted = JSON.stringify(text);
