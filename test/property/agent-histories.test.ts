@@ -13,7 +13,7 @@ import { FakeKubeApi } from '../fakes/fake-kube-api.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
 /** `BERTH_HISTORIES` sets another number. */
-const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 4_000));
+const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
 
 /** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is told. */
 const MANY_WRITES = 5_000;
