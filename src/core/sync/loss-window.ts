@@ -1,7 +1,10 @@
+import type { KubeObject } from '../model/object-meta.ts';
+import { formatRef, identityOf, refOf } from '../model/object-ref.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { objectMark } from './object-mark.ts';
+import { deletionMark } from './deletion-window.ts';
+import { objectMark, splitMarks } from './object-mark.ts';
 
 /** The losses of one holder without a release. As in the window of publication, only the number is stored. */
 export interface EarlierLoss {
@@ -10,6 +13,8 @@ export interface EarlierLoss {
   readonly holder: string;
   /** Clusters or works. */
   readonly count: number;
+  /** Marks of the deleted objects that caused it (see `deletionMark`). None: unknown. */
+  readonly causes: readonly string[];
 }
 
 /** Losses that still count, and the window in which each counts. */
@@ -22,20 +27,72 @@ type Annotations = Readonly<Record<string, string>>;
 
 /** Annotations are limited to 256 KiB, and releases and deletions need most of that. */
 const MAX_ENTRIES = 500;
+/** Of all entries together. The oldest entries lose their causes first, and then count in any case. */
+const MAX_CAUSES = 2_000;
 const OTHERS = '*';
 
-/** Reads the annotation of the parent of an ApplySet: `MILLISECONDS:MARK:NUMBER`, separated by `;`, oldest first. */
+/**
+ * Reads the annotation of the parent of an ApplySet: `MILLISECONDS:MARK:NUMBER` or `MILLISECONDS:MARK:NUMBER:CAUSES`,
+ * separated by `;`, oldest first.
+ */
 export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotations): readonly EarlierLoss[] {
   return text.split(';').flatMap((entry) => {
-    const [, at, holder, count] = /^(\d{1,15}):([0-9a-f]+|\*):(\d{1,9})$/.exec(entry) ?? [];
+    const [, at, holder, count, causes = ''] =
+      /^(\d{1,15}):([0-9a-f]+|\*):(\d{1,9})(?::([0-9a-f]+))?$/.exec(entry) ?? [];
     if (at === undefined || holder === undefined) return [];
-    return [{ atMs: Number(at), holder, count: Number(count) }];
+    return [{ atMs: Number(at), holder, count: Number(count), causes: splitMarks(causes) }];
   });
 }
 
-/** The entries for losses that are about to happen. */
-export function lossEntries(losses: readonly DeletionLoss[], atMs: number, digest: Digest): EarlierLoss[] {
-  return losses.map(({ holder, count }) => ({ atMs, holder: objectMark(digest, holder), count }));
+/** Deletions that are about to happen, or did. */
+export interface LosingPass {
+  readonly objects: readonly KubeObject[];
+  /** Losses that these objects cause, among others. */
+  readonly losses: readonly DeletionLoss[];
+  readonly digest: Digest;
+}
+
+/**
+ * The entries for the losses of a pass. A loss with several causes counts when the first one is deleted: to count it
+ * early can only hold a deletion earlier.
+ */
+export function lossEntries(pass: LosingPass, atMs: number): readonly EarlierLoss[] {
+  const marks = marksByName(pass);
+  return pass.losses.flatMap(({ holder, count, by }) => {
+    const causes = by.flatMap((name) => marks.get(name) ?? []);
+    return causes.length === 0 ? [] : [{ atMs, holder: objectMark(pass.digest, holder), count, causes }];
+  });
+}
+
+/**
+ * The earlier losses that count in addition to those of a pass. A loss does not count while all its causes exist: the
+ * controller stopped before it deleted them, or they came back. If the pass deletes a cause again, only what the
+ * earlier loss exceeds the new one by is added: both are the same deletion.
+ * @param existing identities of the objects that exist before the pass
+ */
+export function lossesBefore(
+  earlier: readonly EarlierLoss[],
+  existing: Iterable<string>,
+  pass: LosingPass,
+): readonly EarlierLoss[] {
+  if (!earlier.some(({ causes }) => causes.length > 0)) return earlier;
+  const present = new Set<string>();
+  for (const identity of existing) present.add(deletionMark(pass.digest, identity));
+  const leaving = new Set(marksByName(pass).values());
+  const counts = new Map(lossEntries(pass, 0).map(({ holder, count }) => [holder, count]));
+  return earlier.flatMap((loss) => {
+    const { causes, holder } = loss;
+    if (causes.length > 0 && causes.every((mark) => present.has(mark))) return [];
+    const repeated = causes.some((mark) => leaving.has(mark)) ? (counts.get(holder) ?? 0) : 0;
+    return loss.count > repeated ? [{ ...loss, count: loss.count - repeated }] : [];
+  });
+}
+
+/** By the name that `DeletionLoss.by` has. */
+function marksByName({ objects, digest }: LosingPass): ReadonlyMap<string, string> {
+  return new Map(
+    objects.map((object) => [formatRef(refOf(object)), deletionMark(digest, identityOf(object))]),
+  );
 }
 
 /**
@@ -51,10 +108,14 @@ export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annot
   const others = [...sorted.filter(({ holder }) => holder === OTHERS), ...dropped];
   const most = Math.max(0, ...new Set(others.map(({ holder }) => sumEarlierLosses(others, holder))));
   const atMs = Math.max(0, ...others.map((loss) => loss.atMs));
-  const kept = most === 0 ? named : [{ atMs, holder: OTHERS, count: most }, ...named];
-  return {
-    [RECENT_LOSSES_ANNOTATION]: kept.map((loss) => `${loss.atMs}:${loss.holder}:${loss.count}`).join(';'),
-  };
+  const kept = most === 0 ? named : [{ atMs, holder: OTHERS, count: most, causes: [] }, ...named];
+  let causes = 0;
+  const entries = kept.toReversed().map((loss) => {
+    causes += loss.causes.length;
+    const marks = causes > MAX_CAUSES ? '' : loss.causes.join('');
+    return [loss.atMs, loss.holder, loss.count, ...(marks === '' ? [] : [marks])].join(':');
+  });
+  return { [RECENT_LOSSES_ANNOTATION]: entries.toReversed().join(';') };
 }
 
 /** @param holder its mark */

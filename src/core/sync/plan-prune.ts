@@ -8,7 +8,7 @@ import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budge
 import { deletionMark, type EarlierDeletions, countGoneMembers } from './deletion-window.ts';
 import { durationText } from './duration-text.ts';
 import { judgeLosses } from './judge-losses.ts';
-import type { EarlierLosses } from './loss-window.ts';
+import { type EarlierLosses, lossesBefore } from './loss-window.ts';
 import { objectMark } from './object-mark.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
@@ -127,7 +127,12 @@ export function planPrune(input: PruneInput): PrunePlan {
   const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
   // First: a release is recorded, even if the commit that brings it makes it unnecessary.
   if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
-  const lost = judgeLosses(input.losses ?? [], input);
+  const { losses = [], earlierLosses } = input;
+  const before = earlierLosses && {
+    ...earlierLosses,
+    losses: lossesBefore(earlierLosses.losses, existingIdentities(input), { objects, losses, digest }),
+  };
+  const lost = judgeLosses(losses, { ...input, earlierLosses: before });
   const problem = holdOf(input, names, lost?.text);
   const heldBefore = holdBefore(input, token);
   if (problem === undefined)
@@ -241,6 +246,16 @@ export function countedMembers({
       if (!present.has(identity) && gone.has(deletionMark(digest, identity)))
         present.set(identity, { identity, isLeaving: false });
   return [...present.values()];
+}
+
+/** Of the objects that are on the hub, or will be: of this source and of the others. */
+export function existingIdentities({
+  members,
+  wanted,
+  earlier = NOTHING_EARLIER,
+}: Pick<PruneInput, 'members' | 'wanted' | 'earlier'>): ReadonlySet<string> {
+  const present = members.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  return new Set([...present.map(identityOf), ...wanted, ...earlier.elsewhere]);
 }
 
 const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };

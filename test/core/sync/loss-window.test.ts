@@ -1,10 +1,15 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { identityOf } from '../../../src/core/model/object-ref.ts';
+import { deletionMark } from '../../../src/core/sync/deletion-window.ts';
 import type { DeletionLoss } from '../../../src/core/sync/deletion-loss.ts';
 import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
 import {
   type EarlierLoss,
   lossEntries,
+  lossesBefore,
+  type LosingPass,
   sumEarlierLosses,
   noteLosses,
   parseLosses,
@@ -22,7 +27,19 @@ const loss = (name: string, count: number, of: number): DeletionLoss => ({
   budget: undefined,
   heldFor: undefined,
 });
-const markOf = (name: string) => lossEntries([loss(name, 1, 1)], 0, digest)[0]?.holder ?? '';
+const cluster = (name: string): KubeObject => ({
+  apiVersion: 'cluster.open-cluster-management.io/v1',
+  kind: 'ManagedCluster',
+  metadata: { name },
+});
+const passOf = (losses: readonly DeletionLoss[], clusters = ['c1']): LosingPass => ({
+  objects: clusters.map(cluster),
+  losses,
+  digest,
+});
+const entriesOf = (losses: readonly DeletionLoss[], atMs: number) => lossEntries(passOf(losses), atMs);
+const markOf = (name: string) => entriesOf([loss(name, 1, 1)], 0)[0]?.holder ?? '';
+const causeMark = (name: string) => deletionMark(digest, identityOf(cluster(name)));
 
 describe('what deletions took away before', () => {
   const text = (losses: readonly EarlierLoss[], nowMs = 10_000) =>
@@ -30,25 +47,23 @@ describe('what deletions took away before', () => {
   const read = (written: string) => parseLosses({ 'berth.dev/recent-losses': written });
 
   it('is written and read again, oldest first; what cannot be understood is left out', () => {
-    const losses = [
-      ...lossEntries([loss('b', 3, 8)], 2_000, digest),
-      ...lossEntries([loss('a', 1, 8)], 1_000, digest),
-    ];
-    expect(text(losses)).toBe(`1000:${markOf('a')}:1;2000:${markOf('b')}:3`);
+    const losses = [...entriesOf([loss('b', 3, 8)], 2_000), ...entriesOf([loss('a', 1, 8)], 1_000)];
+    const cause = causeMark('c1');
+    expect(text(losses)).toBe(`1000:${markOf('a')}:1:${cause};2000:${markOf('b')}:3:${cause}`);
     expect(read(text(losses))).toEqual([losses[1], losses[0]]);
-    expect(read(`;x;1:zz:1;1000:${markOf('a')}:1:1;5:${markOf('a')}:4`)).toEqual([
-      { atMs: 5, holder: markOf('a'), count: 4 },
+    expect(read(`;x;1:zz:1;1000:${markOf('a')}:1:z;5:${markOf('a')}:4`)).toEqual([
+      { atMs: 5, holder: markOf('a'), count: 4, causes: [] },
     ]);
     expect(text([])).toBe('');
   });
 
   it('is of the present where the clock jumped back', () => {
-    expect(read(text(lossEntries([loss('a', 1, 8)], 99_000, digest)))[0]?.atMs).toBe(10_000);
+    expect(read(text(entriesOf([loss('a', 1, 8)], 99_000)))[0]?.atMs).toBe(10_000);
   });
 
   it('counts for every other holder where there are too many of them, and never for less', () => {
     const many = Array.from({ length: 900 }, (_, at) => loss(`p${at}`, at < 400 ? 2 : 1, 8));
-    const known = read(text(lossEntries(many, 1_000, digest)));
+    const known = read(text(entriesOf(many, 1_000)));
     expect(known.length).toBe(501);
     const lost = many.map(
       ({ holder }, at) => sumEarlierLosses(known, markOf(`p${at}`)) >= (holder === '' ? 0 : 1),
@@ -58,6 +73,56 @@ describe('what deletions took away before', () => {
     expect(sumEarlierLosses(known, markOf('never lost anything'))).toBe(2);
     // Once more: what counts for all stays, and becomes no more by itself.
     expect(read(text(known))).toEqual(known);
+  });
+
+  it('loses the causes of the oldest where there are too many, and counts these in any case', () => {
+    const clusters = Array.from({ length: 150 }, (_, at) => `c${at}`);
+    const by = clusters.map((name) => `ManagedCluster ${name}`);
+    const many = Array.from({ length: 20 }, (_, at) => ({ ...loss(`p${at}`, 1, 8), by }));
+    const known = read(text(many.flatMap((one, at) => lossEntries(passOf([one], clusters), at))));
+    expect(known.map(({ causes }) => causes.length)).toEqual([
+      ...Array.from({ length: 7 }, () => 0),
+      ...Array.from({ length: 13 }, () => 150),
+    ]);
+    const all = clusters.map((name) => identityOf(cluster(name)));
+    expect(lossesBefore(known, all, passOf([], []))).toEqual(known.slice(0, 7));
+  });
+
+  it.each([
+    { name: 'the causes are gone', exist: [], deleted: [], again: 0, want: 4 },
+    { name: 'one cause is gone', exist: ['c1'], deleted: [], again: 0, want: 4 },
+    { name: 'all causes exist', exist: ['c1', 'c2'], deleted: [], again: 0, want: 0 },
+    {
+      name: 'nothing was deleted before the controller was killed',
+      exist: ['c1', 'c2'],
+      deleted: ['c1', 'c2'],
+      again: 4,
+      want: 0,
+    },
+    {
+      name: 'one of both was deleted before the controller was killed',
+      exist: ['c2'],
+      deleted: ['c2'],
+      again: 3,
+      want: 1,
+    },
+    { name: 'more is lost now than before', exist: ['c2'], deleted: ['c2'], again: 5, want: 0 },
+    { name: 'another object is deleted', exist: ['c2', 'c3'], deleted: ['c3'], again: 3, want: 4 },
+  ])('adds what is not the same deletion: $name', ({ exist, deleted, again, want }) => {
+    const by = ['ManagedCluster c1', 'ManagedCluster c2', 'ManagedCluster c3'];
+    const lost = (count: number): DeletionLoss => ({ ...loss('web', count, 8), by });
+    const before = lossEntries(passOf([lost(4)], ['c1', 'c2']), 1_000);
+    const counted = lossesBefore(
+      before,
+      exist.map((name) => identityOf(cluster(name))),
+      passOf(again === 0 ? [] : [lost(again)], deleted),
+    );
+    expect(sumEarlierLosses(counted, markOf('web'))).toBe(want);
+  });
+
+  it('counts what an earlier version stored without causes', () => {
+    const before = read(`1000:${markOf('web')}:4`);
+    expect(lossesBefore(before, [identityOf(cluster('c1'))], passOf([loss('web', 4, 8)]))).toEqual(before);
   });
 
   it.each([
@@ -71,7 +136,7 @@ describe('what deletions took away before', () => {
   ] as { name: string; before: [string, number][]; of?: number; want: string | undefined }[])(
     'is added to what goes: $name',
     ({ before, of = 8, want }) => {
-      const losses = before.flatMap(([name, count]) => lossEntries([loss(name, count, 8)], 1_000, digest));
+      const losses = before.flatMap(([name, count]) => entriesOf([loss(name, count, 8)], 1_000));
       const rules = {
         budget: { percent: 25, atLeast: 2 },
         digest,

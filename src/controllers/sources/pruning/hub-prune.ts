@@ -8,8 +8,14 @@ import {
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-record.ts';
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
-import { countedMembers, objectsToPrune, planPrune, type PrunePlan } from '../../../core/sync/plan-prune.ts';
-import { lossEntries, noteLosses } from '../../../core/sync/loss-window.ts';
+import {
+  countedMembers,
+  existingIdentities,
+  objectsToPrune,
+  planPrune,
+  type PrunePlan,
+} from '../../../core/sync/plan-prune.ts';
+import { lossEntries, lossesBefore, noteLosses } from '../../../core/sync/loss-window.ts';
 import { noteHeld, noteMembersBefore, type PruneMemory } from '../../../core/sync/prune-memory.ts';
 import {
   noteReleased,
@@ -75,7 +81,7 @@ export async function pruneHub(
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
-      ? await prune(parts, input, { ...plan, ...losses }, memory)
+      ? await prune(parts, input, { ...plan, ...losses }, { ...memory, existing: existingIdentities(known) })
       : await hold(parts, plan, state, { ...memory, counted: countedMembers(known).length });
   return {
     ...outcome,
@@ -136,8 +142,9 @@ async function prune(
   parts: PruneParts,
   input: SyncInput,
   plan: Extract<PrunePlan, { kind: 'prune' }> & { readonly losses: readonly DeletionLoss[] },
-  { releases, lastRelease, earlier, earlierLosses, nowMs }: PruneMemory,
+  memory: PruneMemory & { readonly existing: ReadonlySet<string> },
 ): Promise<PruneOutcome> {
+  const { releases, lastRelease, earlier, earlierLosses, existing, nowMs } = memory;
   const { objects, losses, releasedToken, isRest = false } = plan;
   const marks = objects.map((object) => markOf(parts, object));
   const token = isRest ? lastRelease?.token : releasedToken;
@@ -145,13 +152,14 @@ async function prune(
   const by = isNoted ? lastRelease?.by : committer(input);
   const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
-  const windowNotes = (objectsDeleted: readonly KubeObject[]): Notes => ({
-    ...noteDeletions([...earlier, deletionOf(parts, objectsDeleted, nowMs)], nowMs),
-    ...noteLosses(
-      [...earlierLosses, ...lossEntries(causedBy(objectsDeleted, losses), nowMs, parts.digest)],
-      nowMs,
-    ),
-  });
+  const windowNotes = (objectsDeleted: readonly KubeObject[]): Notes => {
+    const pass = { objects: objectsDeleted, losses, digest: parts.digest };
+    const before = lossesBefore(earlierLosses, existing, pass);
+    return {
+      ...noteDeletions([...earlier, deletionOf(parts, objectsDeleted, nowMs)], nowMs),
+      ...noteLosses([...before, ...lossEntries(pass, nowMs)], nowMs),
+    };
+  };
   await parts.registry.annotate({
     ...noteHeld('', '', undefined),
     ...noteMembersBefore(undefined),
@@ -201,15 +209,6 @@ function markOf({ digest }: PruneParts, object: KubeObject): string {
 function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
   const marks = objects.map((object) => markOf(parts, object));
   return noteRest(marks.filter((mark) => releases.objects.has(mark)));
-}
-
-/**
- * A loss with several causes counts when the first one is deleted. Counting it twice can only hold
- * a deletion earlier.
- */
-function causedBy(objects: readonly KubeObject[], losses: readonly DeletionLoss[]): readonly DeletionLoss[] {
-  const names = new Set(objects.map((object) => formatRef(refOf(object))));
-  return losses.filter(({ by }) => by.some((name) => names.has(name)));
 }
 
 function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {

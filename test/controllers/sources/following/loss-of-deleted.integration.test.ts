@@ -1,4 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
+import { PLACEMENT_LABEL } from '../../../../src/core/model/kind/placement-decision.ts';
+import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeApi } from '../../../../src/core/ports.ts';
+import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
+import { FakeClock } from '../../../fakes/fake-clock.ts';
 import {
   baseFiles,
   binding,
@@ -8,6 +15,8 @@ import {
   yaml,
 } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
+import { hubSyncFor } from './hub-sync-fixture.ts';
+import { interceptedApi } from './intercepted-api.ts';
 
 let fleet: ServedFleet;
 beforeEach(async () => {
@@ -58,4 +67,57 @@ it('deletions of one commit in two sources are not held for each other', async (
   );
   const problems = fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem' || kind === 'held');
   expect(problems).toEqual([]);
+});
+
+it('a loss counts once, whatever write of its deletion was the last of a killed process', async () => {
+  const names = Array.from({ length: 8 }, (_, at) => `c${at}`);
+  const cluster = (name: string): KubeObject => ({
+    apiVersion: 'cluster.open-cluster-management.io/v1',
+    kind: 'ManagedCluster',
+    metadata: { name },
+  });
+  const namespaces = names.map((name) => namespace(`of-${name}`));
+  const declared = (clusters: readonly string[]) =>
+    [namespace('team-a'), placement('web'), ...namespaces, ...clusters.map(cluster)].map((object) => ({
+      object,
+      location: { file: 'a.yaml', line: 1, column: 1 },
+    }));
+  const follow = (api: KubeApi, clusters: readonly string[]) => {
+    const clock = new FakeClock();
+    const claims = new SourceClaims(clock, [{ name: 'fleet', force: false }]);
+    return hubSyncFor({ api, source: 'fleet', claims, clock }).sync({
+      objects: declared(clusters),
+      complete: true,
+    });
+  };
+  for (let last = 1, isDead = true; isDead; last++) {
+    const hub = await startEmbeddedHub();
+    await follow(hub.api, names);
+    const key = { namespace: 'team-a', name: 'web-1' };
+    const decisions = names.map((clusterName) => ({ clusterName, reason: '' }));
+    await hub.api.create(PLACEMENT_DECISION, {
+      apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+      kind: 'PlacementDecision',
+      metadata: { ...key, labels: { [PLACEMENT_LABEL]: 'web' } },
+    });
+    await hub.api.mergePatch(PLACEMENT_DECISION, key, { status: { decisions } }, { subresource: 'status' });
+    let writesLeft = last;
+    isDead = false;
+    const api = interceptedApi(hub.api, (method) => {
+      if (!['delete', 'apply', 'mergePatch'].includes(method)) return;
+      isDead ||= writesLeft-- === 0;
+      if (isDead) throw new Error('dead');
+    });
+    await follow(api, names.slice(2)).catch(() => undefined);
+    const second = await follow(hub.api, names.slice(2));
+    expect([last, second.pruneHeld]).toEqual([last, undefined]);
+    const third = await follow(hub.api, names.slice(3));
+    expect([last, third.pruneHeld?.message]).toEqual([
+      last,
+      expect.stringContaining('after 2 in the 10 minutes'),
+    ]);
+    const { items } = await hub.api.list(MANAGED_CLUSTER);
+    expect(items).toHaveLength(6);
+    await hub.close();
+  }
 });
