@@ -81,7 +81,11 @@ export class PlanApprovals {
     const now = approvedPlans(objects.map(({ object }) => object));
     // Commits before the first read were merged before Berth followed the source.
     const merged = before && commit && this.#findMergedPlan(source, commit.tree);
-    const plans = plansAfterRead(before, now, { commit: commit?.id, nowMs: this.#clock.now(), merged });
+    const others = this.#sources.flatMap((name) => (name === source ? [] : (this.#store.get(name) ?? [])));
+    const plans = plansAfterRead(before, now, {
+      ...{ commit: commit?.id, nowMs: this.#clock.now() },
+      ...{ merged, others },
+    });
     const gone = Object.entries(before?.pending ?? {}).filter(
       ([placement, { tokens, ofPullRequest }]) =>
         ofPullRequest !== true && tokens.join() !== (now.get(placement) ?? []).join(),

@@ -185,6 +185,60 @@ describe('PlanApprovals', () => {
     expect(tokens()).toHaveLength(2);
   });
 
+  describe('of a placement that a commit moves to another source', () => {
+    beforeEach(async () => {
+      void approvals.read('other', at('a'), saying());
+      void approvals.read('fleet', at('b'), saying(T1));
+      void approvals.read('other', at('b'), saying());
+      for (const source of ['fleet', 'other']) approvals.followed(source);
+      await clock.advance(2_000);
+    });
+    const moves = {
+      'read first where it is': () => {
+        void approvals.read('other', at('c'), saying(T1));
+        approvals = restart();
+        void approvals.read('fleet', at('c'), saying());
+      },
+      'read first where it was': () => {
+        void approvals.read('fleet', at('c'), saying());
+        // The commit is read again after a restart.
+        approvals = restart();
+        void approvals.read('fleet', at('c'), saying());
+        void approvals.read('other', at('c'), saying(T1));
+      },
+    };
+
+    it.each(Object.entries(moves))('is not new: %s', (_, move) => {
+      judged('met');
+      move();
+      for (const source of ['fleet', 'other']) approvals.followed(source);
+      expect(tokens()).toBeUndefined();
+    });
+
+    it.each(Object.entries(moves))('still holds what it held: %s', async (_, move) => {
+      judged('differs');
+      move();
+      for (const source of ['fleet', 'other']) approvals.followed(source);
+      await clock.advance(60 * MINUTE);
+      expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
+      // A commit that withdraws it ends it.
+      void approvals.read('other', at('d'), saying());
+      approvals.followed('other');
+      expect(tokens()).toBeUndefined();
+    });
+
+    it('is new if a later commit brings it, or other tokens', () => {
+      judged('met');
+      void approvals.read('fleet', at('c'), saying());
+      void approvals.read('other', at('c'), saying(T2));
+      expect(tokens()).toEqual(['000000000002']);
+      void approvals.read('other', at('d'), saying());
+      void approvals.read('other', at('e'), saying(T1));
+      approvals.followed('other');
+      expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'e' });
+    });
+  });
+
   it('is not met by the change of another commit, which was under way when it came', () => {
     void approvals.read('fleet', at('b'), saying(T1));
     const compared = approvals.pendingFor(WEB);

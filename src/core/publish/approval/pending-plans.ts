@@ -27,6 +27,12 @@ export interface SourcePlans {
   readonly seen: Readonly<Record<string, readonly string[]>>;
   /** Approved plans whose change was not made yet and that have not expired, by placement. */
   readonly pending: Readonly<Record<string, PendingPlan>>;
+  /** What the last commit took out of the source. Another source may get it by the same commit, and read that later. */
+  readonly left?: LeftPlans | undefined;
+}
+
+interface LeftPlans extends Pick<SourcePlans, 'seen' | 'pending'> {
+  readonly commit: string;
 }
 
 /**
@@ -41,12 +47,15 @@ export interface PlanRead {
   readonly nowMs: number;
   /** The plan tokens of the pull request that the commit merges, by placement. An annotation has precedence. */
   readonly merged?: ReadonlyMap<string, readonly string[]> | undefined;
+  /** The plans of the other sources. Absent: there are none. */
+  readonly others?: readonly SourcePlans[] | undefined;
 }
 
 /**
  * The plans of a source after Berth read this commit and before it applies the commit to the hub. A
  * plan that is no longer in Git is withdrawn. When a source is read for the first time, Berth
- * cannot know whether its annotations are new, so they approve nothing.
+ * cannot know whether its annotations are new, so they approve nothing. Approvals that the commit
+ * moves here from another source are not new: what they are pending for stays pending.
  * @param now the approvals in the objects, by placement
  */
 export function plansAfterRead(
@@ -61,9 +70,48 @@ export function plansAfterRead(
   for (const [placement, tokens] of merged)
     pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
   const changed = before === undefined ? [] : changedApprovals(new Map(Object.entries(before.seen)), now);
-  for (const [placement, tokens] of changed)
-    pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
-  return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending) };
+  for (const [placement, tokens] of changed) {
+    const from =
+      before?.seen[placement] === undefined ? plansItMovedFrom(placement, tokens, read) : undefined;
+    const moved = from?.pending[placement];
+    if (from === undefined)
+      pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
+    else if (moved !== undefined && !hasEnded(moved, read)) pending.push([placement, moved]);
+  }
+  const left = plansThatLeft(before, now, commit);
+  return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending), ...(left && { left }) };
+}
+
+/** The plans of the other source that has these tokens for the placement, or had them until this commit. */
+function plansItMovedFrom(
+  placement: string,
+  tokens: readonly string[],
+  { commit, others = [] }: PlanRead,
+): Pick<SourcePlans, 'seen' | 'pending'> | undefined {
+  return others
+    .flatMap((plans) =>
+      plans.left !== undefined && plans.left.commit === commit ? [plans, plans.left] : [plans],
+    )
+    .find(({ seen }) => tokens.every((token) => seen[placement]?.includes(token)));
+}
+
+/** With what left when the same commit was read before. */
+function plansThatLeft(
+  before: SourcePlans | undefined,
+  now: ReadonlyMap<string, readonly string[]>,
+  commit: string | undefined,
+): LeftPlans | undefined {
+  if (before === undefined || commit === undefined) return undefined;
+  const earlier = before.left?.commit === commit ? before.left : undefined;
+  const isGone = ([placement]: readonly [string, unknown]): boolean => !now.has(placement);
+  const gone = Object.entries(before.seen).filter(isGone);
+  if (gone.length === 0) return earlier;
+  const pending = Object.entries(before.pending).filter(isGone);
+  return {
+    commit,
+    seen: { ...earlier?.seen, ...Object.fromEntries(gone) },
+    pending: { ...earlier?.pending, ...Object.fromEntries(pending) },
+  };
 }
 
 /**
