@@ -12,6 +12,7 @@ import type { SourceObject } from '../../core/model/source-object.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import { PlanJudge } from '../../core/preview/plan-judge.ts';
+import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
@@ -25,10 +26,12 @@ import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 
 /** The objects of one side in Git. */
-interface PlannedFleet {
+export interface PlannedFleet {
   readonly objects: readonly SourceObject[];
   /** Absent: the same as `objects`; see `PlanSide`. */
   readonly declared?: readonly SourceObject[] | undefined;
+  /** What each source declares, for its approvals. Absent: `objects` are of one source. */
+  readonly bySource?: readonly (readonly SourceObject[])[] | undefined;
 }
 
 export interface ContentPlanInput {
@@ -85,8 +88,12 @@ export function planContents(input: ContentPlanInput): PlannedContents {
       : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
   const { clusters: published } = new PublishedClusters().read(decisions);
   const judge = new PlanJudge({
-    base: { objects: base.fleet.objects, placements: baseSnapshot.placements },
-    head: { objects: head.fleet.objects, placements: headSnapshot.placements, commit: head.end.commit },
+    base: { approvals: approvalsIn(base.fleet), placements: baseSnapshot.placements },
+    head: {
+      approvals: approvalsIn(head.fleet),
+      placements: headSnapshot.placements,
+      commit: head.end.commit,
+    },
     live: hub?.placements ?? [],
     published,
     recordsOf: recordsOf ?? (() => []),
@@ -132,6 +139,10 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
   const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
   return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
+}
+
+function approvalsIn({ objects, bySource = [objects] }: PlannedFleet): readonly Approvals[] {
+  return bySource.map((declared) => approvedPlans(declared.map(({ object }) => object)));
 }
 
 /** Joins two lists. The first one is returned as it is if the second is empty, because caches are keyed by the list. */

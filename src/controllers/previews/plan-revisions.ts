@@ -23,12 +23,13 @@ import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
 import { type PlannedSource, SourceReadings } from './source-readings.ts';
 import {
+  type MergedSources,
   mergeSources,
   type OwnerOf,
   type SourceDeclaration,
 } from '../../core/preview/sides/merge-sources.ts';
 import { judgePlan } from './judge-plan.ts';
-import { type ContentPlanInput, planContents } from './plan-contents.ts';
+import { type ContentPlanInput, planContents, type PlannedFleet } from './plan-contents.ts';
 import type { PlanMemory } from './plan-memory.ts';
 
 export interface PlanRevisionsInput {
@@ -121,11 +122,11 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const works = await readWorks(input.hubApi, [mergedBase, mergedHead], deletions);
   const planned = planContents({
     base: {
-      fleet: { ...mergedBase, declared: declaredIn([...baseFleets, ...others]) },
+      fleet: fleetOf(mergedBase, [...baseFleets, ...others]),
       end: { name: input.base, commit: before },
     },
     head: {
-      fleet: { ...mergedHead, declared: declaredIn([...headFleets, ...others]) },
+      fleet: fleetOf(mergedHead, [...headFleets, ...others]),
       end: { name: input.head, commit: head },
     },
     now,
@@ -189,6 +190,10 @@ function withDeletions(
       ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
     ],
   };
+}
+
+function fleetOf(merged: MergedSources, fleets: readonly SourceDeclaration[]): PlannedFleet {
+  return { ...merged, declared: declaredIn(fleets), bySource: fleets.map(({ objects }) => objects) };
 }
 
 function declaredIn(fleets: readonly SourceDeclaration[]): SourceDeclaration['objects'] {

@@ -2,10 +2,9 @@ import { activeHold } from '../publish/approval/active-hold.ts';
 import { jsonEqual } from '../model/json-equal.ts';
 import { namespacedName } from '../model/object-ref.ts';
 import type { Placement } from '../model/kind/placement.ts';
-import type { SourceObject } from '../model/source-object.ts';
 import { samePlacementSpec } from '../sources/same-placement-spec.ts';
 import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import { approvedPlans, changedApprovals } from '../publish/approval/approved-plans.ts';
+import { addedApprovals, type Approvals, joinApprovals } from '../publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../publish/record/compact-record.ts';
 import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
@@ -17,7 +16,8 @@ import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/rem
 
 /** One side of a merge, as declared in Git. */
 export interface GitRevision {
-  readonly objects: readonly SourceObject[];
+  /** Of each source, in the same order on both sides. */
+  readonly approvals: readonly Approvals[];
   readonly placements: readonly Placement[];
   /** The full commit id, if known. */
   readonly commit?: string | undefined;
@@ -44,7 +44,7 @@ export class PlanJudge {
   readonly #nowMs: number;
   readonly #live: ReadonlyMap<string, Placement>;
   readonly #specs: readonly [base: ReadonlyMap<string, Placement>, head: ReadonlyMap<string, Placement>];
-  readonly #approvals: Approvals;
+  readonly #approvals: ComparedApprovals;
 
   constructor(options: PlanJudgeOptions) {
     const { base, head, live, now } = options;
@@ -52,7 +52,7 @@ export class PlanJudge {
     this.#nowMs = Date.parse(now);
     this.#live = byKey(live);
     this.#specs = [byKey(base.placements), byKey(head.placements)];
-    this.#approvals = approvalsOf(base.objects, head.objects);
+    this.#approvals = approvalsOf(base.approvals, head.approvals);
   }
 
   /**
@@ -150,17 +150,15 @@ export class PlanJudge {
   }
 }
 
-interface Approvals {
+interface ComparedApprovals {
   /** All approvals that the head declares, by `namespace/name`. */
-  readonly declared: ReadonlyMap<string, readonly string[]>;
+  readonly declared: Approvals;
   /** Those that the base does not declare. They are valid for the change that the merge makes. */
-  readonly added: ReadonlyMap<string, readonly string[]>;
+  readonly added: Approvals;
 }
 
-function approvalsOf(base: readonly SourceObject[], head: readonly SourceObject[]): Approvals {
-  const before = approvedPlans(base.map(({ object }) => object));
-  const declared = approvedPlans(head.map(({ object }) => object));
-  return { declared, added: changedApprovals(before, declared) };
+function approvalsOf(base: readonly Approvals[], head: readonly Approvals[]): ComparedApprovals {
+  return { declared: joinApprovals(head), added: addedApprovals(base, head) };
 }
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {

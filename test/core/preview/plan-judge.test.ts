@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { SourceObject } from '../../../src/core/model/source-object.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import { PlanJudge, type PlanJudgeOptions } from '../../../src/core/preview/plan-judge.ts';
+import { approvedPlans } from '../../../src/core/publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 
@@ -18,8 +18,7 @@ const placement = (annotations: Record<string, string> = {}, numberOfClusters?: 
   spec: { numberOfClusters },
 });
 
-const sourceOf = (object: Placement): SourceObject => ({ object }) as unknown as SourceObject;
-const side = (one: Placement) => ({ objects: [sourceOf(one)], placements: [one] });
+const side = (one: Placement) => ({ approvals: [approvedPlans([one])], placements: [one] });
 
 const result = (selected: readonly string[], of = placement()): ScheduleResult =>
   ({

@@ -11,6 +11,9 @@ export interface ApprovedPlan {
   readonly commit: string | undefined;
 }
 
+/** The plan tokens that one source approves, by placement (`namespace/name`). */
+export type Approvals = ReadonlyMap<string, readonly string[]>;
+
 const ENTRY = /^(?:([^/=]+\/[^/=]+)=)?([0-9a-f]{12})$/;
 
 /**
@@ -34,9 +37,7 @@ export function planEntries({ metadata }: Pick<KubeObject, 'metadata'>): readonl
  * of any object approves a plan. A release on the placement does too, because a release approves
  * exactly one change.
  */
-export function approvedPlans(
-  objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>,
-): ReadonlyMap<string, readonly string[]> {
+export function approvedPlans(objects: Iterable<Pick<KubeObject, 'kind' | 'metadata'>>): Approvals {
   const plans = new Map<string, readonly string[]>();
   const add = (placement: string, tokens: readonly string[]): void => {
     if (tokens.length > 0) plans.set(placement, [...(plans.get(placement) ?? []), ...tokens]);
@@ -53,11 +54,42 @@ export function approvedPlans(
 }
 
 /** The approvals that a commit changes: all tokens of each placement whose tokens are not the same as before. */
-export function changedApprovals(
-  before: ReadonlyMap<string, readonly string[]>,
-  now: ReadonlyMap<string, readonly string[]>,
-): ReadonlyMap<string, readonly string[]> {
+export function changedApprovals(before: Approvals, now: Approvals): Approvals {
   return new Map(
     [...now].filter(([placement, tokens]) => tokens.join() !== (before.get(placement) ?? []).join()),
   );
+}
+
+/**
+ * The approvals that a commit brings, of all sources. Those that it only moves from one source to another are not new,
+ * as in `plansAfterRead`.
+ * @param before the approvals of each source
+ * @param now those of the same sources, in the same order
+ */
+export function addedApprovals(before: readonly Approvals[], now: readonly Approvals[]): Approvals {
+  const none: Approvals = new Map();
+  return joinApprovals(
+    now.map((approvals, at) => {
+      const own = before[at] ?? none;
+      const others = before.filter((_, other) => other !== at);
+      const isNew = ([placement, tokens]: readonly [string, readonly string[]]): boolean =>
+        own.has(placement) || !others.some((other) => hasApproved(other.get(placement), tokens));
+      return new Map([...changedApprovals(own, approvals)].filter(isNew));
+    }),
+  );
+}
+
+/** Whether all these tokens of a placement were there before. */
+export function hasApproved(before: readonly string[] | undefined, tokens: readonly string[]): boolean {
+  return tokens.every((token) => before?.includes(token));
+}
+
+/** All tokens of several sources. */
+export function joinApprovals(approvals: readonly Approvals[]): Approvals {
+  const [only, ...more] = approvals;
+  if (only !== undefined && more.length === 0) return only;
+  const joined = new Map<string, readonly string[]>();
+  for (const [placement, tokens] of approvals.flatMap((one) => [...one]))
+    joined.set(placement, [...(joined.get(placement) ?? []), ...tokens]);
+  return joined;
 }

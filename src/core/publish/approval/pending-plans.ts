@@ -1,4 +1,4 @@
-import { type ApprovedPlan, changedApprovals } from './approved-plans.ts';
+import { type ApprovedPlan, type Approvals, changedApprovals, hasApproved } from './approved-plans.ts';
 
 /**
  * The hub changes after a commit is read, and decisions change after the hub. Until both are done,
@@ -46,7 +46,7 @@ export interface PlanRead {
   readonly commit: string | undefined;
   readonly nowMs: number;
   /** The plan tokens of the pull request that the commit merges, by placement. An annotation has precedence. */
-  readonly merged?: ReadonlyMap<string, readonly string[]> | undefined;
+  readonly merged?: Approvals | undefined;
   /** The plans of the other sources. Absent: there are none. */
   readonly others?: readonly SourcePlans[] | undefined;
 }
@@ -58,11 +58,7 @@ export interface PlanRead {
  * moves here from another source are not new: what they are pending for stays pending.
  * @param now the approvals in the objects, by placement
  */
-export function plansAfterRead(
-  before: SourcePlans | undefined,
-  now: ReadonlyMap<string, readonly string[]>,
-  read: PlanRead,
-): SourcePlans {
+export function plansAfterRead(before: SourcePlans | undefined, now: Approvals, read: PlanRead): SourcePlans {
   const { commit, merged = new Map<string, readonly string[]>() } = read;
   const pending = Object.entries(before?.pending ?? {}).filter(
     ([placement, plan]) => !hasEnded(plan, read) && (plan.ofPullRequest === true || now.has(placement)),
@@ -92,13 +88,13 @@ function plansItMovedFrom(
     .flatMap((plans) =>
       plans.left !== undefined && plans.left.commit === commit ? [plans, plans.left] : [plans],
     )
-    .find(({ seen }) => tokens.every((token) => seen[placement]?.includes(token)));
+    .find(({ seen }) => hasApproved(seen[placement], tokens));
 }
 
 /** With what left when the same commit was read before. */
 function plansThatLeft(
   before: SourcePlans | undefined,
-  now: ReadonlyMap<string, readonly string[]>,
+  now: Approvals,
   commit: string | undefined,
 ): LeftPlans | undefined {
   if (before === undefined || commit === undefined) return undefined;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { approvedPlans } from '../../../../src/core/publish/approval/approved-plans.ts';
+import { addedApprovals, approvedPlans } from '../../../../src/core/publish/approval/approved-plans.ts';
 import { checkApprovedPlans } from '../../../../src/core/sources/check-approved-plans.ts';
 
 const T1 = '0a1b2c3d4e5f';
@@ -10,6 +10,8 @@ const object = (kind: string, annotations?: Record<string, string>): KubeObject 
   kind,
   metadata: { name: 'web', namespace: 'team-a', ...(annotations && { annotations }) },
 });
+
+type Tokens = Record<string, readonly string[]>;
 
 describe('approvedPlans', () => {
   it.each([
@@ -69,4 +71,45 @@ describe('approvedPlans', () => {
         path: ['metadata', 'annotations', 'berth.dev/plan'],
       });
   });
+
+  it.each([
+    { name: 'a new one', before: [{}], now: [{ web: [T1] }], want: { web: [T1] } },
+    { name: 'not one that was there', before: [{ web: [T1] }], now: [{ web: [T1] }], want: {} },
+    {
+      name: 'all of a placement of which one changes',
+      before: [{ web: [T1] }],
+      now: [{ web: [T1, T2] }],
+      want: { web: [T1, T2] },
+    },
+    {
+      name: 'not one that moves to another source',
+      before: [{ web: [T1] }, {}],
+      now: [{}, { web: [T1] }],
+      want: {},
+    },
+    {
+      name: 'another one in another source',
+      before: [{ web: [T1] }, {}],
+      now: [{}, { web: [T2] }],
+      want: { web: [T2] },
+    },
+    {
+      name: 'one beside that of another source',
+      before: [{ web: [T1] }, {}],
+      now: [{ web: [T1] }, { web: [T2] }],
+      want: { web: [T2] },
+    },
+    {
+      name: 'those of two sources',
+      before: [{}, {}],
+      now: [{ web: [T1] }, { web: [T2], api: [T1] }],
+      want: { web: [T1, T2], api: [T1] },
+    },
+  ] as { name: string; before: Tokens[]; now: Tokens[]; want: Tokens }[])(
+    'says what a commit adds: $name',
+    ({ before, now, want }) => {
+      const maps = (sides: readonly Tokens[]) => sides.map((side) => new Map(Object.entries(side)));
+      expect(Object.fromEntries(addedApprovals(maps(before), maps(now)))).toEqual(want);
+    },
+  );
 });
