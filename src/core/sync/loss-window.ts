@@ -3,7 +3,6 @@ import { formatRef, identityOf, refOf } from '../model/object-ref.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { deletionMark } from './deletion-window.ts';
 import { objectMark, splitMarks } from './object-mark.ts';
 
 /** The losses of one holder without a release. As in the window of publication, only the number is stored. */
@@ -13,7 +12,7 @@ export interface EarlierLoss {
   readonly holder: string;
   /** Clusters or works. */
   readonly count: number;
-  /** Marks of the deleted objects that caused it (see `deletionMark`). None: unknown. */
+  /** Marks of the deleted objects that caused it, with their uids: an object that is created again is another one. None: unknown. */
   readonly causes: readonly string[];
 }
 
@@ -65,19 +64,19 @@ export function lossEntries(pass: LosingPass, atMs: number): readonly EarlierLos
 }
 
 /**
- * The earlier losses that count in addition to those of a pass. A loss does not count while all its causes exist: the
- * controller stopped before it deleted them, or they came back. If the pass deletes a cause again, only what the
- * earlier loss exceeds the new one by is added: both are the same deletion.
- * @param existing identities of the objects that exist before the pass
+ * The earlier losses that count in addition to those of a pass. A loss does not count if none of its causes was
+ * deleted: the controller was stopped before. If only some were deleted, and the pass deletes others, both are one
+ * deletion: only the part of the earlier loss that is more than the new one counts.
+ * @param members the objects of the source on the hub, before the pass
  */
 export function lossesBefore(
   earlier: readonly EarlierLoss[],
-  existing: Iterable<string>,
+  members: readonly KubeObject[],
   pass: LosingPass,
 ): readonly EarlierLoss[] {
   if (!earlier.some(({ causes }) => causes.length > 0)) return earlier;
-  const present = new Set<string>();
-  for (const identity of existing) present.add(deletionMark(pass.digest, identity));
+  const stay = members.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+  const present = new Set(stay.map((object) => causeMark(object, pass)));
   const leaving = new Set(marksByName(pass).values());
   const counts = new Map(lossEntries(pass, 0).map(({ holder, count }) => [holder, count]));
   return earlier.flatMap((loss) => {
@@ -89,10 +88,12 @@ export function lossesBefore(
 }
 
 /** By the name that `DeletionLoss.by` has. */
-function marksByName({ objects, digest }: LosingPass): ReadonlyMap<string, string> {
-  return new Map(
-    objects.map((object) => [formatRef(refOf(object)), deletionMark(digest, identityOf(object))]),
-  );
+function marksByName(pass: LosingPass): ReadonlyMap<string, string> {
+  return new Map(pass.objects.map((object) => [formatRef(refOf(object)), causeMark(object, pass)]));
+}
+
+function causeMark(object: KubeObject, { digest }: Pick<LosingPass, 'digest'>): string {
+  return objectMark(digest, `${identityOf(object)} ${object.metadata.uid ?? ''}`);
 }
 
 /**

@@ -130,7 +130,7 @@ export function planPrune(input: PruneInput): PrunePlan {
   const { losses = [], earlierLosses } = input;
   const before = earlierLosses && {
     ...earlierLosses,
-    losses: lossesBefore(earlierLosses.losses, existingIdentities(input), { objects, losses, digest }),
+    losses: lossesBefore(earlierLosses.losses, input.members, { objects, losses, digest }),
   };
   const lost = judgeLosses(losses, { ...input, earlierLosses: before });
   const problem = holdOf(input, names, lost?.text);
@@ -246,16 +246,6 @@ export function countedMembers({
       if (!present.has(identity) && gone.has(deletionMark(digest, identity)))
         present.set(identity, { identity, isLeaving: false });
   return [...present.values()];
-}
-
-/** Of the objects that are on the hub, or will be: of this source and of the others. */
-export function existingIdentities({
-  members,
-  wanted,
-  earlier = NOTHING_EARLIER,
-}: Pick<PruneInput, 'members' | 'wanted' | 'earlier'>): ReadonlySet<string> {
-  const present = members.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  return new Set([...present.map(identityOf), ...wanted, ...earlier.elsewhere]);
 }
 
 const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };

@@ -65,7 +65,10 @@ describe('what the parent of an ApplySet remembers', () => {
     expect(input).toEqual({
       releasedTokens: ['bb', 'cc', 'dd'],
       releases: memory.releases,
-      earlierLosses: { losses: [{ atMs: 900_000, holder: 'abcdef0123', count: 2, causes: [] }], windowMs: 600_000 },
+      earlierLosses: {
+        losses: [{ atMs: 900_000, holder: 'abcdef0123', count: 2, causes: [] }],
+        windowMs: 600_000,
+      },
       earlier: { deletions: [{ atMs: 900_000, marks: [], unnamed: 3 }], windowMs: 600_000, elsewhere: ['x'] },
     });
     // In `default`, or in no namespace where the kind has none.

@@ -10,9 +10,9 @@ import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-reco
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
 import {
   countedMembers,
-  existingIdentities,
   objectsToPrune,
   planPrune,
+  type PruneInput,
   type PrunePlan,
 } from '../../../core/sync/plan-prune.ts';
 import { lossEntries, lossesBefore, noteLosses } from '../../../core/sync/loss-window.ts';
@@ -81,7 +81,7 @@ export async function pruneHub(
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
-      ? await prune(parts, input, { ...plan, ...losses }, { ...memory, existing: existingIdentities(known) })
+      ? await prune(parts, input, { ...plan, ...losses }, { ...memory, members: known.members })
       : await hold(parts, plan, state, { ...memory, counted: countedMembers(known).length });
   return {
     ...outcome,
@@ -142,9 +142,9 @@ async function prune(
   parts: PruneParts,
   input: SyncInput,
   plan: Extract<PrunePlan, { kind: 'prune' }> & { readonly losses: readonly DeletionLoss[] },
-  memory: PruneMemory & { readonly existing: ReadonlySet<string> },
+  memory: PruneMemory & Pick<PruneInput, 'members'>,
 ): Promise<PruneOutcome> {
-  const { releases, lastRelease, earlier, earlierLosses, existing, nowMs } = memory;
+  const { releases, lastRelease, earlier, earlierLosses, members, nowMs } = memory;
   const { objects, losses, releasedToken, isRest = false } = plan;
   const marks = objects.map((object) => markOf(parts, object));
   const token = isRest ? lastRelease?.token : releasedToken;
@@ -154,7 +154,7 @@ async function prune(
   const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
   const windowNotes = (objectsDeleted: readonly KubeObject[]): Notes => {
     const pass = { objects: objectsDeleted, losses, digest: parts.digest };
-    const before = lossesBefore(earlierLosses, existing, pass);
+    const before = lossesBefore(earlierLosses, members, pass);
     return {
       ...noteDeletions([...earlier, deletionOf(parts, objectsDeleted, nowMs)], nowMs),
       ...noteLosses([...before, ...lossEntries(pass, nowMs)], nowMs),
