@@ -82,10 +82,8 @@ export class PlanApprovals {
     // Commits before the first read were merged before Berth followed the source.
     const merged = before && commit && this.#findMergedPlan(source, commit.tree);
     const others = this.#sources.flatMap((name) => (name === source ? [] : (this.#store.get(name) ?? [])));
-    const plans = plansAfterRead(before, now, {
-      ...{ commit: commit?.id, nowMs: this.#clock.now() },
-      ...{ merged, others },
-    });
+    const nowMs = this.#clock.now();
+    const plans = plansAfterRead(before, now, { commit: commit?.id, nowMs, merged, others });
     const gone = Object.entries(before?.pending ?? {}).filter(
       ([placement, { tokens, ofPullRequest }]) =>
         ofPullRequest !== true && tokens.join() !== (now.get(placement) ?? []).join(),

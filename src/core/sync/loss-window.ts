@@ -78,12 +78,14 @@ export function lossesBefore(
   const stay = members.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   const present = new Set(stay.map((object) => causeMark(object, pass)));
   const leaving = new Set(marksByName(pass).values());
-  const counts = new Map(lossEntries(pass, 0).map(({ holder, count }) => [holder, count]));
+  const repeated = new Map(lossEntries(pass, 0).map(({ holder, count }) => [holder, count]));
   return earlier.flatMap((loss) => {
     const { causes, holder } = loss;
     if (causes.length > 0 && causes.every((mark) => present.has(mark))) return [];
-    const repeated = causes.some((mark) => leaving.has(mark)) ? (counts.get(holder) ?? 0) : 0;
-    return loss.count > repeated ? [{ ...loss, count: loss.count - repeated }] : [];
+    const again = causes.some((mark) => leaving.has(mark)) ? (repeated.get(holder) ?? 0) : 0;
+    const count = Math.max(0, loss.count - again);
+    repeated.set(holder, (repeated.get(holder) ?? 0) - (loss.count - count));
+    return count === 0 ? [] : [{ ...loss, count }];
   });
 }
 

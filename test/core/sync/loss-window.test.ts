@@ -124,6 +124,18 @@ describe('what deletions took away before', () => {
     expect(sumEarlierLosses(counted, markOf('web'))).toBe(want);
   });
 
+  it('takes a loss that is repeated from the earlier ones once', () => {
+    const by = ['ManagedCluster c1', 'ManagedCluster c2', 'ManagedCluster c3', 'ManagedCluster c4'];
+    const lost = (count: number): DeletionLoss => ({ ...loss('web', count, 9), by });
+    const before = [
+      ...lossEntries(passOf([lost(3)], ['c1', 'c2']), 1_000),
+      ...lossEntries(passOf([lost(4)], ['c3', 'c4']), 2_000),
+    ];
+    const pass = passOf([lost(5)], ['c2', 'c4']);
+    const counted = lossesBefore(before, [cluster('c2'), cluster('c4')], pass);
+    expect(counted.map(({ atMs, count }) => [atMs, count])).toEqual([[2_000, 2]]);
+  });
+
   it('counts when what was deleted is there again', () => {
     const before = entriesOf([loss('web', 4, 8)], 1_000);
     const pass = passOf([], []);
