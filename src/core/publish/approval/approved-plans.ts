@@ -55,9 +55,7 @@ export function approvedPlans(objects: Iterable<Pick<KubeObject, 'kind' | 'metad
 
 /** The approvals that a commit changes: all tokens of each placement whose tokens are not the same as before. */
 export function changedApprovals(before: Approvals, now: Approvals): Approvals {
-  return new Map(
-    [...now].filter(([placement, tokens]) => tokens.join() !== (before.get(placement) ?? []).join()),
-  );
+  return new Map([...now].filter(([placement, tokens]) => !isSameApproval(before.get(placement), tokens)));
 }
 
 /**
@@ -73,15 +71,15 @@ export function addedApprovals(before: readonly Approvals[], now: readonly Appro
       const own = before[at] ?? none;
       const others = before.filter((_, other) => other !== at);
       const isNew = ([placement, tokens]: readonly [string, readonly string[]]): boolean =>
-        own.has(placement) || !others.some((other) => hasApproved(other.get(placement), tokens));
+        own.has(placement) || !others.some((other) => isSameApproval(other.get(placement), tokens));
       return new Map([...changedApprovals(own, approvals)].filter(isNew));
     }),
   );
 }
 
-/** Whether all these tokens of a placement were there before. */
-export function hasApproved(before: readonly string[] | undefined, tokens: readonly string[]): boolean {
-  return tokens.every((token) => before?.includes(token));
+/** Whether these are all tokens that the placement had before. */
+export function isSameApproval(before: readonly string[] | undefined, tokens: readonly string[]): boolean {
+  return before?.join() === tokens.join();
 }
 
 /** All tokens of several sources. */

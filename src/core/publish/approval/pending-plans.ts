@@ -1,4 +1,4 @@
-import { type ApprovedPlan, type Approvals, changedApprovals, hasApproved } from './approved-plans.ts';
+import { type ApprovedPlan, type Approvals, changedApprovals, isSameApproval } from './approved-plans.ts';
 
 /**
  * The hub changes after a commit is read, and decisions change after the hub. Until both are done,
@@ -88,7 +88,7 @@ function plansItMovedFrom(
     .flatMap((plans) =>
       plans.left !== undefined && plans.left.commit === commit ? [plans, plans.left] : [plans],
     )
-    .find(({ seen }) => hasApproved(seen[placement], tokens));
+    .find(({ seen }) => isSameApproval(seen[placement], tokens));
 }
 
 /** With what left when the same commit was read before. */

@@ -94,6 +94,12 @@ describe('approvedPlans', () => {
       want: { web: [T2] },
     },
     {
+      name: 'one of several that the other source had',
+      before: [{ web: [T1, T2] }, {}],
+      now: [{}, { web: [T1] }],
+      want: { web: [T1] },
+    },
+    {
       name: 'one beside that of another source',
       before: [{ web: [T1] }, {}],
       now: [{ web: [T1] }, { web: [T2] }],
