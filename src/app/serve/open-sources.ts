@@ -30,7 +30,11 @@ import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
 import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { type ServeOptions } from '../settings/serve-options.ts';
-import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import {
+  followedRef,
+  type ServeSource,
+  sourceNameOf,
+} from '../../controllers/sources/progress/source-options.ts';
 
 export interface OpenSource {
   readonly loop: GitLoop;
@@ -68,11 +72,12 @@ export async function openSources(
   const writers = named.filter(({ from }) => from.sync !== 'observe');
   const claims = new SourceClaims(
     options.clock,
-    writers.map(({ from, name }) => ({ name, force: from.force === true })),
+    writers.map(({ from, name }) => ({ name, force: from.force === true, ref: followedRef(from) })),
   );
   const fetch = (source: string): void => void events.emit({ kind: 'fetch-wanted', source });
   claims.fetches.onWanted(fetch);
   claims.deletions.onFree(fetch);
+  claims.moves.onFree(fetch);
   events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
     named.map(({ from, name }) => openSource(options, from, { ...dependencies, name, claims, pool })),

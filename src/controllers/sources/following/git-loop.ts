@@ -227,7 +227,7 @@ export class GitLoop {
       requested !== this.#comparesDone ||
       this.#outcome?.problems.some((problem) => problem.retry) === true ||
       this.#outcome?.pruneHeld !== undefined ||
-      this.#outcome?.pruneWaits === true;
+      this.#outcome?.waits === true;
     if (sync === undefined || (this.#syncedCommit === commit && !due && !retry)) return;
     // A new commit is applied incrementally; full comparisons are made at the interval and on
     // request.
@@ -278,8 +278,8 @@ export class GitLoop {
   }
 
   get #isPartial(): boolean {
-    const { problems = [], pruneWaits = false } = this.#outcome ?? {};
-    return pruneWaits || problems.some(({ isCommitPartial }) => isCommitPartial === true);
+    const { problems = [], waits = false } = this.#outcome ?? {};
+    return waits || problems.some(({ isCommitPartial }) => isCommitPartial === true);
   }
 
   /**

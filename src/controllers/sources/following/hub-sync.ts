@@ -24,7 +24,7 @@ import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-he
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
-import { MemberOwners } from '../members/member-owners.ts';
+import { MemberOwners, MOVE_AWAITED } from '../members/member-owners.ts';
 import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
 import { waitForNamespace } from './wait-for-namespace.ts';
@@ -46,6 +46,12 @@ interface Tally {
   unchanged: number;
   pruned: number;
   readonly problems: SyncProblem[];
+  /** See `SyncOutcome`. */
+  waits: boolean;
+}
+
+function emptyTally(unchanged: number): Tally {
+  return { applied: 0, unchanged, pruned: 0, problems: [], waits: false };
 }
 
 /**
@@ -124,7 +130,7 @@ export class HubSync {
       changed === undefined || changed.length > MAX_READ_ONE_BY_ONE
         ? await this.#syncAll(input, wanted, signal)
         : await this.#syncChanged(changed, wanted);
-    const isOpen = outcome.pruneHeld !== undefined || outcome.pruneWaits === true;
+    const isOpen = outcome.pruneHeld !== undefined || outcome.waits;
     if (outcome.problems.length === 0 && !isOpen) this.#settled = wanted;
     return outcome;
   }
@@ -133,10 +139,10 @@ export class HubSync {
    * Publishes the current content of the source to the other sources of the controller.
    * @returns its objects that belong on the hub
    */
-  claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
+  claim({ objects, commit }: Pick<SyncInput, 'objects' | 'commit'>): readonly SourceObject[] {
     const { claims, source, isApplied = () => true } = this.#options;
     const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision' && isApplied(object));
-    claims.claim(source, wanted, (identity) => this.#owners.owns(identity));
+    claims.claim(source, wanted, (identity) => this.#owners.owns(identity), commit?.id);
     return wanted;
   }
 
@@ -144,12 +150,7 @@ export class HubSync {
     changed: readonly SourceObject[],
     wanted: readonly SourceObject[],
   ): Promise<SyncOutcome> {
-    const tally: Tally = {
-      applied: 0,
-      unchanged: wanted.length - changed.length,
-      pruned: 0,
-      problems: [],
-    };
+    const tally = emptyTally(wanted.length - changed.length);
     await this.#applyAll(changed, undefined, tally);
     return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
@@ -159,7 +160,7 @@ export class HubSync {
     wanted: readonly SourceObject[],
     signal: AbortSignal | undefined,
   ): Promise<SyncOutcome> {
-    const tally: Tally = { applied: 0, unchanged: 0, pruned: 0, problems: [] };
+    const tally = emptyTally(0);
     this.#namespaces.forget();
     const parent = await this.#registry.readParent();
     const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
@@ -193,6 +194,8 @@ export class HubSync {
     const found = { members: judged, areAll: unlisted.length === 0, others, parent };
     const membersBefore = await recordMemberCount(parts, input.objects, found);
     await this.#applyAll(known, members, tally);
+    // Deletions are judged by the complete commit.
+    if (tally.waits) return { ...tally, pruneHeld: undefined, unlisted };
     const left = input.objects.filter(({ object }) => !isApplied(object));
     const arrives = tally.applied + tally.unchanged > 0;
     const { deleted, problems, ...pruned } = await pruneHub(parts, input, {
@@ -235,7 +238,8 @@ export class HubSync {
       if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-      tally.problems.push(syncProblemOf(entry, error));
+      if (error.code === MOVE_AWAITED) tally.waits = true;
+      else tally.problems.push(syncProblemOf(entry, error));
     }
   }
 

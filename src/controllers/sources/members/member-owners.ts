@@ -6,13 +6,16 @@ import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
 
+/** Code of the error for an object that another source of the same ref may release when it has read the commit. */
+export const MOVE_AWAITED = 'sync.move-awaited';
+
 export interface MemberOwnersOptions {
   readonly source: string;
   /** The id of the ApplySet. */
   readonly id: string;
   /** Take over objects that belong to others. */
   readonly force: boolean;
-  readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource'>;
+  readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource' | 'moves'>;
   readonly registry: Pick<ApplySetRegistry, 'setOf' | 'sourceOf'>;
 }
 
@@ -72,12 +75,18 @@ export class MemberOwners {
     }
   }
 
-  /** @throws TransientError when the object belongs to another source or ApplySet */
+  /** @throws TransientError when the object belongs to another source or ApplySet; with the code `MOVE_AWAITED` if it may move here */
   async requireFree(id: string, object: KubeObject): Promise<void> {
     const { claims, source } = this.#options;
     if (this.#owned.has(id)) return;
     const owner = await this.#ownerOf(id);
     if (owner === undefined) return;
+    const subject = formatRef(refOf(object));
+    if ('source' in owner && claims.moves.mustWait(source, owner.source))
+      throw new TransientError(`waits until source ${owner.source} has read the commit`, {
+        code: MOVE_AWAITED,
+        subject,
+      });
     const at = (name: string): string => {
       const place = claims.locationOf(name, id);
       return place === undefined ? '' : ` (${place})`;
@@ -87,7 +96,7 @@ export class MemberOwners {
     throw new TransientError(
       `belongs to ${named} and is also declared in source ${source}${at(source)}, but only one source may declare it: remove it from one of the two, ` +
         'or set force for this source',
-      { code: 'sync.owned', subject: formatRef(refOf(object)) },
+      { code: 'sync.owned', subject },
     );
   }
 

@@ -34,15 +34,12 @@ export class DeletionOrder {
   }
 
   /** Makes a pass of the source. Its deletions stay open if it must try again. */
-  async during<T extends { readonly pruneWaits?: boolean | undefined }>(
-    source: string,
-    pass: () => Promise<T>,
-  ): Promise<T> {
+  async during<T extends { readonly waits: boolean }>(source: string, pass: () => Promise<T>): Promise<T> {
     this.begins(source);
     let waits = false;
     try {
       const outcome = await pass();
-      waits = outcome.pruneWaits === true;
+      waits = outcome.waits;
       return outcome;
     } finally {
       if (!waits) this.ends(source);

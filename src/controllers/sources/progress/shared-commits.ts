@@ -1,6 +1,5 @@
-import { canonicalJson } from '../../../core/model/json-equal.ts';
 import type { SourceEvent } from './source-events.ts';
-import { type ServeSource, sourceNameOf } from './source-options.ts';
+import { followedRef, type ServeSource, sourceNameOf } from './source-options.ts';
 
 export interface SharedCommitsOptions {
   /** Called when another source has read a commit that this source should read, too: it should fetch now. */
@@ -24,9 +23,8 @@ export class SharedCommits {
 
   constructor(sources: readonly ServeSource[], options: SharedCommitsOptions) {
     this.#options = options;
-    const refOf = ({ url, ref }: ServeSource): string => canonicalJson({ url, ref: ref ?? null });
     for (const source of sources) {
-      const same = sources.filter((other) => other !== source && refOf(other) === refOf(source));
+      const same = sources.filter((other) => other !== source && followedRef(other) === followedRef(source));
       this.#others.set(sourceNameOf(source), same.map(sourceNameOf));
     }
   }

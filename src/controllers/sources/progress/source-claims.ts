@@ -3,6 +3,7 @@ import { formatLocation } from '../../../core/model/source-location.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
 import type { Clock } from '../../../core/ports.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import { AwaitedMoves } from './awaited-moves.ts';
 import { DeletionOrder } from './deletion-order.ts';
 import { FirstReads } from './first-reads.ts';
 import { FreshFetches } from './fresh-fetches.ts';
@@ -32,27 +33,38 @@ export class SourceClaims {
   readonly fetches: FreshFetches;
   /** Which source judges its deletions first. */
   readonly deletions: DeletionOrder;
+  /** Which objects may still move from one source to another. */
+  readonly moves: AwaitedMoves;
 
-  /** @param sources the sources that write to the hub, in the order of the settings */
-  constructor(clock: Clock, sources: readonly { readonly name: string; readonly force: boolean }[]) {
+  /** @param sources the sources that write to the hub, in the order of the settings; `ref`: see `AwaitedMoves` */
+  constructor(
+    clock: Clock,
+    sources: readonly { readonly name: string; readonly force: boolean; readonly ref?: string | undefined }[],
+  ) {
     const names = (force: boolean) =>
       sources.filter((source) => source.force === force).map(({ name }) => name);
     this.#order = [...names(true), ...names(false)];
     this.#reads = new FirstReads(clock, this.#order);
     this.fetches = new FreshFetches(clock, this.#order);
     this.deletions = new DeletionOrder(clock);
+    this.moves = new AwaitedMoves(clock, sources);
   }
 
-  /** @param owns whether the source has the object on the hub, as far as it knows */
-  claim(source: string, objects: readonly SourceObject[], owns: Entry['owns']): void {
+  /**
+   * @param owns whether the source has the object on the hub, as far as it knows
+   * @param commit the id of the commit that was read; undefined for a plain folder
+   */
+  claim(source: string, objects: readonly SourceObject[], owns: Entry['owns'], commit?: string): void {
     this.#entries.set(source, { objects, index: undefined, owns });
     this.#attempted(source);
+    this.moves.claimed(source, commit);
   }
 
   /** Processes the events of sources. */
   handle({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
+    if (kind === 'failed') this.moves.failed(source);
   }
 
   /** The source was read or failed, so that nothing waits for it any more. */

@@ -4,6 +4,7 @@ import type { GitRef } from '../../../adapters/git/repository/git-repository.ts'
 import type { ForgeRepository } from '../../../adapters/forge/request/forge-repository.ts';
 import type { PullRequestForge } from '../../../core/ports.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
+import { canonicalJson } from '../../../core/model/json-equal.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface ServeSource {
@@ -56,6 +57,11 @@ export interface ServeSource {
   readonly onConflict?: 'report' | 'take' | undefined;
   /** Take over objects of other sources, and fields of other managers. Default: false. */
   readonly force?: boolean | undefined;
+}
+
+/** The ref that the source follows, with its repository: the same text for sources that read the same commits. */
+export function followedRef({ url, ref }: Pick<ServeSource, 'url' | 'ref'>): string {
+  return canonicalJson({ url, ref: ref ?? null });
 }
 
 export function sourceNameOf({ name = 'fleet' }: Pick<ServeSource, 'name'>): string {

@@ -33,7 +33,7 @@ import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
 /** Annotations of the ApplySet parent. */
 type Notes = Readonly<Record<string, string>>;
 
-export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'pruneWaits' | 'released'> {
+export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'waits' | 'released'> {
   readonly deleted: readonly KubeObject[];
   readonly problems: readonly SyncProblem[];
 }
@@ -50,7 +50,7 @@ export async function pruneHub(
   const { arrives, membersBefore, notServed } = state;
   const memory = { ...pruneMemoryOf(parts, state), membersBefore };
   const known = pruneInputOf(parts, input.objects, memory, state);
-  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined };
+  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined, waits: false };
   const losses = await lossesOf(parts, input.complete ? objectsToPrune(known) : []);
   if ('problem' in losses) return { ...nothing, problems: [losses.problem] };
   const plan = planPrune({
@@ -76,8 +76,8 @@ export async function pruneHub(
   // Another source may have an object, or delete what would lose something, in a commit that it has not read yet.
   const isOfCommit = leaving.length > 0 && (plan.kind === 'prune' || isForLosses);
   const about = [...(isOfCommit ? [input.commit?.id] : []), ...leaving].join();
-  if (!parts.claims.fetches.areFresh(parts.source, about)) return { ...nothing, pruneWaits: true };
-  if (isForLosses && mustWait(parts, losses.losses)) return { ...nothing, pruneWaits: true };
+  if (!parts.claims.fetches.areFresh(parts.source, about)) return { ...nothing, waits: true };
+  if (isForLosses && mustWait(parts, losses.losses)) return { ...nothing, waits: true };
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
@@ -112,7 +112,7 @@ async function hold(
     ...noteDeletions(earlier, nowMs),
     ...noteLosses(earlierLosses, nowMs),
   });
-  return { deleted: [], problems: [], pruneHeld: { message, token } };
+  return { deleted: [], problems: [], pruneHeld: { message, token }, waits: false };
 }
 
 interface Losses {
@@ -187,6 +187,7 @@ async function prune(
     deleted,
     problems,
     pruneHeld: undefined,
+    waits: false,
     released: deleted.length > 0 || !isRest ? released : undefined,
   };
 }

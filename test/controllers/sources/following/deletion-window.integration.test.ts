@@ -131,7 +131,7 @@ describe('deletions bit by bit', () => {
     await Promise.all([apps.says([settings('own')]), fleet.says([...from(0), secret])]);
     /** Nothing is deleted before the other source has looked at its remote. */
     const deletes = async (objects: readonly KubeObject[]): Promise<SyncOutcome> => {
-      expect(await fleet.says(objects)).toMatchObject({ pruned: 0, pruneHeld: undefined, pruneWaits: true });
+      expect(await fleet.says(objects)).toMatchObject({ pruned: 0, pruneHeld: undefined, waits: true });
       for (const kind of ['fetching', 'followed'] as const) claims.handle({ kind, source: 'apps' });
       return fleet.says(objects);
     };

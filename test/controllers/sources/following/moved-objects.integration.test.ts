@@ -5,7 +5,7 @@ import type { SourceObject } from '../../../../src/core/model/source-object.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import { FreshFetches } from '../../../../src/controllers/sources/progress/fresh-fetches.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { yaml } from '../../../app/serve/fleet-fixture.ts';
+import { baseFiles, namespace, placement, retired, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';
@@ -130,7 +130,7 @@ describe('objects that move to a source which has not looked at its remote since
     look();
     const sync = hubSyncFor({ api, source: 'first', claims, concurrency: 1 });
     await sync.sync({ objects: said('a', 'b', 'stays'), complete: true });
-    expect(await sync.sync({ objects: said('stays'), complete: true })).toMatchObject({ pruneWaits: true });
+    expect(await sync.sync({ objects: said('stays'), complete: true })).toMatchObject({ waits: true });
     look();
     const { pruned, problems } = await sync.sync({ objects: said('stays'), complete: true });
     expect([deletions.length, pruned, problems]).toEqual([1, 1, []]);
@@ -183,9 +183,9 @@ describe('objects that move to a source which has not looked at its remote since
     const token = pruneHeld?.token ?? '';
     // This commit releases the deletion of all three, and moves one of them.
     const third = said(['stays'], token);
-    expect(await follow(3, third)).toMatchObject({ pruned: 0, pruneWaits: true });
+    expect(await follow(3, third)).toMatchObject({ pruned: 0, waits: true });
     look('a');
-    expect(await follow(3, third)).toMatchObject({ pruned: 0, pruneWaits: true });
+    expect(await follow(3, third)).toMatchObject({ pruned: 0, waits: true });
     look('a');
     expect(await follow(3, third)).toMatchObject({ pruned: 2, pruneHeld: undefined });
     expect(await uids()).toEqual([expect.stringContaining('-'), 'b']);
@@ -197,6 +197,67 @@ describe('objects that move to a source which has not looked at its remote since
     fleet.second.remove();
     fleet.git.commit({ 'a.yaml': undefined });
     await fleet.event('synced', ({ source, pruned }) => source === 'first' && pruned === 2);
+  });
+});
+
+/** The source that gets an object reads the commit first, and the one that has it may read it late. */
+describe('an object that a commit moves to a source which reads it first', () => {
+  let fleet: ServedFleet;
+  let gate: Promise<void> = Promise.resolve();
+  let open: () => void = () => undefined;
+  beforeEach(async () => {
+    fleet = await ServedFleet.create();
+  });
+  afterEach(() => {
+    open();
+    return fleet.close();
+  });
+  const web = (numberOfClusters: number) => yaml(placement('web', { numberOfClusters }));
+  const begin = async (): Promise<number> => {
+    const base = Object.entries(baseFiles).map(([file, text]) => [`first/${file}`, text]);
+    const second = { 'second/web.yaml': web(2), 'second/own.yaml': yaml(namespace('own')) };
+    fleet.git.commit({ ...Object.fromEntries(base), ...second });
+    const { path: url } = fleet.git;
+    await fleet.serve({
+      sources: [
+        { name: 'first', url, paths: ['first'] },
+        {
+          name: 'second',
+          url,
+          paths: ['second'],
+          auth: { type: 'provider', get: () => gate.then(() => ({ type: 'none' })) },
+        },
+      ],
+    });
+    await fleet.event('published', ({ clusters }) => clusters.length === 2);
+    gate = new Promise((resolve) => (open = resolve));
+    return fleet.events.length;
+  };
+  const problems = (mark: number) => fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem');
+
+  it('is no conflict, and nothing is published before the commit is complete', async () => {
+    const mark = await begin();
+    // One cluster becomes unusable for the placement as it was, too.
+    const moved = { 'second/web.yaml': undefined, 'first/web.yaml': web(4) };
+    fleet.git.commit({ ...moved, 'first/clusters.yaml': retired(1) });
+    await fleet.event('synced', ({ source, applied }) => source === 'first' && applied > 0, mark);
+    await fleet.passes(2_500);
+    expect(fleet.events.slice(mark).some(({ kind }) => kind === 'published')).toBe(false);
+    open();
+    expect((await fleet.published('web', mark)).clusters).toHaveLength(4);
+    expect(problems(mark)).toEqual([]);
+    expect((await fleet.read('web')).spec?.numberOfClusters).toBe(4);
+  });
+
+  it('is a conflict if both declare it in the end', async () => {
+    const mark = await begin();
+    fleet.git.commit({ 'first/web.yaml': web(4) });
+    await fleet.event('commit-read', ({ source }) => source === 'first', mark);
+    await fleet.passes(300);
+    expect(problems(mark)).toEqual([]);
+    open();
+    const { message } = await fleet.event('sync-problem', ({ source }) => source === 'first', mark);
+    expect(message).toContain('belongs to source second (second/web.yaml:1:1');
   });
 });
 
