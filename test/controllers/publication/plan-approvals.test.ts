@@ -78,6 +78,22 @@ describe('PlanApprovals', () => {
     expect(approved()).toEqual({ tokens: ['000000000002'], commit: 'e' });
   });
 
+  it('is judged as long as its commit is the last one where a change is held for another reason', async () => {
+    void approvals.read('fleet', at('b'), saying(T1));
+    approvals.followed('fleet');
+    judged('held');
+    await clock.advance(60 * MINUTE);
+    approvals = restart();
+    void approvals.read('fleet', at('b'), saying(T1));
+    expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
+    judged('differs');
+    void approvals.read('fleet', at('c'), saying(T1));
+    expect(tokens()).toEqual(['000000000001']);
+    judged('held');
+    void approvals.read('fleet', at('d'), saying(T1));
+    expect(tokens()).toBeUndefined();
+  });
+
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {
     expect(tokens()).toBeUndefined();
     void approvals.read('fleet', at('b'), saying(T1));

@@ -12,8 +12,10 @@ const APPROVAL_MS = 600_000;
 export interface PendingPlan extends ApprovedPlan {
   /** When the commit was applied to the hub; undefined before that. */
   readonly followedAtMs: number | undefined;
-  /** A different change was computed and is held. This hold does not expire. */
+  /** A different change was computed and is held. While it is, the plan does not expire. */
   readonly held: boolean;
+  /** That change is held for another reason than this plan, so the plan ends with the next commit. */
+  readonly heldOtherwise?: true | undefined;
   /**
    * The plan comes from a merged pull request. It is not in Git, so a later commit cannot withdraw
    * it.
@@ -36,10 +38,10 @@ interface LeftPlans extends Pick<SourcePlans, 'seen' | 'pending'> {
 }
 
 /**
- * The outcome of a plan. `met`: the approved change was made. `differs`: another change is held.
- * `none`: there is nothing to compare.
+ * The outcome of a plan. `met`: the approved change was made. `differs`: another change is held because of the plan.
+ * `held`: another change is held for another reason. `none`: there is nothing to compare.
  */
-export type PlanOutcome = 'met' | 'differs' | 'none';
+export type PlanOutcome = 'met' | 'differs' | 'held' | 'none';
 
 /** A commit that was read. */
 export interface PlanRead {
@@ -115,7 +117,8 @@ function plansThatLeft(
  * not judge what other commits change.
  */
 function hasEnded(plan: PendingPlan, { commit, nowMs }: PlanRead): boolean {
-  return plan.commit !== commit && !plan.held && !isSettling(plan, nowMs);
+  const causesHold = plan.held && plan.heldOtherwise !== true;
+  return plan.commit !== commit && !causesHold && !isSettling(plan, nowMs);
 }
 
 /** Called when the commit that was read is applied to the hub, as far as possible. */
@@ -126,8 +129,11 @@ export function planAfterFollow(plan: PendingPlan, nowMs: number): PendingPlan {
 /** The plan after a judgement; undefined if the plan is completed. */
 export function planAfterJudgement(plan: PendingPlan, outcome: PlanOutcome): PendingPlan | undefined {
   if (outcome === 'met') return undefined;
-  const held = outcome === 'differs';
-  return plan.held === held ? plan : { ...plan, held };
+  const held = outcome === 'differs' || outcome === 'held';
+  const heldOtherwise = outcome === 'held' ? true : undefined;
+  const { heldOtherwise: before, ...rest } = plan;
+  if (plan.held === held && before === heldOtherwise) return plan;
+  return { ...rest, held, ...(heldOtherwise && { heldOtherwise }) };
 }
 
 /**

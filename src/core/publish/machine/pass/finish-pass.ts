@@ -147,5 +147,6 @@ function plansJudged({ facts: { plans } }: Pass, wanted: Publication): Placement
  */
 function planOutcome({ hold, approval }: Publication): PlanOutcome | undefined {
   if (hold === undefined) return approval === 'met' ? 'met' : 'none';
-  return approval === 'differs' ? 'differs' : undefined;
+  if (approval !== 'differs') return undefined;
+  return hold.reason === 'DiffersFromPlan' ? 'differs' : 'held';
 }

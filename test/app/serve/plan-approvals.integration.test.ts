@@ -7,8 +7,8 @@ import { ServedFleet } from './served-fleet.ts';
 
 const OLD = { 'berth.dev/plan': '0123456789ab' };
 
-/** Two sources of one repository: the plan and the controller agree on which approvals a commit adds. */
-describe('an approval of one of two sources', () => {
+/** The plan and the controller agree on which approvals count, also with two sources of one repository. */
+describe('an approval', () => {
   let fleet: ServedFleet;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
@@ -68,5 +68,22 @@ describe('an approval of one of two sources', () => {
     fleet.git.merge('next');
     const { message } = await fleet.held('web', 'True', 'DiffersFromPlan');
     expect(message).toContain(`--token ${plan?.token}`);
+  });
+
+  it('ends with the next commit if the change was held for another reason', async () => {
+    await serve({});
+    fleet.git.run('checkout', '-q', 'main');
+    fleet.git.commit(
+      { 'fleet/web.yaml': yaml(placement('web', {}, OLD)), 'fleet/clusters.yaml': retired(4) },
+      'Retire four clusters',
+    );
+    await fleet.held('web', 'True', 'RemovalBudgetExceeded');
+    await fleet.passes(2_500);
+    fleet.git.run('checkout', '-q', '-B', 'next');
+    fleet.git.commit({ 'fleet/clusters.yaml': retired(1) }, 'Retire one cluster');
+    expect((await planned())?.held).toBeUndefined();
+    const mark = fleet.events.length;
+    fleet.git.merge('next');
+    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
   });
 });
