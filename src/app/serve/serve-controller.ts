@@ -1,16 +1,11 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { warmSnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
 import { sha256 } from '../../runtime/sha256.ts';
-import { ConflictError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
 import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
 import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
-import {
-  startWorkControllers,
-  type WorkControllers,
-} from '../../controllers/works/start-work-controllers.ts';
+import type { WorkControllers } from '../../controllers/works/start-work-controllers.ts';
 import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
@@ -37,6 +32,7 @@ import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import { startOptionalControllers } from './start-optional-controllers.ts';
 import { Standby } from './standby.ts';
+import { startWorks } from './start-works.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
@@ -119,7 +115,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
   for (const part of [standby, prepared, cache, decider, ...loops]) part?.start(supervisor);
-  if (options.works !== false) works = startWorks(parts);
+  if (options.works !== false) works = startWorks({ ...parts, continuity });
   const ready = becomeReady({ ...parts, decider, standby, readiness, http }, supervisor.signal);
   previews?.start(supervisor, ready);
   if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));
@@ -280,31 +276,4 @@ async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions
   if (options.decide !== undefined) return options.decide;
   const { startEngine } = await import('../../controllers/scheduling/placement-engine.ts');
   return startEngine();
-}
-
-function startWorks(parts: {
-  readonly options: ServeOptions;
-  readonly emit: (event: ControllerEventBody) => void;
-  readonly barrier: CommitBarrier;
-  readonly cache: ObjectCache;
-}): WorkControllers {
-  const { options, emit, barrier, cache } = parts;
-  const { api, clock, log, random, leadership } = options;
-  return startWorkControllers({
-    mayBegin: async (signal) => {
-      await leadership?.whenHeld(signal);
-      // While a commit is partly applied, a replica set could follow a placement that the rest of the commit deletes.
-      await barrier.whenCommitsComplete(signal);
-    },
-    hub: api,
-    cache,
-    clock,
-    log,
-    random,
-    onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
-    onError: (key, error) => {
-      // A conflict: the object is read and decided again immediately.
-      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
-    },
-  });
 }

@@ -74,6 +74,19 @@ export class HubContinuity {
     return this.#history;
   }
 
+  /** Resolves when the hub has responded to a check, or when the signal aborts. */
+  async whenChecked(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted && !(await this.#responds()))
+      await sleep(this.#options.clock, TRY_EVERY_MS, signal);
+  }
+
+  #responds(): Promise<boolean> {
+    return this.check().then(
+      () => true,
+      () => false,
+    );
+  }
+
   /** Checks until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
     let isUnavailable = false;
@@ -83,10 +96,7 @@ export class HubContinuity {
       const wasUnavailable = isUnavailable;
       // If the hub does not respond, the watches end, too, and the hub is checked before they are
       // opened again.
-      isUnavailable = await this.check().then(
-        () => false,
-        () => true,
-      );
+      isUnavailable = !(await this.#responds());
       if (wasUnavailable && !isUnavailable) this.#options.onAvailable();
     }
   }

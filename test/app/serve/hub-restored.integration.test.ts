@@ -76,6 +76,9 @@ describe('a hub that is restored from a backup', () => {
     await expect.poll(works).toBe(3);
   });
   afterEach(async () => {
+    // Otherwise a test that fails before it does so could not be closed.
+    api.release();
+    api.failStatus = false;
     await fleet.stop();
     await hub.close();
     await fleet.close();
@@ -130,6 +133,23 @@ describe('a hub that is restored from a backup', () => {
     await expect.poll(works).toBe(3);
     expect(await fleet.decisions('web')).toEqual(REMAINING);
     spentNothing(mark);
+  });
+
+  it('before the controller knows it: a write that failed is not repeated on the restored hub', async () => {
+    // A work of the replica set is deleted. The watch does not show that, and the next request of the pass fails.
+    api.failStatus = true;
+    api.hideWorks();
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 2 }), replicaSet) });
+    const failed = fleet.event('error', ({ where }) => where === 'replica set team-a/web');
+    await expect.poll(works).toBe(2);
+    await failed;
+    const mark = fleet.events.length;
+    const written = api.worksWritten;
+    api.hold();
+    await restore();
+    await fleet.event('hub-restored', undefined, mark);
+    await fleet.passes(500);
+    expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
   });
 
   it('while the controller is stopped: Git is applied first, and no budget is used', async () => {

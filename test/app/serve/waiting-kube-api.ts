@@ -1,4 +1,5 @@
-import { type KindInfo, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import { TransientError } from '../../../src/core/errors.ts';
+import { type KindInfo, MANIFEST_WORK, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
 import { decisionPageOf, publishedClusters } from '../../../src/core/publish/pages/decision-page.ts';
@@ -12,12 +13,20 @@ export class WaitingKubeApi extends InterceptedKubeApi {
   shown: readonly string[] = [];
   #gate: Promise<void> | undefined;
 
+  /** Patches of the status of replica sets fail, as if the hub did not respond. */
+  failStatus = false;
+  #worksAreHidden = false;
   #decisions: Promise<void> | undefined;
   showDecisions: () => void = () => undefined;
 
   /** The watch of decisions shows nothing until `showDecisions` is called. Lists do. */
   hideDecisions(): void {
     this.#decisions = new Promise((resolve) => (this.showDecisions = resolve));
+  }
+
+  /** Watches of works show nothing any more. Lists do. */
+  hideWorks(): void {
+    this.#worksAreHidden = true;
   }
 
   hold(): void {
@@ -35,6 +44,7 @@ export class WaitingKubeApi extends InterceptedKubeApi {
       if (kind.plural === PLACEMENT_DECISION.plural && this.#decisions !== undefined)
         await Promise.race([this.#decisions, ended(options.signal)]);
       if (options.signal.aborted) return;
+      if (kind.plural === MANIFEST_WORK.plural && this.#worksAreHidden) continue;
       if ('object' in event) this.#note(kind, event.object);
       yield event;
     }
@@ -47,6 +57,8 @@ export class WaitingKubeApi extends InterceptedKubeApi {
 
   protected override async write<T>(request: () => Promise<T>, right: string): Promise<T> {
     if (right === 'patch managedclusters') await this.#gate;
+    if (right === 'patch manifestworkreplicasets/status' && this.failStatus)
+      throw new TransientError('no response', { code: 'kube.network', subject: 'hub' });
     if (right.endsWith(' manifestworks')) this.worksWritten += 1;
     return request();
   }
