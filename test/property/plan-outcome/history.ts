@@ -168,8 +168,7 @@ export class History {
     // Nothing has moved by itself meanwhile, and the hub says the same as its watches.
     this.#expect(outcomeOf(await this.#view.read()), this.#planned).toEqual(before);
     const planned = expectedAfter(before, plan);
-    // fixed wait: an approval that had no effect ends then, and nothing shows it
-    await sleep(Math.max(0, this.#reachedAtMs + PLAN_ENDS_MS - Date.now()));
+    await this.#planEnds();
     if (change.kill?.when === 'before') await this.#lives.killAndBegin();
     if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
     const merged = this.#repository.merge('next', 'main');
@@ -191,6 +190,8 @@ export class History {
     const found = this.#outcome();
     if (this.#before !== undefined) this.#expect(found, this.#planned).toEqual(this.#before);
     if (Object.keys(scores).length === 0) return found;
+    // Otherwise an approval of the last commit holds what comes of the scores, and only after two seconds.
+    await this.#planEnds();
     await this.#tellScores(scores);
     // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
     const { api } = this.#fleet.hub;
@@ -205,6 +206,11 @@ export class History {
       for (let turn = 0; turn < STILL_TURNS; turn++) await sleep(STILL_MS / STILL_TURNS);
     }
     return this.#outcome();
+  }
+
+  /** fixed wait: an approval that had no effect ends then, and nothing shows it */
+  async #planEnds(): Promise<void> {
+    await sleep(Math.max(0, this.#reachedAtMs + PLAN_ENDS_MS - Date.now()));
   }
 
   /** @param annotations by the source whose marker has them */
