@@ -26,7 +26,7 @@ import { withoutGit } from '../../fakes/without-git.ts';
 import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
 import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
-import { HubView, pagesWithoutPlacement } from './hub-view.ts';
+import { HubView, pagesWithoutPlacement, placementsWithoutPage } from './hub-view.ts';
 import { expectedAfter, type Outcome, outcomeOf } from './outcome.ts';
 
 const WAIT_MS = Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS);
@@ -241,6 +241,8 @@ export class History {
     // The pages of a deleted placement go after it, some seconds later when the controller was killed meanwhile. A plan
     // does not count them; a placement of the same name that is created before they are gone would take them over.
     await this.#view.until(() => pagesWithoutPlacement(this.#view.objects).length === 0, PAGES_GO_MS);
+    // An empty page is in the next plan, too.
+    await this.#view.until(() => placementsWithoutPage(this.#view.objects).length === 0, PAGES_GO_MS);
     this.#expect(await this.#present(deleted), message).toEqual([]);
     // A process that was killed left records to the next one.
     await this.#lives.whenReady();

@@ -107,3 +107,9 @@ export function pagesWithoutPlacement({ placements, decisions }: HubObjects): re
     return owner !== undefined && !keys.has(owner);
   });
 }
+
+/** The placements without a page. A placement that selects no cluster has an empty one. */
+export function placementsWithoutPage({ placements, decisions }: HubObjects): readonly KubeObject[] {
+  const owners = new Set(decisions.map(placementOfPage));
+  return placements.filter(({ metadata }) => !owners.has(namespacedName(metadata)));
+}
