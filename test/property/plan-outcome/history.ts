@@ -208,8 +208,8 @@ export class History {
     return this.#outcome();
   }
 
-  /** fixed wait: an approval that had no effect ends then, and nothing shows it */
   async #planEnds(): Promise<void> {
+    // fixed wait: an approval that had no effect ends then, and nothing shows it
     await sleep(Math.max(0, this.#reachedAtMs + PLAN_ENDS_MS - Date.now()));
   }
 
