@@ -4,9 +4,12 @@ FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json ./
+COPY scripts/build.mjs ./scripts/
 COPY src ./src
 COPY plugin ./plugin
+# `docker build --build-arg BERTH_COMMIT=$(git rev-parse --short=12 HEAD)`: `berth --version` prints it.
+ARG BERTH_COMMIT
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim

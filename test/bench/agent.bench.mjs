@@ -1,5 +1,5 @@
 // Many agents in one process against the embedded hub with as many member clusters in another process.
-//   npm run build && node test/bench/agent.bench.mjs [CLUSTERS=1000] [WORKS=10]
+//   npm run build:modules && node test/bench/agent.bench.mjs [CLUSTERS=1000] [WORKS=10]
 // Prints: time until every work is Applied, CPU and memory of both processes, latency of status changes until they are on the hub,
 // the requests made in a minute at rest, and what a hub that is killed and started again costs.
 import { fork } from 'node:child_process';
@@ -8,11 +8,11 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { systemClock as clock } from '../../dist/src/adapters/clock/system-clock.js';
-import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
-import { startAgent } from '../../dist/src/agent/start-agent.js';
-import { MANIFEST_WORK } from '../../dist/src/core/model/kinds.js';
+import { systemClock as clock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
+import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
+import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { startAgent } from '../../.cache/modules/src/agent/start-agent.js';
+import { MANIFEST_WORK } from '../../.cache/modules/src/core/model/kinds.js';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error, child: () => SILENT };
 const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
@@ -20,7 +20,7 @@ const DEPLOYMENT = { group: 'apps', version: 'v1', kind: 'Deployment', plural: '
 const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 
 async function runHub(dataDir, clusters, port) {
-  const { startHub } = await import('../../dist/src/hub/start-hub.js');
+  const { startHub } = await import('../../.cache/modules/src/hub/start-hub.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
   const hub = await startHub({ dataDir, members, listen: { port } });
   process.on('message', async (message) => {

@@ -1,5 +1,5 @@
 // From a commit to the Application, with Argo CD's own ApplicationSet controller: Berth's refresh beside polling.
-//   npm run build && node test/bench/argocd-refresh.bench.mjs [--sets 200] [--commits 100] [--modes refresh,30,180]
+//   npm run build:modules && node test/bench/argocd-refresh.bench.mjs [--sets 200] [--commits 100] [--modes refresh,30,180]
 // Each mode gets a fresh embedded hub, `berth serve`, the controller, and `sets` ApplicationSets with the plugin generator, each for a
 // placement of its own. A commit adds a cluster to one placement. Mode `refresh`: one commit after the other, each waits for its
 // Application; at the end one commit for all placements. Mode `30` and `180`: `requeueAfterSeconds`, without Berth's refresh; the commits
@@ -11,10 +11,10 @@ import { register } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { systemClock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
+import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
+import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../.cache/modules/src/core/model/kinds.js';
 import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles } from './gen-repository.mjs';
 

@@ -1,10 +1,10 @@
 // Rendering the Applications of one ApplicationSet.
-//   npm run build && node test/bench/argocd-render.bench.mjs [APPLICATIONS=1000] [--write FILE]
+//   npm run build:modules && node test/bench/argocd-render.bench.mjs [APPLICATIONS=1000] [--write FILE]
 // Prints the time of the first rendering and the best and median of those after it, with goTemplate on and off, and of a plain
 // JSON copy of the same Applications as a baseline. `--write` writes the ApplicationSet, to give it to Argo CD's own code.
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { generateApplications } from '../../dist/src/render/applicationset/generate-applications.js';
+import { generateApplications } from '../../.cache/modules/src/render/applicationset/generate-applications.js';
 
 const ROUNDS = 15;
 const NOTHING = {

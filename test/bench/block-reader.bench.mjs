@@ -1,8 +1,8 @@
-// The plain block reader against js-yaml alone, on the files of the ingest bench: `npm run build && node test/bench/block-reader.bench.mjs [FILES]`
+// The plain block reader against js-yaml alone, on the files of the ingest bench: `npm run build:modules && node test/bench/block-reader.bench.mjs [FILES]`
 import { execFileSync } from 'node:child_process';
 import yaml from 'js-yaml';
-import { readPlainBlock } from '../../dist/src/adapters/yaml/block-reader.js';
-import { kubectlSchema } from '../../dist/src/runtime/yaml/kubectl-schema.js';
+import { readPlainBlock } from '../../.cache/modules/src/adapters/yaml/block-reader.js';
+import { kubectlSchema } from '../../.cache/modules/src/runtime/yaml/kubectl-schema.js';
 import { filesOf } from './gen-repository.mjs';
 
 const [FILES = 20_000, mode] = process.argv.slice(2);

@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 // What scheduling costs: engine against the plain implementation, side by side, on generated fleets.
-//   npm run build && node --expose-gc test/bench/engine.bench.mjs [--quick] [--huge]
+//   npm run build:modules && node --expose-gc test/bench/engine.bench.mjs [--quick] [--huge]
 // CPU time is printed next to wall time: on a busy machine only the first is comparable.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, openSync, closeSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-const dist = new URL('../../dist/', import.meta.url);
+const dist = new URL('../../.cache/modules/', import.meta.url);
 const { PlacementEngine } = await import(new URL('src/core/placement/engine.js', dist));
 const options = new Set(process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), 'berth-bench-'));
@@ -123,7 +123,7 @@ function row(name, some) {
 
 /** The plain implementation, compiled on the side from test/reference. */
 async function ratio(clusters, placements) {
-  const out = mkdtempSync(join(new URL('../../dist', import.meta.url).pathname, 'reference-'));
+  const out = mkdtempSync(join(new URL('../../.cache/modules', import.meta.url).pathname, 'reference-'));
   try {
     const tsc = new URL('../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
     const source = new URL('../reference/reference-schedule.ts', import.meta.url).pathname;

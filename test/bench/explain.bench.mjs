@@ -1,13 +1,13 @@
-// How long explanations take on a decided fleet. Usage: npm run build && node test/bench/explain.bench.mjs [CLUSTERS [PLACEMENTS]]
+// How long explanations take on a decided fleet. Usage: npm run build:modules && node test/bench/explain.bench.mjs [CLUSTERS [PLACEMENTS]]
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const [clusters = '10000', placements = '1000'] = process.argv.slice(2);
-const { PlacementEngine } = await import('../../dist/src/core/placement/engine.js');
-const { decisionOfEngine } = await import('../../dist/src/core/explain/verdict/decide-in-snapshot.js');
-const { explainPair } = await import('../../dist/src/core/explain/explain-pair.js');
-const { explainPlacement } = await import('../../dist/src/core/explain/explain-placement.js');
-const { describePair } = await import('../../dist/src/core/explain/text/describe-pair.js');
+const { PlacementEngine } = await import('../../.cache/modules/src/core/placement/engine.js');
+const { decisionOfEngine } = await import('../../.cache/modules/src/core/explain/verdict/decide-in-snapshot.js');
+const { explainPair } = await import('../../.cache/modules/src/core/explain/explain-pair.js');
+const { explainPlacement } = await import('../../.cache/modules/src/core/explain/explain-placement.js');
+const { describePair } = await import('../../.cache/modules/src/core/explain/text/describe-pair.js');
 
 const generator = process.env.GEN_FLEET ?? fileURLToPath(new URL('./gen-fleet.mjs', import.meta.url));
 const text = execFileSync(process.execPath, [generator, clusters, placements], { maxBuffer: 2 ** 31 - 1 });

@@ -1,5 +1,5 @@
 // Two builds of the embedded hub side by side: the same requests go to each in turns, so that whatever else the machine does meets both.
-//   npm run build && node test/bench/hub-pair.bench.mjs OTHER_CHECKOUT [CREATES]
+//   npm run build:modules && node test/bench/hub-pair.bench.mjs OTHER_CHECKOUT [CREATES]
 // OTHER_CHECKOUT is a built worktree of the version to compare with. Prints the processor time of both hubs per request, and the ratio.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
 // An embedded hub while a user without rights attacks it in all ways at once (test/e2e/hub-attacker.mjs):
-//   npm run build && node test/bench/hub-under-attack.bench.mjs [SECONDS]
+//   npm run build:modules && node test/bench/hub-under-attack.bench.mjs [SECONDS]
 // Asks /readyz and, as an administrator, for a list every 100 ms and reads the hub's memory. Aims: every answer within 1 s, at most 1 GiB.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,4 @@
-// Figures of the embedded hub. Run by hand, on an idle machine:  npm run build && node test/bench/hub.bench.mjs [section ...]
+// Figures of the embedded hub. Run by hand, on an idle machine:  npm run build:modules && node test/bench/hub.bench.mjs [section ...]
 // Sections: writes list objects watches fanout loop. The hub is the built `berth hub` in a process of its own; clients run here, on the same
 // cores. Rates are those of a hub that has run for a few seconds: thousands of requests of each sort go before those that are measured.
 import { execFileSync, spawn } from 'node:child_process';

@@ -2,12 +2,12 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
-import { DEFAULT_MANIFEST_LIMITS } from '../../dist/src/controllers/sources/manifests/source-content.js';
-import { readFiles } from '../../dist/src/controllers/sources/reading/file-readings.js';
-import { SourceReader } from '../../dist/src/controllers/sources/reading/source-reader.js';
-import { ParsePool } from '../../dist/src/controllers/sources/parsing/parse-pool.js';
-import { ParsedCache } from '../../dist/src/controllers/sources/parsing/parsed-cache.js';
+import { GitProgramMirror } from '../../.cache/modules/src/adapters/git/program/git-program-mirror.js';
+import { DEFAULT_MANIFEST_LIMITS } from '../../.cache/modules/src/controllers/sources/manifests/source-content.js';
+import { readFiles } from '../../.cache/modules/src/controllers/sources/reading/file-readings.js';
+import { SourceReader } from '../../.cache/modules/src/controllers/sources/reading/source-reader.js';
+import { ParsePool } from '../../.cache/modules/src/controllers/sources/parsing/parse-pool.js';
+import { ParsedCache } from '../../.cache/modules/src/controllers/sources/parsing/parsed-cache.js';
 
 const [mode, root, tip, files, cacheName = ''] = process.argv.slice(2);
 const mirrorDir = path.join(root, 'mirror.git');

@@ -1,6 +1,6 @@
 /**
  * From a commit of one file to the decision on the hub, and restarts with nothing changed, with the built CLI: `berth hub` and `berth serve` in
- * processes of their own, told by a webhook. `npm run build && node test/bench/ingest-serve.bench.mjs [FILES] [COMMITS]`
+ * processes of their own, told by a webhook. `npm run build:modules && node test/bench/ingest-serve.bench.mjs [FILES] [COMMITS]`
  * BENCH_DIR keeps the filled hub and the repository between runs: filling takes longer than measuring. BENCH_FILL=1 ends when an empty hub is full.
  */
 import { execFileSync, spawn } from 'node:child_process';
@@ -9,10 +9,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
-import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { systemClock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
+import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
+import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../.cache/modules/src/core/model/kinds.js';
 import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 

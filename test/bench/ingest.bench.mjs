@@ -1,11 +1,11 @@
-// Ingest against bare git, side by side in one run: `npm run build && node test/bench/ingest.bench.mjs [FILES]`
+// Ingest against bare git, side by side in one run: `npm run build:modules && node test/bench/ingest.bench.mjs [FILES]`
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import yaml from 'js-yaml';
-import { GitProgramMirror } from '../../dist/src/adapters/git/program/git-program-mirror.js';
-import { openGitSource } from '../../dist/src/controllers/sources/reading/git-source.js';
+import { GitProgramMirror } from '../../.cache/modules/src/adapters/git/program/git-program-mirror.js';
+import { openGitSource } from '../../.cache/modules/src/controllers/sources/reading/git-source.js';
 import { commitFiles, filesOf } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);

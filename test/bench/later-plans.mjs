@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 
 const [checkout, gitDir, base, head, count, drained] = process.argv.slice(2);
-const load = (file) => import(join(checkout, 'dist/src', file));
+const load = (file) => import(join(checkout, '.cache/modules/src', file));
 const { planRevisions } = await load('controllers/previews/plan-revisions.js');
 const { SourceChecker } = await load('core/sources/source-checker.js');
 const { applicationContext } = await load('app/generator-inputs/argo-part.js');

@@ -1,10 +1,10 @@
 // What the controller's transition costs after one placement changed, from the store to the last decision: all rounds over all placements.
-// Usage: npm run build && node test/bench/pass.bench.mjs [FILES [CHANGES]]
+// Usage: npm run build:modules && node test/bench/pass.bench.mjs [FILES [CHANGES]]
 import yaml from 'js-yaml';
-import { ObjectCache } from '../../dist/src/adapters/kube/cache/object-cache.js';
-import { HubInventory } from '../../dist/src/controllers/inventory/hub-inventory.js';
-import { IncrementalScheduler } from '../../dist/src/core/placement/incremental-scheduler.js';
-import { Transitions } from '../../dist/src/core/transition/transition.js';
+import { ObjectCache } from '../../.cache/modules/src/adapters/kube/cache/object-cache.js';
+import { HubInventory } from '../../.cache/modules/src/controllers/inventory/hub-inventory.js';
+import { IncrementalScheduler } from '../../.cache/modules/src/core/placement/incremental-scheduler.js';
+import { Transitions } from '../../.cache/modules/src/core/transition/transition.js';
 import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 
 const FILES = Number(process.argv[2] ?? 20_000);

@@ -1,4 +1,4 @@
-// Run after `npm run build`: node test/bench/plugin.bench.mjs
+// Run after `npm run build:modules`: node test/bench/plugin.bench.mjs
 // The plugin endpoint for a placement of 1,000 clusters, beside a bare node:http server that returns the same bytes. Each server is a
 // process of its own; the rounds alternate. `warm`: nothing changed since the last answer. `changed`: a cluster changed before each.
 import { fork } from 'node:child_process';
@@ -12,8 +12,8 @@ if (role === undefined) await compare();
 else await serve(role);
 
 async function serve(kind) {
-  const { GetparamsEndpoint } = await import('../../dist/plugin/getparams-endpoint.js');
-  const { listenHttp } = await import('../../dist/src/adapters/http/http-listener.js');
+  const { GetparamsEndpoint } = await import('../../.cache/modules/plugin/getparams-endpoint.js');
+  const { listenHttp } = await import('../../.cache/modules/src/adapters/http/http-listener.js');
   const scores = [{ resource: 'default', name: 'cpu', value: 7 }];
   let revision = 0;
   const clusters = new Map();

@@ -1,7 +1,7 @@
 /**
  * From the delivery of a webhook to the comment: `berth serve` beside `berth hub`, both as they are built, and a real Gitea where its program is there (else a
  * fake of its API). One pull request after the other, then 50 at once.
- * Usage: npm run build && node test/bench/previews-served.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
+ * Usage: npm run build:modules && node test/bench/previews-served.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
  * BENCH_DIR keeps hub and repository between runs; BENCH_SINGLE and BENCH_MANY say how many pull requests (20 and 50).
  * BENCH_BERTH is another built checkout to measure. BENCH_PROFILE is a folder for profiles of hub and controller. BENCH_COMMITS=5 also times so many
  * commits on main, from the push to the decision: first alone, then while the pull requests that were opened at once are planned.

@@ -1,6 +1,6 @@
 // How long `berth plan` takes on a large repository: one placement edited, one cluster drained. From the start of the process to its exit, without
 // and with a warm cache. Then the processor time of plans that one process makes one after the other (later-plans.mjs).
-// Usage: npm run build && node test/bench/previews.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
+// Usage: npm run build:modules && node test/bench/previews.bench.mjs [CLUSTERS [PLACEMENTS [FILES [SETS]]]]
 // BENCH_PREVIEWS_DIR keeps the repository between runs; BENCH_PREVIEWS_RUNS is the number of measured runs (default 3).
 // BENCH_BASELINE is another built checkout, which takes turns with this one.
 import { execFileSync, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
  * Publishing at scale, against the embedded hub in a process of its own:
- * `npm run build && node test/bench/publish.bench.mjs [placements] [clusters] [rounds]`.
+ * `npm run build:modules && node test/bench/publish.bench.mjs [placements] [clusters] [rounds]`.
  * 1. The controller's publisher writes N placements of M clusters (all changed); a bare client writes the same objects (create + status
  *    of the page, status of the placement). Both have 16 requests under way and no more, and take turns on one hub, which is emptied
  *    between them. The first two rounds are told apart: hub, client and controller are cold there, and compiled while they run.
@@ -13,11 +13,11 @@ import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { systemClock } from '../../dist/src/adapters/clock/system-clock.js';
-import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
-import { serveController } from '../../dist/src/app/serve/serve-controller.js';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../dist/src/core/model/kinds.js';
+import { systemClock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
+import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
+import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { serveController } from '../../.cache/modules/src/app/serve/serve-controller.js';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../.cache/modules/src/core/model/kinds.js';
 
 const PLACEMENTS = Number(process.argv[2] ?? 1000);
 const CLUSTERS = Number(process.argv[3] ?? 100);

@@ -1,5 +1,5 @@
 // Berth, a bare client and OCM's own controllers side by side on a real hub (etcd and kube-apiserver), in turns, each on a fresh one:
-//   npm run build && node test/bench/real-hub.bench.mjs [flags]
+//   npm run build:modules && node test/bench/real-hub.bench.mjs [flags]
 //     --placements 1000 --clusters 1000 --select 100   new placements, the fleet, and how many clusters each placement selects
 //     --taints 10 --works 200 --rounds 1               0 taints or works: without those phases
 //     --contestants bare,berth,ocm,ocm-defaults        also berth=CHECKOUT: another built checkout

@@ -1,6 +1,6 @@
 // Many agents in one process that register their clusters and keep them registered, against the embedded hub with as many members in
 // another process. Each agent has a certificate and connections of its own, as in hosted mode.
-//   npm run build && node test/bench/registration.bench.mjs [CLUSTERS=1000] [REST_SECONDS=120]
+//   npm run build:modules && node test/bench/registration.bench.mjs [CLUSTERS=1000] [REST_SECONDS=120]
 // Prints: time until all have joined, then CPU and memory of both processes and requests while all are joined, per minute.
 import { fork } from 'node:child_process';
 import { setMaxListeners } from 'node:events';
@@ -8,19 +8,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { systemClock as clock } from '../../dist/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../dist/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../dist/src/adapters/kube/http-kube-api.js';
-import { runRegistration } from '../../dist/src/agent/registration/run-registration.js';
-import { startAgent } from '../../dist/src/agent/start-agent.js';
-import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, MANIFEST_WORK, NAMESPACE } from '../../dist/src/core/model/kinds.js';
+import { systemClock as clock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
+import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
+import { runRegistration } from '../../.cache/modules/src/agent/registration/run-registration.js';
+import { startAgent } from '../../.cache/modules/src/agent/start-agent.js';
+import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, MANIFEST_WORK, NAMESPACE } from '../../.cache/modules/src/core/model/kinds.js';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error, child: () => SILENT };
 const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 const BINDING = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', namespaced: false };
 
 async function runHub(dataDir, clusters) {
-  const { startHub } = await import('../../dist/src/hub/start-hub.js');
+  const { startHub } = await import('../../.cache/modules/src/hub/start-hub.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
   const hub = await startHub({ dataDir, members });
   process.on('message', async (message) => {

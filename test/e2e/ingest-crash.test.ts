@@ -5,7 +5,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitFixture } from '../adapters/git/git-fixture.ts';
 
-const DIST = path.join(import.meta.dirname, '../../dist/src');
+const DIST = path.join(import.meta.dirname, '../../.cache/modules/src');
 const configMap = (name: string, value: string) =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {value: "${value}"}\n`;
 

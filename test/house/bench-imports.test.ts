@@ -16,7 +16,9 @@ describe('benches', () => {
   });
 });
 
-/** A bench runs what was built. */
+const MODULES = '.cache/modules/';
+
+/** A bench imports what `npm run build:modules` built. */
 function sourceOf(path: string): string {
-  return path.startsWith('dist/') ? path.slice('dist/'.length).replace(/\.js$/, '.ts') : path;
+  return path.startsWith(MODULES) ? path.slice(MODULES.length).replace(/\.js$/, '.ts') : path;
 }

@@ -4,6 +4,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { InputError } from '../../core/errors.ts';
 import type { Clock } from '../../core/ports.ts';
+import { builtProgram } from '../../runtime/package-root.ts';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
 import { sleep } from '../../runtime/sleep.ts';
 
@@ -18,7 +19,6 @@ export interface BackgroundProcess {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-const PROGRAM = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 const CHECK_INTERVAL_MS = 100;
 /** Checks before SIGKILL: 10 seconds, because `berth` shuts down within 8. */
 const MAX_CHECKS = 100;
@@ -80,15 +80,16 @@ function commandLine(pid: number): string {
 export function startBackground({ folder, args, env }: BackgroundProcess): number {
   const running = runningPid(folder);
   if (running !== undefined) return running;
-  if (!existsSync(PROGRAM))
-    throw new InputError('is missing, expected the built program', {
+  const program = builtProgram('src/app/cli/main');
+  if (program === undefined)
+    throw new InputError('runs from its sources, expected a build', {
       code: 'background.program',
-      subject: PROGRAM,
+      subject: 'berth',
       hint: '--no-start prints the command and does not start it',
     });
   mkdirSync(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
   const log = openSync(logOf(folder), 'a', PRIVATE_FILE_MODE);
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [fileURLToPath(program), ...args], {
     cwd: folder,
     detached: true,
     env,

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { concernsRepository, sameRepository } from '../../adapters/forge/request/repository-url.ts';
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
@@ -35,6 +34,7 @@ import type { SourceLedger } from '../../controllers/sources/progress/source-led
 import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import type { KindInfo } from '../../core/model/kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import { builtProgram } from '../../runtime/package-root.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
@@ -231,12 +231,12 @@ function openOne(
   return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
 }
 
-/** Undefined if Berth runs from its sources: only the build has the program. Plans are then made in this process. */
+/** Undefined if Berth runs from its sources. Plans are then made in this process. */
 function planningProcesses(clock: ServeOptions['clock']): PlanningProcesses | undefined {
-  const program = new URL('./plan-process.js', import.meta.url);
-  return existsSync(program)
-    ? new PlanningProcesses({ program, bounds: DEFAULT_PLAN_BOUNDS }, clock)
-    : undefined;
+  const program = builtProgram('src/app/serve/plan-process');
+  return program === undefined
+    ? undefined
+    : new PlanningProcesses({ program, bounds: DEFAULT_PLAN_BOUNDS }, clock);
 }
 
 /** Reads from Argo CD on the hub only if Berth is configured for it, because it may have no right to read it otherwise. */

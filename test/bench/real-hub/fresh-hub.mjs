@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { systemClock } from '../../../dist/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../../dist/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../../dist/src/adapters/kube/http-kube-api.js';
-import { NAMESPACE } from '../../../dist/src/core/model/kinds.js';
+import { systemClock } from '../../../.cache/modules/src/adapters/clock/system-clock.js';
+import { loadKubeConfig } from '../../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { HttpKubeApi } from '../../../.cache/modules/src/adapters/kube/http-kube-api.js';
+import { NAMESPACE } from '../../../.cache/modules/src/core/model/kinds.js';
 import { startControlPlane } from '../../interop/peers/control-plane.ts';
-import { ocmCrds } from '../../../dist/src/core/ocm/ocm-crds.js';
+import { ocmCrds } from '../../../.cache/modules/src/core/ocm/ocm-crds.js';
 import { findProcess, processorTimeMs } from './processor-time.mjs';
 
 const IN_FLIGHT = 32;

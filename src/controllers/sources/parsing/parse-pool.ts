@@ -1,6 +1,6 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { TransientError } from '../../../core/errors.ts';
+import { BugError, TransientError } from '../../../core/errors.ts';
+import { builtProgram } from '../../../runtime/package-root.ts';
 import { PoolWorker } from './pool-worker.ts';
 
 export interface ParsePoolOptions {
@@ -49,7 +49,7 @@ export class ParsePool {
 
   /** False if the compiled worker is missing, as when Berth runs from its sources. */
   get available(): boolean {
-    return existsSync(this.#workerFile);
+    return this.#workerFile !== undefined;
   }
 
   /** Number of batches that keep all threads busy. */
@@ -82,8 +82,8 @@ export class ParsePool {
     await Promise.all(workers.map((worker) => worker.stop()));
   }
 
-  get #workerFile(): URL {
-    return this.#options.workerFile ?? new URL('./parse-worker.js', import.meta.url);
+  get #workerFile(): URL | undefined {
+    return this.#options.workerFile ?? builtProgram('src/controllers/sources/parsing/parse-worker');
   }
 
   #pump(): void {
@@ -106,7 +106,10 @@ export class ParsePool {
   }
 
   #addWorker(): PoolWorker {
-    const worker = new PoolWorker(this.#workerFile, this.#options.batchTimeoutMs ?? DEFAULT_BATCH_TIMEOUT_MS);
+    const file = this.#workerFile;
+    if (file === undefined)
+      throw new BugError('no program for threads', { code: 'parse-pool.unavailable', subject: 'parser' });
+    const worker = new PoolWorker(file, this.#options.batchTimeoutMs ?? DEFAULT_BATCH_TIMEOUT_MS);
     this.#workers.add(worker);
     return worker;
   }

@@ -1,12 +1,10 @@
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
 import { RecordCache } from '../../../adapters/store/record-cache.ts';
 import type { CacheRecord } from '../../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '../../../core/ports.ts';
-import { packageRoot } from '../../../runtime/package-root.ts';
+import { builtFrom } from '../../../runtime/package-root.ts';
 import type { ParsedFiles } from './parsed-files.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
 import { groupBy } from '../../../core/group-by.ts';
@@ -15,7 +13,10 @@ import { groupBy } from '../../../core/group-by.ts';
 const WRITE_FROM_RECORDS = 64;
 const ENCODED_AT_ONCE = 200;
 
-/** Parsed files, cached on disk by blob id, so that a restart parses only new ones. */
+/**
+ * Parsed files, cached on disk by blob id, so that a restart parses only new ones. A build with
+ * another parser starts empty, because it may parse a file differently.
+ */
 export class ParsedCache implements ParsedFiles {
   readonly #records: RecordCache;
   #added: Added[] = [];
@@ -27,7 +28,7 @@ export class ParsedCache implements ParsedFiles {
     readonly log: Logger;
     readonly maxBytes?: number | undefined;
   }) {
-    this.#records = new RecordCache({ ...options, stamp: parserStamp() });
+    this.#records = new RecordCache({ ...options, stamp: builtFrom()?.parser ?? 'sources' });
   }
 
   /**
@@ -92,31 +93,4 @@ async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
     records.push({ key: one.id, bytes });
   }
   return records;
-}
-
-let stamp: string | undefined;
-
-/**
- * Digest of the parser's code, and of the version and dependencies of the package, because another parser may parse a
- * file differently.
- */
-function parserStamp(): string {
-  if (stamp !== undefined) return stamp;
-  const hash = createHash('sha256');
-  const extension = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
-  const code = ['../../../adapters/yaml/', '../../../runtime/yaml/']
-    .map((folder) => new URL(folder, import.meta.url))
-    .flatMap((folder) =>
-      readdirSync(folder, { recursive: true, encoding: 'utf8' })
-        .filter((name) => name.endsWith(`.${extension}`))
-        .sort()
-        .map((name) => new URL(name, folder)),
-    );
-  const own = ['../manifests/read-content', './parsed-record'].map(
-    (name) => new URL(`${name}.${extension}`, import.meta.url),
-  );
-  const manifest = new URL('package.json', packageRoot());
-  for (const file of [...code, ...own, ...(existsSync(manifest) ? [manifest] : [])])
-    hash.update(readFileSync(file));
-  return (stamp = hash.digest('hex').slice(0, 32));
 }

@@ -1,0 +1,78 @@
+// Builds the command into dist/ (`npm run build`): a bundle whose parts load when they are needed. It checks no types; `npm run typecheck` does.
+// `--modules` (`npm run build:modules`) also builds each module into a file of its own, into .cache/modules, for tests and benchmarks
+// that import single ones.
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { build } from 'esbuild';
+
+const root = new URL('../', import.meta.url);
+const PARSER = 'src/controllers/sources/parsing/parse-worker.ts';
+/** What runs in a process or a thread of its own; `builtProgram` finds them. */
+const PROGRAMS = ['src/app/cli/main.ts', 'src/app/serve/plan-process.ts', PARSER];
+
+const OPTIONS = {
+  absWorkingDir: fileURLToPath(root),
+  outbase: '.',
+  chunkNames: 'chunks/[name]-[hash]',
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.19',
+  sourcemap: true,
+  sourcesContent: false,
+  // An error is named after its class.
+  keepNames: true,
+  logLevel: 'warning',
+};
+
+rmSync(new URL('dist', root), { recursive: true, force: true });
+const { metafile } = await build({ ...OPTIONS, entryPoints: PROGRAMS, outdir: 'dist', metafile: true });
+const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+writeFileSync(
+  new URL('dist/build.json', root),
+  JSON.stringify({ version, commit: commitOf(root), parser: digestOf(PARSER) }),
+);
+
+if (process.argv.includes('--modules')) {
+  rmSync(new URL('.cache/modules', root), { recursive: true, force: true });
+  await build({ ...OPTIONS, entryPoints: ['src', 'plugin'].flatMap(sourcesIn), outdir: '.cache/modules' });
+}
+
+function sourcesIn(folder) {
+  return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${folder}/${name}`);
+}
+
+/**
+ * The commit that is built, 12 digits, with `-dirty` where tracked files differ from it; undefined outside of a git checkout.
+ * BERTH_COMMIT names it where the checkout is not there, as in an image.
+ */
+function commitOf(folder) {
+  const named = process.env.BERTH_COMMIT;
+  if (named !== undefined && named !== '') return named;
+  try {
+    const git = (...args) =>
+      execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
+    // A tarball inside of another repository has no commit of its own.
+    if (git('rev-parse', '--show-prefix') !== '') return undefined;
+    return `${git('rev-parse', '--short=12', 'HEAD')}${git('status', '--porcelain', '-uno') === '' ? '' : '-dirty'}`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of all files that a program is made of, and of the versions of its dependencies. */
+function digestOf(program) {
+  const files = new Set([program, 'package.json']);
+  for (const file of files)
+    for (const { path } of metafile.inputs[file]?.imports ?? [])
+      if (path in metafile.inputs) files.add(path);
+  const hash = createHash('sha256');
+  for (const file of [...files].sort()) hash.update(file).update(readFileSync(new URL(file, root)));
+  return hash.digest('hex').slice(0, 32);
+}
