@@ -285,7 +285,7 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     await wrong.close();
   });
 
-  it('reads a credential anew for every fetch', async () => {
+  it('reads a credential again for every fetch', async () => {
     const file = secretFile();
     const { mirror } = await start(
       { credentials: { username: 'x-access-token', password: 'rotated' } },
