@@ -111,5 +111,5 @@ function readReport(file: string, told: string): readonly SpecResult[] {
   );
 }
 
-/** Set-up and tear-down are told only when they failed. */
+/** Set-up and tear-down are printed only when they failed. */
 const isTold = (type: string, state: string): boolean => type === 'It' || state !== 'passed';
