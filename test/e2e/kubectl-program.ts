@@ -29,7 +29,7 @@ function problemWithKubectl(oldestMinor: number): string | undefined {
 }
 
 /**
- * A kubectl that asks its server nothing but what it is told. Google's dispatcher asks for the version first, to choose one of the kubectls
+ * A kubectl that asks its server only what its command needs. Google's dispatcher asks for the version first, to choose one of the kubectls
  * beside it; then this is the newest of those.
  */
 export function plainKubectl(): string {

@@ -15,7 +15,7 @@ import { SilentLogger } from '../fakes/silent-logger.ts';
 /** `BERTH_HISTORIES` sets another number. */
 const HISTORIES = Number(process.env['BERTH_HISTORIES'] ?? (process.env['CI'] === undefined ? 300 : 10_000));
 
-/** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is told. */
+/** More than any history takes: an agent that writes on and on dies of it, so that the history ends, and is printed. */
 const MANY_WRITES = 5_000;
 
 const OBJECTS = ['a', 'b', 'c', 'd'] as const;
@@ -329,7 +329,7 @@ function appliedName(hub: FakeKubeApi, work: string): string {
   return `${hubHashOf(hub.server)}-${work}`;
 }
 
-/** What stands in the end against what the works say. */
+/** What is there in the end, compared with what the works say. */
 async function check(history: History): Promise<void> {
   expect(history.hub.writes.length + history.cluster.writes.length).toBeLessThan(MANY_WRITES);
   const works = (await history.hub.list(MANIFEST_WORK)).items;

@@ -63,7 +63,7 @@ async function applicationsOn(
 
 type Change = Pick<Plan['applications'][number]['applications'][number], 'change' | 'fields'>;
 
-/** What a plan says of each Application, in the words of `difference`. */
+/** What a plan says of each Application, as `difference` names it. */
 function saidBy({ applications }: Plan): Readonly<Record<string, Change>> {
   return Object.fromEntries(
     applications.flatMap(({ name: set, applications: changed, notRendered }) => {

@@ -42,7 +42,7 @@ const HAPPENINGS: readonly {
   { weight: 3, trouble: 'releases', happen: (history) => history.release() },
   { weight: 1, trouble: 'plans', happen: (history) => history.approve() },
   { weight: 1, trouble: 'specs', happen: (history) => history.annotate({}, 1 + history.pick(8)) },
-  { weight: 1, trouble: 'anew', happen: (history) => history.deletePlacement() },
+  { weight: 1, trouble: 'recreated', happen: (history) => history.deletePlacement() },
   { weight: 1, trouble: 'others', happen: (history) => history.leaveToOthers(history.random() < 0.4) },
   { weight: 1, trouble: 'others', happen: (history) => history.misconfigure(history.random() < 0.5) },
   {
@@ -85,7 +85,7 @@ function comeToRest(history: PublicationHistory): boolean {
   return false;
 }
 
-/** What others add while nobody knows what was published stays, and is in no record. */
+/** What others add while it is unknown what was published stays, and is in no record. */
 const isOurs = (cluster: string): boolean => cluster !== 'stranger';
 const sorted = (names: Iterable<string>): readonly string[] => [...names].sort();
 
@@ -108,7 +108,7 @@ function expectRest(history: PublicationHistory): void {
 }
 
 /**
- * What is published stands in the last record. A change that was cut short and is held since has none while the process lives: it is
+ * What is published is in the last record. A change that was cut short and is held since has none while the process lives: it is
  * remembered as half done, and the next process makes the record.
  */
 function expectRecord(history: PublicationHistory): void {
