@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { firstSeed } from '../fakes/test-seed.ts';
 import { predictOutcome } from '../../src/core/publish/machine/pass/decide-from-facts.ts';
 import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';
 import { PublicationHistory, type Trouble } from './publication/publication-history.ts';
@@ -9,7 +10,7 @@ import { PublicationHistory, type Trouble } from './publication/publication-hist
  * BERTH_SEED the first seed.
  */
 const HISTORIES = Number(process.env['BERTH_PUBLICATION_HISTORIES'] ?? 400);
-const SEED = Number(process.env['BERTH_SEED'] ?? 1);
+const SEED = firstSeed(1);
 const STEPS = 300;
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
