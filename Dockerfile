@@ -1,15 +1,17 @@
 # syntax=docker/dockerfile:1
-# Build: docker build -t berth .    Run: docker run --read-only --tmpfs /tmp -v berth-data:/data berth serve --help
+# Build in a clone: docker build -t berth .   Elsewhere, with the commit: docker build -t berth --build-arg BERTH_COMMIT=$(git rev-parse HEAD) .
+# Run: docker run --read-only --tmpfs /tmp -v berth-data:/data berth serve --help
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
 COPY tsconfig.json ./
-COPY scripts/build.mjs ./scripts/
+COPY scripts/build.mjs scripts/write-build.mjs ./scripts/
 COPY src ./src
 COPY plugin ./plugin
-# `docker build --build-arg BERTH_COMMIT=$(git rev-parse --short=12 HEAD)`: `berth --version` prints it.
-ARG BERTH_COMMIT
+# The files of .git that name the commit, in a clone (.dockerignore). The pattern may match nothing.
+COPY package.json .gi[t] ./.git/
+ARG BERTH_COMMIT=
 RUN npm run build && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-bookworm-slim

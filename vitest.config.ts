@@ -13,10 +13,13 @@ const project = (name: string, include: string[], options: ProjectOptions = {}) 
   extends: true as const,
   test: { name, include, ...options },
 });
-/** Tests with real processes, sockets and disks run a second time before they fail a shared machine's CI; the counts name them. */
-const AGAIN = process.env['CI'] === undefined ? 0 : 1;
+/**
+ * How often a test with real processes, sockets and disks runs again before it fails. Only `.ci/run` sets it, because it shares its
+ * machine with others; it names the tests that needed it.
+ */
+const AGAIN = Number(process.env['BERTH_RETRY'] ?? 0);
 
-const MIRROR = 'test/{core,runtime,adapters,hub,render,controllers,agent,app,plugin,house}/**';
+const MIRROR = 'test/{core,runtime,adapters,hub,render,controllers,agent,app,plugin,fakes,house}/**';
 /** They put something else in the place of a module that the others use as it is. */
 const APART = [
   'test/adapters/store/crash-points.integration.test.ts',
@@ -24,7 +27,7 @@ const APART = [
   'test/hub/log/power-cut.integration.test.ts',
 ];
 
-/** One project per level; `npm test` runs them all and ends with plain counts (test/plain-counts.reporter.ts). */
+/** One project per level. `npm test` runs all but `interop`, and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
   test: {
     pool: 'forks',

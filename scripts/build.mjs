@@ -1,7 +1,6 @@
 // Builds the command into dist/ (`npm run build`): a bundle whose parts load when they are needed. It checks no types; `npm run typecheck` does.
 // `--modules` (`npm run build:modules`) also builds each module into a file of its own, into .cache/modules, for tests and benchmarks
 // that import single ones.
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -31,11 +30,9 @@ const OPTIONS = {
 
 rmSync(new URL('dist', root), { recursive: true, force: true });
 const { metafile } = await build({ ...OPTIONS, entryPoints: PROGRAMS, outdir: 'dist', metafile: true });
-const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
-writeFileSync(
-  new URL('dist/build.json', root),
-  JSON.stringify({ version, commit: commitOf(root), parser: digestOf(PARSER) }),
-);
+writeFileSync(new URL('dist/build.json', root), JSON.stringify({ parser: digestOf(PARSER) }));
+process.chdir(fileURLToPath(root));
+await import('./write-build.mjs');
 
 if (process.argv.includes('--modules')) {
   rmSync(new URL('.cache/modules', root), { recursive: true, force: true });
@@ -46,24 +43,6 @@ function sourcesIn(folder) {
   return readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `${folder}/${name}`);
-}
-
-/**
- * The commit that is built, 12 digits, with `-dirty` where tracked files differ from it; undefined outside of a git checkout.
- * BERTH_COMMIT names it where the checkout is not there, as in an image.
- */
-function commitOf(folder) {
-  const named = process.env.BERTH_COMMIT;
-  if (named !== undefined && named !== '') return named;
-  try {
-    const git = (...args) =>
-      execFileSync('git', args, { cwd: folder, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-    // A tarball inside of another repository has no commit of its own.
-    if (git('rev-parse', '--show-prefix') !== '') return undefined;
-    return `${git('rev-parse', '--short=12', 'HEAD')}${git('status', '--porcelain', '-uno') === '' ? '' : '-dirty'}`;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Of all files that a program is made of, and of the versions of its dependencies. */

@@ -24,7 +24,7 @@ const { status } = spawnSync('npx', args, {
     ...process.env,
     ...hours,
     BERTH_FUZZ_INPUTS: values.hours === undefined ? values.inputs : String(Number.MAX_SAFE_INTEGER),
-    BERTH_FUZZ_SEED: values.seed,
+    BERTH_SEED: values.seed,
     ...(values.target === undefined ? {} : { BERTH_FUZZ_TARGET: values.target }),
   },
 });

@@ -133,7 +133,7 @@ function message(name) {
   proto[name] = result;
   for (const [number, [field, type]] of Object.entries(fields)) {
     const resolved = resolve(type, home);
-    // Go embeds some structs: their fields stand in the parent's JSON object. They are the ones that the schema does not declare.
+    // Go embeds some structs: their fields are in the parent's JSON object. They are the ones that the schema does not declare.
     const special = { ref: '$ref', schema: '$schema' }[field];
     const named = special !== undefined && name.endsWith('JSONSchemaProps') ? special : field.replace(/^xKubernetes(.)(.*)$/, (_, a, b) => `x-kubernetes-${(a + b).replace(/([a-z])([A-Z])/g, '$1-$2').toLowerCase()}`);
     // `aPIGroup` and `uID` are `apiGroup` and `uid` in JSON.

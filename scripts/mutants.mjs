@@ -9,7 +9,7 @@ import ts from 'typescript';
  * @property {number} line 1-based
  * @property {number} start first character that is replaced
  * @property {number} end the one behind the last
- * @property {string} text what stands there instead
+ * @property {string} text what replaces it
  * @property {string} what for people: `a < b -> a <= b`
  */
 

@@ -1,8 +1,8 @@
 import type { Reporter, TestModule } from 'vitest/node';
 
 /**
- * Ends a run with one plain line, `N passed, N failed, N skipped`, that scripts can read. Before it, what passed only when it ran again
- * (CI tries twice, vitest.config.ts), with what went wrong the first time: a defect of the test or of the software, to be looked into.
+ * Ends a run with one plain line, `N passed, N failed, N skipped`, that scripts can read. Before it, one line for each test that passed
+ * only when it ran again (`BERTH_RETRY`, vitest.config.ts), with its first failure: a defect of the test or of the software.
  */
 export default class PlainCountsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
@@ -16,9 +16,7 @@ export default class PlainCountsReporter implements Reporter {
         collected++;
         const { state, errors = [] } = test.result();
         if (test.diagnostic()?.flaky === true)
-          unsure.push(
-            `${module.relativeModuleId} > ${test.fullName}: ${errors[0]?.message ?? 'no message'}\n`,
-          );
+          unsure.push(`${module.relativeModuleId} > ${test.fullName}: ${firstLine(errors[0]?.message)}\n`);
         if (state === 'passed') passed++;
         else if (state === 'failed') failed++;
         else skipped++;
@@ -30,4 +28,9 @@ export default class PlainCountsReporter implements Reporter {
       process.stdout.write(`${passed} passed, ${failed} failed, ${skipped} skipped\n`);
     });
   }
+}
+
+/** The readers of these lines take one for each test. */
+function firstLine(message = 'no message'): string {
+  return message.split('\n', 1)[0] ?? '';
 }

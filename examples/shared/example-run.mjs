@@ -12,7 +12,7 @@ const LIMIT_MS = 300_000;
 const POLL_MS = 200;
 
 /**
- * Runs `main`, and ends everything that it started when it is through, fails, or is told to stop.
+ * Runs `main`, and ends everything that it started when it is through, fails, or is asked to stop.
  * @param name of the folder for its files
  * @param main receives an ExampleRun
  */

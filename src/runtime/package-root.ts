@@ -1,10 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 
-/** What `npm run build` knows of itself: `dist/build.json`, which scripts/build.mjs writes. */
+/** What `npm run build` knows of itself: `dist/build.json`. */
 export interface Build {
-  readonly version: string;
-  /** The commit that was built, 12 digits; with `-dirty` if its files had changed. Undefined outside of a git checkout. */
-  readonly commit?: string | undefined;
+  /** Id of the commit that was built, with `-dirty` if files differed from it; `unknown` if it was built without a clone. */
+  readonly commit: string;
   /** Digest of the code that parses files. */
   readonly parser: string;
 }

@@ -83,12 +83,12 @@ const cases: readonly Case[] = [
     owners: ['web'],
   },
   {
-    name: 'the work orphans it, applied anew',
+    name: 'the work orphans it, and is applied again',
     does: (harness) => replaceSpec(harness, ORPHANED),
     owners: [],
   },
   {
-    name: 'the work orphans it, and is deleted before it is applied anew',
+    name: 'the work orphans it, and is deleted before it is applied again',
     does: async (harness) => {
       await replaceSpec(harness, ORPHANED);
       await harness.hub.delete(MANIFEST_WORK, WORK);
@@ -96,7 +96,7 @@ const cases: readonly Case[] = [
     owners: [],
   },
   {
-    name: 'somebody else makes the object anew, and the work is deleted',
+    name: 'somebody else makes the object again, and the work is deleted',
     does: async ({ hub, cluster }) => {
       await cluster.delete(CONFIG_MAP, { namespace: 'default', name: 'b' });
       await cluster.create(CONFIG_MAP, configMap('b'));

@@ -3,8 +3,8 @@
  * `npm run build:modules && node test/bench/publish.bench.mjs [placements] [clusters] [rounds]`.
  * 1. The controller's publisher writes N placements of M clusters (all changed); a bare client writes the same objects (create + status
  *    of the page, status of the placement). Both have 16 requests under way and no more, and take turns on one hub, which is emptied
- *    between them. The first two rounds are told apart: hub, client and controller are cold there, and compiled while they run.
- *    With BENCH_FRESH_HUBS=1 each contest has a hub that has just started, and nothing is told apart.
+ *    between them. The first two rounds are printed by themselves: hub, client and controller are cold there, and compiled while they run.
+ *    With BENCH_FRESH_HUBS=1 each contest has a hub that has just started, and all rounds are printed together.
  * 2. A restart with nothing changed: time to ready, writes.
  */
 import { spawn } from 'node:child_process';

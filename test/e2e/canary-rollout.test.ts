@@ -114,7 +114,7 @@ describe('examples/canary-rollout, from Git to the clusters', () => {
     return conditions.find(({ type }) => type === 'PlacementRolledOut') ?? {};
   };
 
-  it('rolls out, stops at the cluster that fails, and goes on when it is mended', async () => {
+  it('rolls out, stops at the cluster that fails, and goes on when it is repaired', async () => {
     await eventually(versions, 'v1 v1 v1 v1 v1');
     await eventually(async () => (await rolledOut()).status, 'True');
     edit('apps/shop/deployment.yaml', (text) => text.replace('shop:v1', 'shop:v2'));
@@ -125,7 +125,7 @@ describe('examples/canary-rollout, from Git to the clusters', () => {
     await eventually(async () => /failed: prod-2; stopped/.test((await rolledOut()).message ?? ''), true);
     await eventually(versions, 'v2 v2 v2 v1 v1');
     edit('clusters/prod-2.yaml', (text) => text.replace('\n    simulate: fail', ''));
-    git('commit', '-qam', 'prod-2 is mended');
+    git('commit', '-qam', 'prod-2 is repaired');
     await eventually(versions, 'v2 v2 v2 v2 v2');
     await eventually(async () => (await rolledOut()).status, 'True');
   });

@@ -8,7 +8,7 @@ import { syncBuiltinESMExports } from 'node:module';
 
 const { DIE_AS, DIE_LOG, DIE_MOST } = process.env;
 const WRITES = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
-/** An agent renews its lease for ever. */
+/** An agent renews its lease forever. */
 const MOST_DEATHS_BY_LEASE = 2;
 
 /** Reviews are questions, and write nothing. */

@@ -13,7 +13,7 @@ const FILE = path.join(import.meta.dirname, 'guide-commands.yaml');
 
 /**
  * Commands and manifests of a section of the guide that no block ran, without the exceptions. In a command `clusteradm` is `berth`, and
- * what stands in angle brackets is any word. A shell ends a command at a comment behind a backslash, so such comments do not count.
+ * a word in angle brackets is any word. A shell ends a command at a comment behind a backslash, so such comments do not count.
  * @param section the beginning of its title, such as `scenario 3`
  * @param blocks what a shell ran
  * @throws Error when the guide has no such section

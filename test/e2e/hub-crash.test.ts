@@ -4,6 +4,7 @@ import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { isAvailable } from '../fakes/needed-program.ts';
 import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
 
@@ -31,14 +32,14 @@ const TINY_FILE_SYSTEM = ((): readonly string[] | undefined => {
   const inNamespace = ['unshare', '--user', '--map-root-user', '--mount', 'bash', '-c'];
   const mount = 'mount -t tmpfs -o size=2m none';
   const [program = '', ...rest] = [...inNamespace, `${mount} /mnt`];
-  if (spawnSync(program, rest).status === 0)
-    return [
-      ...inNamespace,
-      `mkdir DIR/hub; ${mount} DIR/hub; "$@"; code=$?; cp -a DIR/hub SAVED; exit $code`,
-      'hub',
-    ];
-  console.warn('skipped: this machine lets nobody mount a small file system');
-  return undefined;
+  const isMounted = spawnSync(program, rest).status === 0;
+  if (!isAvailable('unshare', isMounted ? undefined : 'no mount namespace with a small file system here'))
+    return undefined;
+  return [
+    ...inNamespace,
+    `mkdir DIR/hub; ${mount} DIR/hub; "$@"; code=$?; cp -a DIR/hub SAVED; exit $code`,
+    'hub',
+  ];
 })();
 
 const SMALL_FILES = ['bash', '-c', 'ulimit -f 256; exec "$@"', 'hub'];

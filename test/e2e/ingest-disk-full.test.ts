@@ -7,19 +7,20 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGitSource } from '../../src/controllers/sources/reading/git-source.ts';
 import { ParsedCache } from '../../src/controllers/sources/parsing/parsed-cache.ts';
 import { GitFixture } from '../adapters/git/git-fixture.ts';
+import { isAvailable } from '../fakes/needed-program.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
 /** Mounting needs root, and a kernel that lets it. */
-function mountable(): boolean {
+function canMount(): boolean {
   const dir = mkdtempSync(path.join(tmpdir(), 'berth-mount-'));
-  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', dir]).status === 0;
-  if (mounted) execFileSync('umount', [dir]);
+  const isMounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'none', dir]).status === 0;
+  if (isMounted) execFileSync('umount', [dir]);
   rmSync(dir, { recursive: true });
-  return mounted;
+  return isAvailable('mount', isMounted ? undefined : 'this user may not mount a small file system');
 }
 
-describe.runIf(mountable())('on a full disk', () => {
+describe.runIf(canMount())('on a full disk', () => {
   let fixture: GitFixture;
   let disk: string;
   const close: (() => Promise<void>)[] = [];

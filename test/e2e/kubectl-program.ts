@@ -1,18 +1,15 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
+import { isAvailable } from '../fakes/needed-program.ts';
 import type { LooseJson } from '../hub/loose-json.ts';
 
 /**
- * Whether this machine has a kubectl, of this minor version or newer; says why not.
- * @throws Error when there is none and `BERTH_KUBECTL=required`: so does .ci/run wherever kubectl is there or can be installed.
+ * Whether this machine has a kubectl, of this minor version or newer.
+ * @throws as `isAvailable` does
  */
 export function hasKubectl(oldestMinor = 0): boolean {
-  const problem = problemWithKubectl(oldestMinor);
-  if (problem === undefined) return true;
-  if (process.env['BERTH_KUBECTL'] === 'required') throw new Error(`BERTH_KUBECTL=required: ${problem}`);
-  console.warn(`skipped: ${problem}`);
-  return false;
+  return isAvailable('kubectl', problemWithKubectl(oldestMinor));
 }
 
 function problemWithKubectl(oldestMinor: number): string | undefined {
@@ -29,7 +26,7 @@ function problemWithKubectl(oldestMinor: number): string | undefined {
 }
 
 /**
- * A kubectl that asks its server nothing but what it is told. Google's dispatcher asks for the version first, to choose one of the kubectls
+ * A kubectl that asks its server only what its command needs. Google's dispatcher asks for the version first, to choose one of the kubectls
  * beside it; then this is the newest of those.
  */
 export function plainKubectl(): string {

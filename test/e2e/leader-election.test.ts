@@ -148,7 +148,7 @@ describe('two controllers for one repository on one hub', () => {
     expect(await leader.whenReady('standby')).toBe((await lease()).holderIdentity);
   });
 
-  it('a leader that is told to end gives its lease to the other one', async () => {
+  it('a leader that gets SIGTERM gives its lease to the other one', async () => {
     const [leader, standby] = await bothReady();
     commit(2);
     await expect.poll(published, { interval: 5 }).not.toBe(all(1));

@@ -23,6 +23,8 @@ import { HubSide } from '../agent/registration/hub-side.ts';
 import { BreakingProxy } from '../fakes/breaking-proxy.ts';
 import { GitFixture } from '../fakes/git-fixture.ts';
 import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
+import { seeded } from '../fakes/seeded-random.ts';
+import { TEST_SEED } from '../fakes/test-seed.ts';
 import type { AgentPlace, MatrixAgent } from '../interop/registration/matrix-agents.ts';
 import { BerthProcess } from './berth-process.ts';
 import { ControllerProcess } from './controller-process.ts';
@@ -84,7 +86,7 @@ export class MigrationWorld {
     await new HubSide(this.#api).prepareBootstrap(BOOTSTRAP_USER);
     await expect.poll(() => this.serve.readyz(), { timeout: OUTAGE_PATIENCE_MS }).toMatch(/^200 ok/);
     for (const cluster of CLUSTERS) {
-      const network = new BreakingProxy(Number(new URL(this.#hub.url).port), Math.random);
+      const network = new BreakingProxy(Number(new URL(this.#hub.url).port), seeded(TEST_SEED));
       this.#networks.set(cluster, network);
       await this.#writeBootstrap(cluster, await network.listen());
       for (const name of AGENT_NAMESPACES) await this.#createNamespace(cluster, name);

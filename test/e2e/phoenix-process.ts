@@ -14,7 +14,7 @@ export class PhoenixProcess {
   readonly #file: string;
   #current: BerthProcess;
   #isOver = false;
-  /** What it wrote when it ended by itself; a command that goes on for ever has none. */
+  /** What it wrote when it ended by itself; a command that goes on forever has none. */
   end: string | undefined;
 
   /**

@@ -15,7 +15,7 @@ export async function runExample(name: string, env: Readonly<Record<string, stri
   return stdout;
 }
 
-/** What the example of the migration says, in this order, whoever runs the Applications. */
+/** What the example of the migration says, in this order, no matter what runs the Applications. */
 export const MIGRATION_STEPS = [
   'east has joined',
   'west has joined',

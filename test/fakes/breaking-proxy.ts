@@ -10,7 +10,7 @@ export type ProxyMood =
   /** Nobody answers. */
   | 'refuse';
 
-/** A TCP proxy in front of a server that breaks connections as it is told. */
+/** A TCP proxy in front of a server that breaks connections when the test asks for it. */
 export class BreakingProxy {
   mood: ProxyMood = 'pass';
   connections = 0;

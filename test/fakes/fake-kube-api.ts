@@ -46,7 +46,7 @@ export class FakeKubeApi implements KubeApi {
   /** Called after every change of an object. */
   onWrite: () => void = () => undefined;
 
-  /** What stands there now, without a request. */
+  /** The objects that are there now, without a request. */
   peek(kind: KindInfo): readonly KubeObject[] {
     const prefix = `${kind.group}/${kind.plural} `;
     return [...this.#objects].filter(([id]) => id.startsWith(prefix)).map(([, object]) => object);

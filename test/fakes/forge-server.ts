@@ -14,7 +14,7 @@ export interface ForgeResponse {
   readonly headers?: Record<string, string>;
 }
 
-/** A forge's API on loopback: keeps what it is asked and answers as told, when it is told; `undefined` leaves the request hanging. */
+/** A forge's API on loopback: keeps each request and gives the answers that the test sets; `undefined` leaves the request hanging. */
 export async function startForge(
   answer: (count: number, request: ForgeRequest) => ForgeResponse | Promise<ForgeResponse> | undefined,
 ) {

@@ -4,11 +4,11 @@
  */
 export const PATIENCE_MS = process.env['CI'] === undefined ? 20_000 : 240_000;
 
-/** The same for what comes after an outage: software waits up to 30 s between two tries. */
+/** The same for an event after an outage: software waits up to 30 s between two tries. */
 export const OUTAGE_PATIENCE_MS = Math.max(PATIENCE_MS, 90_000);
 
 /** The same for tests of many rounds, of which a long run is one test. */
 export const LONG_RUN_MS = 1_200_000;
 
-/** A test or hook that takes longer hangs. Far above PATIENCE_MS, so that what is waited for in vain is reported in its own words. */
+/** A test or hook that takes longer hangs. Far above PATIENCE_MS, so that an event that never came is reported in its own words. */
 export const HANG_MS = Math.min(10 * PATIENCE_MS, LONG_RUN_MS);

@@ -28,7 +28,7 @@ export const REFUSED_PASSWORD = 's3cret-refused';
 
 /**
  * An HTTP proxy, one that is reached over TLS, and a SOCKS5 proxy, on the loopback address. Each leads every name to this machine, and
- * refuses whoever gives `REFUSED_PASSWORD`.
+ * refuses any client that gives `REFUSED_PASSWORD`.
  */
 export async function startRecordingProxies(pair: PemPair): Promise<RecordingProxies> {
   let seen: SeenByProxy[] = [];

@@ -163,7 +163,7 @@ function checkGenerated(what: string, rows: readonly string[]): void {
   else expect(now.slice(from, to)).toBe(text);
 }
 
-/** String literals that stand for a condition's reason: `reason: 'X'`, a union named `…Reason`, `condition('False', 'X')`. */
+/** String literals that are a condition's reason: `reason: 'X'`, a union named `…Reason`, `condition('False', 'X')`. */
 function reasonsIn({ file, text }: { readonly file: string; readonly text: string }): readonly string[] {
   if (!/reason/i.test(text) || !file.endsWith('.ts')) return [];
   const found: string[] = [];

@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isAvailable } from '../fakes/needed-program.ts';
 
 const MODULE = join(import.meta.dirname, 'envtest');
 const LAUNCHERS = join(import.meta.dirname, '../../examples/envtest');
@@ -11,8 +12,10 @@ const LAUNCHERS = join(import.meta.dirname, '../../examples/envtest');
 function canBuild(): boolean {
   const env = { ...process.env, GOFLAGS: '-mod=mod', GOPROXY: 'off' };
   const { status } = spawnSync('go', ['list', '-test', '-deps', '.'], { cwd: MODULE, env, stdio: 'ignore' });
-  if (status !== 0) console.warn('skipped: Go or the modules of test/interop/envtest are not here');
-  return status === 0;
+  return isAvailable(
+    'go',
+    status === 0 ? undefined : 'Go or the modules of test/interop/envtest are not here',
+  );
 }
 
 function run(

@@ -61,7 +61,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('Git to a real hub', () =>
     expect([answer.status, answer.body]).toEqual([500, refusalStatus(refused)]);
   });
 
-  it('an unknown field is told at its object, for good, and holds up nothing', async () => {
+  it('an unknown field is reported at its object, permanently, and delays nothing', async () => {
     const { applied, problems } = await syncOf('mistyped').sync(
       inGit(placement('mistyped', { numberOfCluster: 1 }), placement('fine', { clusterSets: ['global'] })),
     );

@@ -6,7 +6,7 @@ import { hasOcmModules, runOcmSuite, suiteProgram } from './peers/ocm-suite.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 
 const EMBEDDED = join(import.meta.dirname, '../../examples/envtest');
-/** Fewer mean that the suite did not run as a whole. */
+/** Fewer mean that the suite did not run completely. */
 const SPECS: Readonly<Record<SuiteName, number>> = { placement: 30, work: 82, registration: 45, addon: 13 };
 
 /** BERTH_OCM_SUITES names some of them, with spaces between them. */

@@ -304,7 +304,7 @@ const crowdScore = fc
     }),
   );
 
-/** Few placements that select at large: what the engine brings up to date instead of ranking it anew. */
+/** Few placements that select at large: what the engine brings up to date instead of ranking it again. */
 export const crowdedSnapshot: fc.Arbitrary<Snapshot> = fc.record({
   now: fc.constant(minuteOf(0)),
   placements: fc.tuple(...PLACEMENTS.slice(0, 3).map(crowdPlacement)).map((all) => [...all]),

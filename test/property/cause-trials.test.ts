@@ -43,7 +43,7 @@ it('one engine that follows decides each placement as a new engine does', () => 
   );
 });
 
-it('a decider that goes on decides as one that begins anew, in any order', () => {
+it('a decider that goes on decides as a new one, in any order', () => {
   fc.assert(
     fc.property(snapshot, fc.array(fc.nat(7), { maxLength: 8 }), (given, order) => {
       const present = withUniqueNames(given);
@@ -61,7 +61,7 @@ it('a decider that goes on decides as one that begins anew, in any order', () =>
   );
 });
 
-it('one engine that goes from snapshot to snapshot decides and explains as one that begins anew', () => {
+it('one engine that goes from snapshot to snapshot decides and explains as a new one', () => {
   fc.assert(
     fc.property(
       snapshot,

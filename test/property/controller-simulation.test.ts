@@ -1,11 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { seedsFrom } from '../fakes/test-seed.ts';
 import { expectRest, HOUR, NO_FAULTS, Simulation } from '../app/serve/simulated-controller.ts';
 
 /**
  * The whole controller (Git loop, hub sync, inventory, engine, publisher) on a fake clock, a fake hub and a fake Git, against a
- * seeded sequence of commits, faults, kills, foreign hands and clock jumps. A client watches every write. BERTH_SEED=n runs one.
+ * seeded sequence of commits, faults, kills, foreign hands and clock jumps. A client watches every write. BERTH_SIMULATIONS sets the
+ * number of sequences, BERTH_SEED the first seed.
  */
-const SEEDS = Array.from({ length: 24 }, (_, i) => i + 1);
+const SIMULATIONS = Number(process.env['BERTH_SIMULATIONS'] ?? 24);
 
 async function run(seed: number): Promise<void> {
   const sim = new Simulation(seed);
@@ -32,6 +34,8 @@ async function run(seed: number): Promise<void> {
 }
 
 describe('the controller under faults', () => {
-  const seeds = process.env['BERTH_SEED'] === undefined ? SEEDS : [Number(process.env['BERTH_SEED'])];
-  it.each(seeds)('seed %i: nothing lost on the way, the same state in the end, then silence', run);
+  it.each([...seedsFrom(1, SIMULATIONS)])(
+    'seed %i: nothing lost on the way, the same state in the end, then silence',
+    run,
+  );
 });

@@ -49,7 +49,7 @@ describe('kill -9 of a controller at every change of a file of its data director
     rmSync(root, { recursive: true, force: true });
   });
 
-  /** Each process sees the directory under a name of its own, so that a dead one is told from the next. */
+  /** Each process sees the directory under a name of its own, so that a dead one is not taken for the next. */
   function newLife(): string {
     const dir = join(root, `life-${++lives}`);
     symlinkSync(data, dir);
@@ -112,7 +112,7 @@ describe('kill -9 of a controller at every change of a file of its data director
     await live();
     return dead;
   }
-  /** What is published stands in a record, with its commit; every record can be computed again. */
+  /** What is published is in a record, with its commit; every record can be computed again. */
   async function expectHistory(): Promise<void> {
     const reader = new HistoryReader(join(data, 'history'));
     const records = await reader.list();

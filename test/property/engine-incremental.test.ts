@@ -17,7 +17,7 @@ import { crowdDelta, crowdedSnapshot, delta, published, snapshot } from './arbit
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 10_000);
 const cel = memoizeCel(compileCel);
 
-/** How often a decision was brought up to date, and how often it had to be made anew. */
+/** How often a decision was brought up to date, and how often it had to be made again. */
 const taken = vi.hoisted(() => ({ short: 0, long: 0 }));
 vi.mock('../../src/core/placement/incremental/update-decision.ts', async (importOriginal) => {
   const real = await importOriginal<typeof UpdateDecisionModule>();
@@ -133,8 +133,8 @@ describe('the engine equals the plain implementation', () => {
     fc.assert(fc.property(crowdedSnapshot, fc.array(step, { minLength: 12, maxLength: 12 }), follow), {
       numRuns: crowdRuns,
     });
-    console.log(`engine-incremental: ${taken.short} decisions brought up to date, ${taken.long} made anew`);
-    // Without this the comparison could pass because everything is always made anew.
+    console.log(`engine-incremental: ${taken.short} decisions brought up to date, ${taken.long} made again`);
+    // Without this the comparison could pass because everything is always made again.
     expect(taken.short).toBeGreaterThan(taken.long / 4);
   });
 });

@@ -4,6 +4,7 @@ import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
 import { binding, cluster, clusterSet, namespace, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { PATIENCE_MS } from '../fakes/patience.ts';
+import { firstSeed } from '../fakes/test-seed.ts';
 import { type Death, Lives } from './plan-outcome/lives.ts';
 
 vi.mock('node:fs/promises', async (original) => {
@@ -16,7 +17,7 @@ vi.mock('node:fs/promises', async (original) => {
  * between two pages too. The PlacementDecisions are the same, byte for byte. BERTH_FRESH_HUBS sets the number of hubs, BERTH_SEED the seed.
  */
 const HUBS = Number(process.env['BERTH_FRESH_HUBS'] ?? 4);
-const SEED = Number(process.env['BERTH_SEED'] ?? 3);
+const SEED = firstSeed(3);
 const WAIT = { timeout: Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS) };
 
 const balance = {

@@ -149,7 +149,7 @@ describe('following the snapshots that a controller reads', () => {
       fc.property(crowdedSnapshot, (given) => {
         const follower = new IncrementalScheduler({ compileCel: cel });
         let current = given;
-        // Each pass feeds the next; after a few nothing moves any more, or two placements take turns for ever.
+        // Each pass feeds the next; after a few nothing moves any more, or two placements take turns forever.
         for (let pass = 0; pass < 4; pass++)
           current = publish(current, [...follower.decide(current)], [true, true, true]);
         const before = [...follower.decide(current)];

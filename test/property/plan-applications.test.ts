@@ -13,6 +13,7 @@ import { generateApplications } from '../../src/render/applicationset/generate-a
 import type { JsonValue } from '../../src/render/applicationset/json/json-value.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { PATIENCE_MS } from '../fakes/patience.ts';
+import { seedsFrom } from '../fakes/test-seed.ts';
 import {
   applicationSets,
   beginning,
@@ -31,7 +32,6 @@ import {
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
-const SEED = Number(process.env['BERTH_SEED'] ?? 100);
 const WAIT = { timeout: PATIENCE_MS, interval: 100 };
 
 /** By `SET/NAME`. */
@@ -63,7 +63,7 @@ async function applicationsOn(
 
 type Change = Pick<Plan['applications'][number]['applications'][number], 'change' | 'fields'>;
 
-/** What a plan says of each Application, in the words of `difference`. */
+/** What a plan says of each Application, as `difference` names it. */
 function saidBy({ applications }: Plan): Readonly<Record<string, Change>> {
   return Object.fromEntries(
     applications.flatMap(({ name: set, applications: changed, notRendered }) => {
@@ -196,7 +196,7 @@ class ApplicationsHistory {
 }
 
 describe('the Applications that a plan says', () => {
-  it.each(Array.from({ length: HISTORIES }, (_, at) => SEED + at))(
+  it.each([...seedsFrom(100, HISTORIES)])(
     'are those that Argo CD makes after the merge (seed %i)',
     async (seed) => {
       const [first] = fc.sample(beginning, { numRuns: 1, seed });

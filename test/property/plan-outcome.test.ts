@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
+import { seedsFrom } from '../fakes/test-seed.ts';
 import { commit } from './plan-outcome/commits.ts';
 import { History, type HistoryOptions } from './plan-outcome/history.ts';
 
@@ -20,7 +21,6 @@ vi.mock('node:fs/promises', async (original) => {
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
-const SEED = Number(process.env['BERTH_SEED'] ?? 7);
 
 /** Histories that showed a defect once, as short as they show it. */
 const KEPT: readonly { readonly seed: number; readonly commits: number; readonly what: string }[] = [
@@ -51,7 +51,7 @@ async function live(
 }
 
 describe('what a plan says', () => {
-  it.concurrent.for(Array.from({ length: HISTORIES }, (_, at) => SEED + at))(
+  it.concurrent.for([...seedsFrom(7, HISTORIES)])(
     'is what happens, commit after commit (seed %i)',
     (seed, { expect }) => live(seed, COMMITS, { isDivided: seed % 3 === 0, expect }),
   );

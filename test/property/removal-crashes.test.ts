@@ -37,7 +37,7 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
   }
   afterEach(end);
 
-  /** Each process sees the directory under a name of its own, so that a dead one is told from the next. */
+  /** Each process sees the directory under a name of its own, so that a dead one is not taken for the next. */
   function newLife(): string {
     const dir = join(root, `life-${++lives}`);
     symlinkSync(join(root, 'data'), dir);
@@ -126,7 +126,7 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
       const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
       const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
       await fleet.stop();
-      fleet.git.commit(web({ 'berth.dev/release': token }), 'Let them go');
+      fleet.git.commit(web({ 'berth.dev/release': token }), 'Release them');
       const gone = async () => (await fleet.decisions('web')).length === 3;
       died = await dieAt(at, { budget }, gone);
       await serve({ budget });

@@ -168,7 +168,7 @@ const check = (property: fc.IPropertyWithHooks<unknown[]> | fc.IProperty<[readon
 };
 
 describe('random histories of server-side apply', () => {
-  it('an applied value is there, whoever else writes', () => {
+  it('an applied value is there, no matter who else writes', () => {
     check(
       fc.property(steps, (history) => {
         run(history, (_store, step, answer) => {

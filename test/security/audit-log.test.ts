@@ -40,7 +40,7 @@ function events(file: string): LooseJson[] {
   return lines.filter((line) => line !== '').map((line): LooseJson => JSON.parse(line));
 }
 
-/** The event that a request left behind, told apart by its URL. */
+/** The event that a request left behind, found by its URL. */
 async function eventOf(file: string, uri: string): Promise<LooseJson> {
   const find = () => events(file).find((event) => event.requestURI.includes(uri));
   await expect.poll(find).toBeDefined();
@@ -48,7 +48,7 @@ async function eventOf(file: string, uri: string): Promise<LooseJson> {
 }
 
 describe('who did it', () => {
-  it('is the caller; whom the caller acted as stands beside it', async () => {
+  it('is the caller; the user whom the caller impersonated is in a field beside it', async () => {
     const headers = {
       'impersonate-user': 'system:serviceaccount:default:default',
       'impersonate-group': 'system:masters',

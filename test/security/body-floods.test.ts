@@ -137,7 +137,7 @@ describe('bodies that never end, from a user without rights', () => {
     await expect.poll(() => one.text()).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it('a body that comes fast enough for ever is ended after a minute', async () => {
+  it('a body that comes fast enough forever is ended after a minute', async () => {
     await allowWrites('tenant');
     const one = await raw();
     one.socket.write(post(CONFIG_MAPS, tenant, `content-length: ${String(3 * MEBIBYTE)}`));

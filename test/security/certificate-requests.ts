@@ -36,7 +36,7 @@ export interface HostileRequest {
   readonly privateKey: KeyObject;
   /** Another key than the one that signs. */
   readonly publicKey?: KeyObject;
-  /** Stands in the place of the encoded public key. */
+  /** Takes the place of the encoded public key. */
   readonly publicKeyDer?: Buffer;
   /** Asks for a certificate authority and for names of a server. */
   readonly wantsAuthority?: boolean;

@@ -203,7 +203,7 @@ describe('a hub some of whose files are not what they were', () => {
       /snapshot-\d+\.jsonl: ends at byte 0/,
     ],
     [
-      'the older snapshot stands in for the newest',
+      'the older snapshot takes the place of the newest',
       () => cpSync(files('snapshot-')[0] ?? '', last(files('snapshot-'))),
       /snapshot-\d+\.jsonl: ends at byte/,
     ],
@@ -303,7 +303,7 @@ describe('a hub that starts', () => {
     await again.stop();
   });
 
-  it('starts from an older snapshot when the newest is damaged where it lies', async () => {
+  it('starts from an older snapshot when the newest is damaged on the disk', async () => {
     await grow();
     await stop();
     const newest = last(files('snapshot-'));

@@ -41,7 +41,7 @@ afterAll(async () => {
 
 const configMaps = (verbs: readonly string[]) => [{ apiGroups: [''], resources: ['configmaps'], verbs }];
 
-/** As `kubectl apply` leaves it: the data stands in an annotation as well. */
+/** As `kubectl apply` leaves it: the data is in an annotation as well. */
 const secret = (name: string): KubeObject =>
   object(
     SECRET,
@@ -196,7 +196,7 @@ describe('rights that change', () => {
     await harness.applyWork('revoked', spec);
     expect(await statusOf('revoked')).not.toContain('mine');
     await harness.grant('revoked', configMaps(ALL_VERBS));
-    // A touched work is applied again at once, which asks for the executor's rights anew.
+    // A touched work is applied again at once, which asks for the executor's rights again.
     await harness.applyWork('revoked', spec, { labels: { touched: '1' } });
     await until(
       () => valuesOf('revoked'),

@@ -123,7 +123,7 @@ describe('large requests that are healthy', () => {
   });
 });
 
-describe('an object cannot grow for ever', () => {
+describe('an object cannot grow forever', () => {
   it('by one large patch after the other', async () => {
     const made = await hub.call('POST', BLOBS, {
       body: { apiVersion: 'example.org/v1', kind: 'Blob', metadata: { name: 'growing' }, spec: {} },

@@ -68,7 +68,7 @@ describe('a JSON patch cannot hold the event loop', () => {
 
   it.each<{ name: string; object: object; patch: object[] }>([
     {
-      name: 'by moving a large object to and fro',
+      name: 'by moving a large object back and forth',
       object: wide,
       patch: many(9_998, (index) =>
         index % 2 === 0

@@ -14,13 +14,13 @@ import { many, processorMs } from './pipeline-attack.ts';
 
 /*
  * These ran for as long as the square of their input. Sixteen times the input takes sixteen times the work, 256 times where each item
- * is searched for among all others; 64 tells them apart, on a busy machine too. Run without the budget of requests, which would end
+ * is searched for among all others; 64 distinguishes them, on a busy machine too. Run without the budget of requests, which would end
  * them before.
  */
 const SMALL = 1_500;
 const LARGE = 16 * SMALL;
 const FAR_BELOW_SQUARE = 64;
-/** What the clock of the process can tell apart from nothing. */
+/** What the clock of the process can distinguish from nothing. */
 const MEASURABLE_MS = 2;
 
 const scheme = createScheme();

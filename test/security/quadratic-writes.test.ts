@@ -216,7 +216,7 @@ const attacks: readonly Attack[] = [
     },
   },
   {
-    name: 'a definition whose defaults stand in one another',
+    name: 'a definition whose defaults contain one another',
     status: 201,
     run: () => {
       let schema: object = { type: 'object', properties: record(words(8_000, 'p'), text) };

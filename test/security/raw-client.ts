@@ -75,7 +75,7 @@ export function openStream(
   return { stream, status: () => state.status, text: () => state.text, closed: () => state.closed };
 }
 
-/** The value of a metric, with its labels as they stand in the text. */
+/** The value of a metric, with its labels as the text writes them. */
 export async function metricOf(hub: TestHub, name: string): Promise<number> {
   const { text } = await hub.call('GET', '/metrics');
   const line = text.split('\n').find((one) => one.startsWith(`${name} `));

@@ -51,7 +51,7 @@ describe.each(SIGNER_KINDS)('a tag that is signed with %s', (_name, available, m
     }
   });
 
-  it.runIf(available)('does not stand for another one that it was moved to after the fetch', async () => {
+  it.runIf(available)('does not sign another one that it was moved to after the fetch', async () => {
     const good = signedCommit(fixture, ada, 'good');
     signedTag(fixture, ada, 'v1.0.0', good);
     const later = signedCommit(fixture, ada, 'later');

@@ -22,7 +22,7 @@ import { makeCliIo } from '../app/cli-harness.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { FakeClock } from '../fakes/fake-clock.ts';
 
-// Whoever writes an object, a file or an error message writes to the terminal of the person who looks at it.
+// A user who writes an object, a file or an error message writes to the terminal of the person who looks at it.
 
 /** C0 but line feed and tab, DEL, C1, separators and the controls of bidirectional text. */
 const OBEYED = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;

@@ -74,7 +74,7 @@ describe('check runs of a GitHub App', () => {
     );
   });
 
-  it('begin anew for another plan of the same commit: remarks cannot be taken back', async () => {
+  it('begin again for another plan of the same commit: remarks cannot be taken back', async () => {
     const report = { conclusion: 'failure', summary: 's', annotations: annotations(3) } as const;
     await forge.writeStatus(status({ state: 'failure', report }), signal);
     await forge.writeStatus(

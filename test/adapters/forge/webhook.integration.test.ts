@@ -311,7 +311,7 @@ describe('the webhook endpoint', () => {
     expect(events).toEqual([]);
   });
 
-  it('stops reading a body that lies about its length', async () => {
+  it('stops reading a body whose stated length is wrong', async () => {
     const { base } = await start({ maxBodyBytes: 1000 });
     const status = await new Promise((resolve) => {
       const request = http.request(`${base}/github`, { method: 'POST' }, (response) =>

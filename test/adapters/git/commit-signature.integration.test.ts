@@ -14,8 +14,9 @@ import { SignatureVerifier } from '../../../src/adapters/git/program/commit-sign
 import type { GitRef } from '../../../src/adapters/git/repository/git-repository.ts';
 import type { SignatureMode } from '../../../src/adapters/git/program/commit-signature.ts';
 import { openGitSource } from '../../../src/controllers/sources/reading/git-source.ts';
+import { findProgram } from '../../fakes/needed-program.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
-import { gpg, gpgSigner, has, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';
+import { gpg, gpgSigner, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';
 
 describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
   let fixture: GitFixture;
@@ -202,7 +203,7 @@ describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
   });
 });
 
-describe.runIf(has('gpg', '--version'))('GPG keys', () => {
+describe.runIf(findProgram('gpg') !== undefined)('GPG keys', () => {
   let fixture: GitFixture;
   let ada: Signer;
   let keysFile: string;

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net from 'node:net';
 import os from 'node:os';
@@ -88,11 +88,6 @@ function runBackend(gitDir: string, request: http.IncomingMessage, response: htt
     response.write(all.subarray(end + 4));
   });
   backend.on('close', () => response.end());
-}
-
-/** Path of OpenSSH's server, or undefined: tests that need it then say so and are skipped. */
-export function sshdPath(): string | undefined {
-  return ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((file) => existsSync(file));
 }
 
 export interface SshServer extends GitServer {

@@ -2,17 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { SignaturePolicy } from '../../../src/adapters/git/program/commit-signature.ts';
+import { findProgram } from '../../fakes/needed-program.ts';
 import { type GitFixture, tempDir } from './git-fixture.ts';
-
-/** Is the program there? */
-export const has = (program: string, ...args: string[]): boolean => {
-  try {
-    execFileSync(program, args, { stdio: 'ignore' });
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
-};
 
 /** Somebody with a key of their own. */
 export interface Signer {
@@ -67,8 +58,8 @@ export function gpgSigner(): Signer {
 
 /** Name of the kind, whether its program is there, and how to make a signer. */
 export const SIGNER_KINDS: readonly [string, boolean, () => Signer][] = [
-  ['SSH', has('ssh-keygen', '-?'), sshSigner],
-  ['GPG', has('gpg', '--version'), gpgSigner],
+  ['SSH', findProgram('ssh-keygen') !== undefined, sshSigner],
+  ['GPG', findProgram('gpg') !== undefined, gpgSigner],
 ];
 
 function signingEnvironment(fixture: GitFixture, signer: Signer): NodeJS.ProcessEnv {

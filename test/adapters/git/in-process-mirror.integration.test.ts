@@ -82,8 +82,8 @@ describe('a mirror without a git program', () => {
     });
     expect(sizes()).toEqual(before);
     expect(await follow.listTree(commit)).toHaveLength(2);
-    const mended = fixture.commit({ 'a.yaml': 'two' }, { orphan: true });
-    expect(await follow.fetch({ type: 'head' })).toBe(mended);
+    const rewritten = fixture.commit({ 'a.yaml': 'two' }, { orphan: true });
+    expect(await follow.fetch({ type: 'head' })).toBe(rewritten);
   });
 
   it('says of a remote with SHA-256 ids that it needs git', async () => {

@@ -245,7 +245,7 @@ describe('a mirror survives', () => {
   });
 
   it.runIf(existsSync('/proc/self/stat'))(
-    'a machine that started anew, and gave the id of its killed owner to another process',
+    'a machine that was restarted, and gave the id of its killed owner to another process',
     async () => {
       const other = spawn('sleep', ['60'], { stdio: 'ignore' });
       const stat = readFileSync(`/proc/${other.pid}/stat`, 'utf8').split(') ').at(-1);

@@ -9,7 +9,8 @@ import type { GitMirror, GitRepository } from '../../../src/adapters/git/reposit
 import { InProcessMirror } from '../../../src/adapters/git/in-process/in-process-mirror.ts';
 import { InProcessRepository } from '../../../src/adapters/git/in-process/in-process-repository.ts';
 import { GitFixture, tempDir } from './git-fixture.ts';
-import { serveHttp, serveSsh, sshdPath } from './git-servers.ts';
+import { findProgram } from '../../fakes/needed-program.ts';
+import { serveHttp, serveSsh } from './git-servers.ts';
 import type { GitServer, SshServer } from './git-servers.ts';
 import { describeGitRepository } from './repository-contract.ts';
 
@@ -71,10 +72,10 @@ for (const [name, make] of IMPLEMENTATIONS) {
   });
 }
 
-const sshd = sshdPath();
+const sshd = findProgram('sshd');
 if (sshd === undefined) {
   describe('ssh', () => {
-    it.skip('needs OpenSSH sshd (Debian: openssh-server), which is not installed', () => undefined);
+    it.skip('is not tried without sshd (Debian: openssh-server)', () => undefined);
   });
 } else {
   describeGitRepository('the git program over ssh', async (fixture, refs) => {
@@ -285,7 +286,7 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     await wrong.close();
   });
 
-  it('reads a credential anew for every fetch', async () => {
+  it('reads a credential again for every fetch', async () => {
     const file = secretFile();
     const { mirror } = await start(
       { credentials: { username: 'x-access-token', password: 'rotated' } },

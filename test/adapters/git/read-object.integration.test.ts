@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InProcessRepository } from '../../../src/adapters/git/in-process/in-process-repository.ts';
 import { CommitWriter } from '../../fakes/commit-writer.ts';
 import { GitFixture } from '../../fakes/git-fixture.ts';
+import { drawn } from '../../fakes/seeded-random.ts';
 
 const HEADER = (size: number) => `blob ${size}\0`;
 
@@ -32,7 +33,8 @@ describe('an object in a file of its own, read in process', () => {
 
   it.each([1, 70_000, 900_000])('is read with %i characters', async (length) => {
     // Random text: it must not become small.
-    const text = Array.from({ length }, () => Math.floor(Math.random() * 36).toString(36)).join('');
+    const random = drawn();
+    const text = Array.from({ length }, () => Math.floor(random() * 36).toString(36)).join('');
     expect(await read(await committed(text))).toBe(text);
   });
 

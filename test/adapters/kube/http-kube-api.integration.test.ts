@@ -149,7 +149,7 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
       await expect(api.list(PLACEMENT)).rejects.toThrow(TransientError);
     });
 
-    it('fails as a whole when a later page fails', async () => {
+    it('fails completely when a later page fails', async () => {
       let calls = 0;
       const { api } = await client((_request, response) => {
         calls += 1;

@@ -108,7 +108,7 @@ describe.each([...KILLS, ...POWER_CUTS])('$what at every change of a file, $when
     );
   });
 
-  it('a map: what was waited for is there, and what comes after it is not put back', async () => {
+  it('a map: a write that was waited for is there, and a later one is not undone', async () => {
     const changes = await atEveryChange(how, async (death, processId) => {
       const dir = newDir();
       const file = join(dir, 'state.json');

@@ -192,7 +192,7 @@ describe('JsonFileMap', () => {
     expect(new JsonFileMap<number>(file, new FakeClock(), new SilentLogger()).get('a')).toBe(1);
   });
 
-  it('tells whoever waits that the disk took nothing, and keeps the value for later', async () => {
+  it('tells each caller that waits that the disk took nothing, and keeps the value for later', async () => {
     const clock = new FakeClock();
     const log = new SilentLogger();
     const file = join(dir, 'state.json');

@@ -29,7 +29,7 @@ describe('LineFile', () => {
     expect(text()).toBe(want);
   });
 
-  it('is opened anew after it was closed, and after it was replaced', async () => {
+  it('is opened again after it was closed, and after it was replaced', async () => {
     const lines = new LineFile(file);
     await lines.append(['a', 'b']);
     await lines.replace(['b']);

@@ -33,7 +33,7 @@ describe('warmSnapshotDigest', () => {
     expect(digestSnapshot(ahead)).toEqual(digestSnapshot(plain));
   });
 
-  it('ends when it is told to', async () => {
+  it('ends when it is stopped', async () => {
     const stop = new AbortController();
     const objects = snapshot();
     let read = 0;

@@ -49,7 +49,7 @@ describe('names that get onto the disk', () => {
     await expect(syncDirectory(dir)).rejects.toMatchObject({ code });
   });
 
-  it('are told as not kept where the disk fails, and kept when it works again', async () => {
+  it('are reported as not kept where the disk fails, and kept when it works again', async () => {
     const file = join(dir, 'state.json');
     const log = new SilentLogger();
     const clock = new FakeClock();

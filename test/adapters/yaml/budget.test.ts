@@ -35,7 +35,7 @@ describe('bombs are stopped before they go off', () => {
     expect(loadDocument(text, DEFAULT_YAML_BUDGET)).toMatchObject({ ok: true });
   });
 
-  it('refuses a file with too many bytes or documents as a whole', () => {
+  it('refuses a file with too many bytes or documents completely', () => {
     const budget = { ...DEFAULT_YAML_BUDGET, fileBytes: 100, documents: 3 };
     const problem = (text: string) => parseManifests({ file: 'f.yaml', text, budget }).problems[0]?.message;
     expect(problem(`# ${'x'.repeat(100)}`)).toBe('file of 102 characters, expected at most 100');

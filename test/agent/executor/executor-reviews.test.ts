@@ -61,7 +61,7 @@ describe('reviews of executors', () => {
     expect(await reviews.isGetAllowed(RUNNER, object('s'))).toBe(!first);
   });
 
-  it('are asked anew before each write, and the newest answer about get counts', async () => {
+  it('are asked again before each write, and the newest answer about get counts', async () => {
     await reviews.isGetAllowed(RUNNER, object('s'));
     granted = false;
     expect(await reviews.isAllowed(RUNNER, 'get', object('s'))).toBe(false);

@@ -140,7 +140,7 @@ describe('rights of executors', () => {
     expect(await ask(DEPLOYER, 'slow')).toBe(false);
   });
 
-  it('are not believed for ever', async () => {
+  it('are not believed forever', async () => {
     await clock.advance(600_000);
     await ask();
     expect(asked).toBe(1);

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import net, { type AddressInfo } from 'node:net';
 import tls from 'node:tls';
@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
 import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
+import { findProgram } from '../../fakes/needed-program.ts';
 import {
   REFUSED_PASSWORD,
   type RecordingProxies,
@@ -16,7 +17,7 @@ import {
 import { RegistrationWorld } from './registration-world.ts';
 
 const AVAILABLE = 'ManagedClusterConditionAvailable';
-const TINYPROXY = '/usr/bin/tinyproxy';
+const TINYPROXY = findProgram('tinyproxy');
 
 describe('an agent behind a forward proxy', () => {
   let world: RegistrationWorld;
@@ -136,7 +137,7 @@ describe('an agent behind a forward proxy', () => {
     return { port: (front.address() as AddressInfo).port, caPem: authority.certPem };
   }
 
-  it.skipIf(!existsSync(TINYPROXY)).each(['http', 'https'])(
+  it.skipIf(TINYPROXY === undefined).each(['http', 'https'])(
     'goes on when a real proxy dies and comes back: %s',
     async (protocol) => {
       world = await RegistrationWorld.start();
@@ -147,7 +148,7 @@ describe('an agent behind a forward proxy', () => {
         `Port ${port}\nListen 127.0.0.1\nTimeout 600\nBasicAuth edge secret\nAllow 127.0.0.1\n`,
       );
       const start = async (): Promise<() => Promise<void>> => {
-        const proxy = spawn(TINYPROXY, ['-d', '-c', config], { stdio: 'ignore' });
+        const proxy = spawn(TINYPROXY ?? '', ['-d', '-c', config], { stdio: 'ignore' });
         await expect.poll(() => isOpen(port)).toBe(true);
         return async () => {
           const ended = once(proxy, 'exit');

@@ -243,7 +243,7 @@ describe('a cluster that registers itself', () => {
     expect(await world.hub.requests('cluster1')).toHaveLength(1);
   });
 
-  it('registers anew with the bootstrap kubeconfig when its certificate has expired', async () => {
+  it('registers again with the bootstrap kubeconfig when its certificate has expired', async () => {
     const clock = new SteeredClock();
     world = await RegistrationWorld.start(['cluster1'], clock);
     const agent = world.run({ settings: { expirationSeconds: 3_600 } });

@@ -32,7 +32,12 @@ interface Case {
 const cases: readonly Case[] = [
   { name: 'an object that is missing', owners: undefined, recordedUid: 'x', left: undefined },
   { name: 'ours alone', owners: [OURS], recordedUid: 'uid', left: undefined },
-  { name: 'ours, made anew since its uid was recorded', owners: [OURS], recordedUid: 'old', left: undefined },
+  {
+    name: 'ours, made again since its uid was recorded',
+    owners: [OURS],
+    recordedUid: 'old',
+    left: undefined,
+  },
   { name: 'ours, whose uid was never recorded', owners: [OURS], recordedUid: '', left: undefined },
   { name: 'an object of nobody', owners: [], recordedUid: 'uid', left: [] },
   { name: 'that of another work', owners: [OTHER_WORK], recordedUid: 'uid', left: [OTHER_WORK] },
@@ -63,7 +68,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('letting go of what a work no longer wants', () => {
+describe('releasing what a work no longer wants', () => {
   it.each(cases)('$name', async ({ owners, claim, recordedUid, stays = false, left }) => {
     const cluster = new FakeKubeApi();
     const kind = kindOfResource(RESOURCE);

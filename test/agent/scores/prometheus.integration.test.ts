@@ -69,7 +69,7 @@ it.each([
   await expect(once1()).rejects.toBeInstanceOf(want);
 });
 
-it('hands on what is wrong with a query, in the words of the server', async () => {
+it('hands on what is wrong with a query, with the message of the server', async () => {
   say = () => ({ status: 400, body: { status: 'error', errorType: 'bad_data', error: 'parse error' } });
   expect(await once1()).toMatchObject({ errorType: 'bad_data' });
 });

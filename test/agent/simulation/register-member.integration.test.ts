@@ -43,7 +43,7 @@ describe('a cluster that a simulated member registered', () => {
     expect(await managers('cluster1')).toEqual([
       'berth-member {"f:metadata":{"f:annotations":{"f:berth.dev/registered-by":{}}}}',
     ]);
-    // Whoever declares something else meets no conflict, and what nobody declares stays.
+    // A user who declares something else meets no conflict, and what nobody declares stays.
     const moved = { ...cluster('cluster1'), spec: { hubAcceptsClient: false } };
     await fleet.hub.api.apply(MANAGED_CLUSTER, moved, { fieldManager: 'anybody' });
     expect(await read('cluster1')).toMatchObject({
@@ -52,7 +52,7 @@ describe('a cluster that a simulated member registered', () => {
     });
   });
 
-  it('lets go although it died right after the registration, or somebody writes in between', async () => {
+  it('releases its fields although it died right after the registration, or somebody writes in between', async () => {
     class DiesBeforeLettingGo extends InterceptedKubeApi {
       protected override read<T>(request: () => Promise<T>): Promise<T> {
         return request();

@@ -169,7 +169,7 @@ describe('berth plan', () => {
     );
   });
 
-  it('counts only what berth serve applies: OCM kinds, namespaces, and the kinds that it is told', async () => {
+  it('counts only what berth serve applies: OCM kinds, namespaces, and the kinds that its options name', async () => {
     const kinds = ['Namespace', 'ConfigMap', 'Secret'].map(
       (kind) => `apiVersion: v1\nkind: ${kind}\nmetadata: {name: x, namespace: default}\n`,
     );

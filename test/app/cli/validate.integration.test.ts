@@ -138,7 +138,7 @@ spec:
       });
   });
 
-  it('counts warnings as errors only when told so, and reads only what it is told', async () => {
+  it('counts warnings as errors only when an option says so, and reads only the files that it is given', async () => {
     const folder = path.join(tempDir(), 'two');
     mkdirSync(folder);
     writeFileSync(path.join(folder, 'values.yaml'), 'replicas: 1\n');

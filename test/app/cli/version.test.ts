@@ -7,13 +7,13 @@ describe('berth version', () => {
   it.each(['--version', '-V'])('berth %s prints one line', async (flag) => {
     const { io, stdout } = makeCliIo();
     expect(await runCli([flag], io)).toBe(0);
-    expect(stdout()).toMatch(/^berth \d+\.\d+\.\d+\S*\n$/);
+    expect(stdout()).toMatch(/^berth \d+\.\d+\.\d+\S*, commit unknown\n$/);
   });
 
   it('prints the same as YAML', async () => {
     const { io, stdout } = makeCliIo();
     expect(await runCli(['version', '-o', 'yaml'], io)).toBe(0);
-    expect(stdout()).toMatch(/^berth: \d+\.\d+\.\d+\S*\nnode: v\d/);
+    expect(stdout()).toMatch(/^berth: \d+\.\d+\.\d+\S*\ncommit: unknown\nnode: v\d/);
   });
 
   it('prints the package version as JSON', async () => {
@@ -21,6 +21,7 @@ describe('berth version', () => {
     expect(await runCli(['version', '-o', 'json'], io)).toBe(0);
     expect(JSON.parse(stdout())).toEqual({
       berth: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      commit: 'unknown',
       node: process.version,
     });
   });

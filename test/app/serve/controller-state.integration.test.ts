@@ -60,7 +60,11 @@ describe('what a data directory remembers of publications', () => {
       terms: [undefined, 'a', other, 'b'],
       want: undefined,
     },
-    { name: 'is forgotten when the Lease was made anew', terms: ['-', 'a', undefined, 'b'], want: undefined },
+    {
+      name: 'is forgotten when the Lease was made again',
+      terms: ['-', 'a', undefined, 'b'],
+      want: undefined,
+    },
     {
       name: 'is kept after another one was forgotten',
       terms: [undefined, 'a', other, 'b', 'c'],
@@ -87,7 +91,7 @@ describe('what a data directory remembers of publications', () => {
   it.each([
     { name: 'a term from before the one that it led', previous: '4@1000', want: STATE },
     { name: 'a later term, which another process led', previous: '6@3000', want: undefined },
-    { name: 'a term of a Lease that was made anew', previous: '0@3000', want: undefined },
+    { name: 'a term of a Lease that was made again', previous: '0@3000', want: undefined },
     { name: 'no term', previous: undefined, want: undefined },
   ])('on a restored hub whose Lease shows $name', async ({ previous, want }) => {
     await leads('4@1000', '5@2000');

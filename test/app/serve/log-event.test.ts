@@ -12,7 +12,7 @@ function logged(event: ControllerEvent): unknown {
 describe('the log', () => {
   const token = '0123456789ab';
 
-  it('says which plan is held: whoever reads it may release that', () => {
+  it('says which plan is held: a person who reads it may release that plan', () => {
     const held = { atMs: 0, kind: 'held', placement: 'team/web', reason: 'Misconfigured', token } as const;
     expect(logged({ ...held, message: 'would be empty' })).toMatchObject({
       level: 'warn',

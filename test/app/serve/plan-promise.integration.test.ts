@@ -387,7 +387,7 @@ describe('a preview on a hub', () => {
     fleet.git.merge('retire');
     expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
     expect(fleet.events.some(({ kind }) => kind === 'held')).toBe(false);
-    // It is used up: what comes later has other reasons, and its own budget.
+    // It is used up: later changes have other reasons, and their own budget.
     const later = fleet.events.length;
     await fleet.hub.api.mergePatch(
       MANAGED_CLUSTER,

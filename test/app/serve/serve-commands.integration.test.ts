@@ -82,7 +82,7 @@ describe('commands around a running controller', () => {
     });
   });
 
-  it('reconcile fetches now; a held change is told, refused under another token, and released once', async () => {
+  it('reconcile fetches now; a held change is printed, refused under another token, and released once', async () => {
     git.commit({ 'clusters.yaml': retired(4) }, 'Too much');
     expect(await berth('reconcile', ...asking())).toMatchObject({ code: 0 });
     const message = await heldTo(true);

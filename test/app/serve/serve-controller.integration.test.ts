@@ -129,7 +129,7 @@ describe('serveController on the embedded hub', () => {
     expect(condition.message).toContain('Why: c1, c2, c3, c4 (not in cluster set prod).');
     expect(await decisions('web')).toHaveLength(6);
     const mark = fleet.events.length;
-    git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': held.token })) }, 'Let it go');
+    git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': held.token })) }, 'Release it');
     expect(await published('web', mark)).toMatchObject({ clusters: ['c5', 'c6'] });
     const after = await until(async () => {
       const found = (await read('web')).status?.conditions?.find(({ type }) => type === 'berth.dev/Held');

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
 import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
-import { serveHttp, serveSsh, sshdPath } from '../../adapters/git/git-servers.ts';
+import { serveHttp, serveSsh } from '../../adapters/git/git-servers.ts';
 import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { startForge } from '../../fakes/forge-server.ts';
+import { findProgram } from '../../fakes/needed-program.ts';
 
 const KEY = { namespace: 'berth-system', name: 'git' };
 
@@ -88,10 +89,11 @@ describe('credentials from a Secret on the hub', () => {
     expect(new Set(seen)).toEqual(new Set(['Bearer t0ken']));
   });
 
-  it.runIf(sshdPath() !== undefined).each(['identity', 'ssh-privatekey'])(
+  const sshd = findProgram('sshd');
+  it.runIf(sshd !== undefined).each(['identity', 'ssh-privatekey'])(
     'an ssh key as %s with known_hosts fetches, and leaves no key behind',
     async (name) => {
-      const server = await serveSsh(fixture.dir, sshdPath() ?? '');
+      const server = await serveSsh(fixture.dir, sshd ?? '');
       close.push(server.close);
       await put({
         // As `kubectl create secret --from-literal` leaves it.

@@ -6,7 +6,7 @@ const TICK_MS = 10;
 /** Milliseconds that the process and its threads have used since its start, in user and system mode. */
 export function processorTimeMs(pid) {
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  // The name of the program stands in parentheses and may hold spaces; utime and stime are fields 14 and 15.
+  // The name of the program is in parentheses and may hold spaces; utime and stime are fields 14 and 15.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
 }

@@ -132,7 +132,7 @@ const DRIFT: readonly Deviation[] = [
     reason: REFUSED,
     at: {
       2: CONFLICT,
-      // The conflict goes when the other manager lets go: that is seen too.
+      // The conflict ends when the other manager gives up the field: that is seen too.
       4: [...CONFLICT, 'widgets/w.spec.replicas', 'widgets/w apply managers'],
       5: ['work manifest 0 condition Applied moved'],
     },

@@ -38,7 +38,7 @@ describe('status feedback as recorded', () => {
         }),
       );
       expect(got.map((g) => g.values)).toEqual(r.expected.map((e) => e.values));
-      // The record speaks of a WellKnownStatus rule as a whole: one error at most, without the path's name.
+      // The record names a WellKnownStatus rule, never one of its paths: one error at most, without the path's name.
       const named = got.map((g, rule) =>
         r.case.rules[rule]?.type === 'JSONPaths'
           ? g.errors

@@ -39,7 +39,7 @@ export function normalized(value: any): any {
   return result;
 }
 
-/** Conflicts stand on lines, violations between brackets: neither has a fixed order. */
+/** Conflicts are on lines, violations between brackets: neither has a fixed order. */
 function sentence(message: string): string {
   const list = /^(.* is invalid: )\[(.*)\]$/s.exec(message);
   if (list === null) return message.split('\n').sort().join('\n');

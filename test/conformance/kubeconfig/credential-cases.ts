@@ -166,7 +166,7 @@ export const CREDENTIAL_CASES: readonly KubeconfigRequestCase[] = [
     says: 'has the auth-provider "gcp", which Kubernetes no longer has: use an exec plugin',
   },
   {
-    name: 'an auth-provider that nobody knows',
+    name: 'an unknown auth-provider',
     cluster: TRUSTED,
     user: { 'auth-provider': { name: 'mine' } },
     says: 'has the auth-provider "mine", which Kubernetes no longer has',

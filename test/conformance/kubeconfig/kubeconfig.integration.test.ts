@@ -16,7 +16,7 @@ const REQUEST = { method: 'GET', path: '/version' };
 const withoutWords = (steps: readonly RecordedStep[] | undefined) =>
   steps?.map((step) => ({ ...step, says: undefined }));
 
-/** One client that goes on, while kubectl is started anew for each request. */
+/** One client that goes on, while kubectl is started again for each request. */
 class BerthClient {
   readonly errors: unknown[] = [];
   readonly #clock = new SteeredClock();

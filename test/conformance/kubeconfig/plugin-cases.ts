@@ -65,7 +65,7 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
     says: 'user "me": exec has apiVersion "", expected one of:',
   }),
   pluginCase('without a command', { exec: { command: undefined }, says: 'user "me": exec has no command' }),
-  pluginCase('that is told about the cluster', {
+  pluginCase('that gets the facts of the cluster', {
     cluster: {
       ...TRUSTED,
       server: 'https://127.0.0.1:${API_PORT}/prefix',
@@ -79,12 +79,12 @@ export const PLUGIN_CASES: readonly KubeconfigRequestCase[] = [
     },
     exec: { provideClusterInfo: true },
   }),
-  pluginCase('that is told about a cluster with an authority in a file', {
+  pluginCase('that gets the facts of a cluster with an authority in a file', {
     cluster: { 'certificate-authority': 'ca.crt' },
     files: { plugin: PLUGIN, 'credential.json': TOKEN, 'ca.crt': '${CA}' },
     exec: { provideClusterInfo: true },
   }),
-  pluginCase('that is told about a cluster that is not checked', {
+  pluginCase('that gets the facts of a cluster that is not checked', {
     cluster: { 'insecure-skip-tls-verify': true },
     exec: { apiVersion: BETA, provideClusterInfo: true },
     prints: credential({ token: 's3cret-beta' }, BETA),

@@ -29,7 +29,7 @@ export const SERVER_CASES: readonly KubeconfigRequestCase[] = [
       steps: [{ requests: [], proxies: [], plugins: [], outcome: 'refused' }],
     },
   },
-  { name: 'an authority that nobody knows', user: TOKEN, says: 'unable to verify the first certificate' },
+  { name: 'an unknown authority', user: TOKEN, says: 'unable to verify the first certificate' },
   {
     name: 'another authority',
     cluster: { 'certificate-authority-data': '${OTHER_CA_DATA}' },

@@ -44,7 +44,7 @@ function read(file: string): readonly RecordedCase[] {
     });
 }
 
-/** What the recorded answer says about one cluster, in the words of a verdict. */
+/** What the recorded answer says about one cluster, as a verdict. */
 function recordedStage(answer: CaseResult, cluster: string): string {
   if (!answer.scheduled) return 'skipped';
   const passed = (name: string): boolean =>

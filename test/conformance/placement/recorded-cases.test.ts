@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
 import { compileCel } from '../../../src/core/placement/filter/cel-hook.ts';
@@ -10,6 +11,11 @@ function expectAgreement(results: readonly CaseResult[], expected: readonly Case
     expected.map((wanted, index) => comparable(wanted, results[index] as CaseResult)),
   );
 }
+
+it.each(['README.md', 'docs/placement.md'])('%s says how many cases are recorded', (page) => {
+  const cases = caseGroups().flatMap((group) => readCases(group)).length;
+  expect(readFileSync(page, 'utf8')).toContain(`${cases} recorded cases`);
+});
 
 describe.each(caseGroups())('placement agrees with the recorded scheduler: %s', (group) => {
   const cases = readCases(group).map((recorded) => [recorded.case.name, recorded] as const);

@@ -53,7 +53,7 @@ describe('events about placements', () => {
       result: RESULT,
     });
 
-  it('are told in order, about the placement and its page, as OCM writes them', async () => {
+  it('are written in order, about the placement and its page, as OCM writes them', async () => {
     pageWritten('web', 'create');
     pageWritten('web');
     events.published(RESULT, SNAPSHOT);
@@ -123,7 +123,7 @@ describe('events about placements', () => {
     expect(written.filter(({ note }) => String(note).includes('busy'))).toHaveLength(26);
   });
 
-  it('are told at ten a second after the first fifty, and no more than 500 wait', async () => {
+  it('are written at ten a second after the first fifty, and no more than 500 wait', async () => {
     for (let at = 0; at < 2_000; at++) pageWritten(`p${at}`);
     await clock.advance(0);
     expect(written).toHaveLength(50);

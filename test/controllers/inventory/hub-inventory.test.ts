@@ -33,7 +33,7 @@ describe('the age of the inventory', () => {
     expect(inventory.age()).toBeUndefined();
   });
 
-  it('is told when a watch is silent', async () => {
+  it('is reported when a watch is silent', async () => {
     await clock.advance(100_000);
     expect(inventory.age()).toMatch(/^\w+ were last confirmed 100 s ago$/);
     expect(inventory.problem()).toBeUndefined();
@@ -42,7 +42,7 @@ describe('the age of the inventory', () => {
     expect(inventory.age()).toBeUndefined();
   });
 
-  it('is told while the hub lets a kind be neither watched nor listed', async () => {
+  it('is reported while the hub lets a kind be neither watched nor listed', async () => {
     api.refused.add(`list ${PLACEMENT.plural}`);
     hub.expire();
     await clock.advance(20_000);

@@ -132,7 +132,7 @@ describe('a kind that Berth watches and may not read', () => {
     await fleet.until(async () => ((await drainedNow()) ? true : undefined));
     await listed('web', 1);
     await grant('manifestworks', 'work.open-cluster-management.io', ['list', 'watch']);
-    // Now the new one stands beside the old one, until its work is ready.
+    // Now the new one runs beside the old one, until its work is ready.
     await listed('careful', 2);
     await fleet.held('careful', 'False');
   });

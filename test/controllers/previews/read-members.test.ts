@@ -49,7 +49,7 @@ describe('the members of a source', () => {
     expect(known.others.size).toBe(1);
   });
 
-  it('are read as a whole where a head is not enough', async () => {
+  it('are read completely where a head is not enough', async () => {
     const { own } = await read(async () => heads(), 'a');
     expect([...own.values()].map((object) => object['data'])).toEqual([undefined, { text: 'b' }]);
     expect(lists()).toEqual(['LIST configmaps metadata.name=b']);
@@ -62,7 +62,7 @@ describe('the members of a source', () => {
     expect([...own.values()].map(({ metadata }) => metadata.name)).toEqual(['a']);
   });
 
-  it('are listed where many must be read as a whole', async () => {
+  it('are listed where many must be read completely', async () => {
     for (let at = 0; at < 21; at++) await hub.create(CONFIG_MAP, settings(`many-${at}`));
     const { own } = await read(async () => heads(), 'a', 'b');
     expect([...own.values()].every((object) => object['data'] !== undefined)).toBe(true);

@@ -36,7 +36,7 @@ describe('what a hub remembers', () => {
       ],
     });
 
-  it('is told by source and by placement, as far as it may be read', async () => {
+  it('is listed by source and by placement, as far as it may be read', async () => {
     const { deletions, records } = await readRecordedHubState({ get, list } as KubeApi, ['a', 'b', 'c']);
     expect(deletions).toEqual(
       new Map<string, unknown>([

@@ -169,7 +169,7 @@ describe('records on a hub', () => {
   });
 });
 
-/** A hub that does as it is told with the next writes. */
+/** A hub that does what the test says with the next writes. */
 class StubbornHub extends InterceptedKubeApi {
   refuse: (() => Error) | undefined;
   writes = 0;

@@ -180,7 +180,7 @@ describe('PlanApprovals', () => {
     expect(tokens()).toBeUndefined();
   });
 
-  it('counts once: what stands in Git for long approves nothing new, nor does what a source says at first', () => {
+  it('counts once: an old approval in Git approves nothing new, nor does what a source says at first', () => {
     void approvals.read('fleet', at('b'), saying(T1));
     judged('met');
     void approvals.read('fleet', at('c'), saying(T1));

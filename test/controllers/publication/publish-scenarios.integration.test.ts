@@ -167,7 +167,7 @@ describe('releases and sources', () => {
     ]);
   });
 
-  it('that stands in Git and was used does not let the same change through again, also after a restart', async () => {
+  it('that is in Git and was used does not let the same change through again, also after a restart', async () => {
     const budget = { percent: 0, atLeast: 0 };
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await fleet.serve({ budget });

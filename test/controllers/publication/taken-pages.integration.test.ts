@@ -214,7 +214,7 @@ describe('somebody takes from what is published', () => {
     fleet.git.commit(drain(1));
     const both = { 'web-decision-1': ['c2', 'c1'] };
     await putBack(both);
-    // The pages stand before it is told.
+    // The pages are there before the event is sent.
     await fleet.event('published', ({ added }) => added.includes('c2'));
     const mark = fleet.events.length;
     await deletePage(1);
@@ -283,7 +283,7 @@ describe('somebody takes from what is published', () => {
     return clusters;
   }
 
-  it('a decision that prefers where it was does not move because nobody knows any more where it was', async () => {
+  it('a decision that prefers where it was does not move because it is no longer known where it was', async () => {
     await startSteady();
     const mark = fleet.events.length;
     await deletePage(1);

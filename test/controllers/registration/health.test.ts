@@ -13,6 +13,7 @@ import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { seeded } from '../../fakes/seeded-random.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { seedsFrom } from '../../fakes/test-seed.ts';
 
 const LEASE_MS = 60_000;
 const GRACE_MS = 5 * LEASE_MS;
@@ -248,7 +249,7 @@ describe('the health of clusters', () => {
 });
 
 describe('a long life with faults', () => {
-  it.each([1, 2, 3, 4, 5, 6])(
+  it.each([...seedsFrom(1, 6)])(
     'never calls an agent unreachable that lives, and finds those that died (seed %i)',
     async (seed) => {
       const random = seeded(seed);

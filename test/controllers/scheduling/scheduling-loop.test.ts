@@ -272,7 +272,7 @@ describe('a transition', () => {
       expect(decided).toEqual([]);
     });
 
-    it('is broken off for it and begins again', async () => {
+    it('is interrupted for it and begins again', async () => {
       [costMs, generation] = [10, 2];
       meanwhile = (name) => {
         if (name === 'b' && decided.length === 2) loop.request('inputs', 'team/d');

@@ -163,7 +163,7 @@ describe('examples/canary-rollout', () => {
     expect(settings?.['data']).toEqual({ cluster: 'prod-3', region: 'us', currency: 'EUR' });
   });
 
-  it('stops at the cluster that fails, goes on when it is mended, goes back when it is aborted', async () => {
+  it('stops at the cluster that fails, goes on when it is repaired, goes back when it is aborted', async () => {
     await shop.pass(180_000);
     const prod2 = { namespace: '', name: 'prod-2' };
     await shop.patch(MANAGED_CLUSTER, prod2, { metadata: { labels: { simulate: 'fail' } } });

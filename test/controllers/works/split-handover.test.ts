@@ -30,7 +30,7 @@ describe('a template that is spread over several works', () => {
     },
   );
 
-  it('lets go of what left the template, bridges or not', async () => {
+  it('deletes what left the template, bridges or not', async () => {
     const harness = new SplitHarness();
     await harness.fleet.place('all', ['c1']);
     await harness.start();

@@ -74,7 +74,7 @@ export class Fleet {
     this.#controllers = undefined;
   }
 
-  /** Forgets controllers that hang for ever, as those of a killed process do. */
+  /** Forgets controllers that hang forever, as those of a killed process do. */
   abandon(): void {
     void this.#controllers?.close();
     this.#controllers = undefined;

@@ -158,7 +158,7 @@ async function live(id: string, missing: string): Promise<Outcome> {
  * What an agent does in its life.
  * @param missed a right was, and nothing need be waited for any more
  * @param refused something was. Without the right to delete an object the hub refuses its owner as well: then the works are never
- *   applied, and the right itself is missed only by what comes after.
+ *   applied, and the right itself is missed only by a later request.
  * @returns whether everything happened
  */
 async function story(id: string, missed: () => boolean, refused: () => boolean): Promise<boolean> {

@@ -55,6 +55,6 @@ it.each([
   ],
   [deletionFailed('x'), 'Deleting|False|DeletingError|x'],
   [CLUSTER_CONDITIONS.nothingRemains, 'Deleting|True|NoResource|No cleaned resource in cluster ns.'],
-])('writes %o in the words of OCM', (condition, want) => {
+])('writes %o as OCM does', (condition, want) => {
   expect(text(condition)).toBe(want);
 });

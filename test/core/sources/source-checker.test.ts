@@ -71,7 +71,7 @@ const sorted = (findings: readonly SourceFinding[]): string[] =>
   findings.map((one) => JSON.stringify(one)).sort();
 
 describe('checking one state of a fleet after the other', () => {
-  it('finds what checking all anew finds', () => {
+  it('finds what a check of all objects finds', () => {
     fc.assert(
       fc.property(
         fc.array(anObject, { minLength: 3, maxLength: 8 }),

@@ -54,7 +54,7 @@ describe('what a source deleted before', () => {
     ]);
   });
 
-  it('counts for the time of the window, longer while something is held, and not for ever when a clock was wrong', () => {
+  it('counts for the time of the window, longer while something is held, and not forever when a clock was wrong', () => {
     const deletions = [deletion(1_000, 'a'), deletion(2_000, 'b'), deletion(9_000, 'c')];
     const now = { nowMs: 3_000, windowMs: 1_500, isHeld: false };
     expect(countedDeletions(deletions, now)).toEqual(deletions.slice(1));

@@ -159,7 +159,7 @@ describe('fields that were left', () => {
       object: live(there, [regionBy('registration')], [REGION]),
       want: [{ name: REGION, managers: ['registration'] }],
     },
-    { name: 'end when the manager lets go', object: live(there, [], [REGION]), want: undefined },
+    { name: 'end when the manager gives them up', object: live(there, [], [REGION]), want: undefined },
     {
       name: 'end when the manager says what Git says',
       object: live({ ...OURS, 'example.com/region': 'us' }, [regionBy('registration')], [REGION]),

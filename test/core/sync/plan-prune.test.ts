@@ -118,7 +118,7 @@ describe('planPrune', () => {
     expect(planPrune(input(left))).toMatchObject({ kind: 'prune', objects: [members[3]], isRest: true });
     // Another object besides: the release did not name it.
     expect(planPrune(input({ ...left, wanted: wanting(...members.slice(5)) })).kind).toBe('held');
-    // It was all deleted, stands in Git and on the hub again, and is lost once more.
+    // It was all deleted, is in Git and on the hub again, and is lost once more.
     const done = { ...releases, objects: new Set<string>() };
     const again = planPrune(input({ wanted, releases: done, releasedTokens: [token] }));
     expect(again).toMatchObject({ kind: 'held', token: expect.not.stringContaining(token) as string });

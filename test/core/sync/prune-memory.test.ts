@@ -51,7 +51,7 @@ describe('what the parent of an ApplySet remembers', () => {
     expect(read({ ...noteHeld('aa', 'why', holders), 'berth.dev/held-token': 'bb' })).toBeUndefined();
   });
 
-  it('is judged by together with what stands in Git', () => {
+  it('is judged by together with what is in Git', () => {
     const memory = readPruneMemory(
       {
         'berth.dev/release': 'bb',

@@ -30,7 +30,7 @@ const brief = (steps: readonly TimelineStep[]) => steps.map(({ step, detail }) =
 describe('what happens to a cluster', () => {
   const { available, leaseStopped } = CLUSTER_CONDITIONS;
 
-  it('is told when its health or its taints change, and not when a taint gets its time', () => {
+  it('is listed when its health or its taints change, and not when a taint gets its time', () => {
     const taint = { key: UNREACHABLE, effect: 'NoSelect' };
     const other = { key: 'maintenance', value: 'tonight', effect: 'PreferNoSelect' };
     const well = cluster({}, available);
@@ -62,7 +62,7 @@ describe('what happens to a work', () => {
   const steps = (before: ManifestWork | undefined, after: ManifestWork | undefined) =>
     brief(workSteps({ before, after }, { placement: 'shop/shop', at: AT }));
 
-  it('is told from its making to its end', () => {
+  it('is listed from its creation to its end', () => {
     expect(steps(undefined, work())).toEqual(['work-created: shop']);
     expect(steps(work(), work({ applied: 1 }))).toEqual([]);
     expect(steps(work({ applied: 1 }), work({ applied: 2 }))).toEqual(['work-applied: shop']);

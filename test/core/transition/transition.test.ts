@@ -94,7 +94,7 @@ describe('a transition', () => {
       { ...options, outcomeOf: (key, { selected }) => (key === 'team/a' ? ['c1'] : selected) },
       start,
     );
-    // What would come of the held placement is told all the same.
+    // What would happen to the held placement is still reported.
     expect(selectedOf(held.results)['a']).toEqual([]);
     expect(held.snapshot.decisions.find(({ metadata }) => metadata.labels?.[PLACEMENT_LABEL] === 'a')).toBe(
       start.decisions[0],

@@ -69,7 +69,7 @@ describe('workProgress under our rules', () => {
     expect(workProgress(silent, 'berth').lastTransitionMs).toBe(Date.parse('2026-03-01T11:59:00Z'));
   });
 
-  it('starts the time of success anew with each content, although Progressing never stopped being False', () => {
+  it('starts the time of success again with each content, although Progressing never stopped being False', () => {
     const annotations = { 'berth.dev/rolled-out-at': '2026-03-01T11:59:00Z' };
     const metadata = { name: 'w', namespace: 'c1', generation: 2, annotations };
     const done = work({ Applied: 'True', Progressing: 'False' }, { metadata });

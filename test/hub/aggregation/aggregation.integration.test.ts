@@ -223,7 +223,7 @@ describe('an aggregated API', () => {
     expect(untrusted).toMatchObject({ status: 503, body: { kind: 'Status', reason: 'ServiceUnavailable' } });
     await hub.call('PATCH', path, { type, body: { spec: { service: { port: 1 } } } });
     expect((await hub.call('GET', '/apis/ext.example.com/v1/namespaces/x/echoes')).status).toBe(503);
-    // What a server said that is gone now is not known of this address; everything else is told as always.
+    // What a server said that is gone now is not known of this address; everything else is answered as always.
     const accept = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
     const { items } = (await hub.call('GET', '/apis', { accept })).body;
     expect(items).toContainEqual({

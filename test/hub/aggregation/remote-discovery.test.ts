@@ -41,7 +41,7 @@ describe('what is known of the servers of aggregated APIs', () => {
     expect(asked()).toBe(2);
   });
 
-  it('is asked for anew when the APIService names another server', async () => {
+  it('is asked for again when the APIService names another server', async () => {
     const { ask, asked } = discovery();
     await ask();
     await ask({ ...API, port: 8443 });

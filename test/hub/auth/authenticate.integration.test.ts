@@ -39,7 +39,7 @@ describe('a token of a service account', () => {
     expect(await authenticate(request({}, JWT), credentials)).toBe('invalid');
   });
 
-  it('is no stranger where the key to check it with is damaged: that is told as what it is', async () => {
+  it('is no stranger where the key to check it with is damaged: the answer says so', async () => {
     const damaged = { ...credentials, serviceAccounts: new ServiceAccountTokens('https://hub', 'no PEM') };
     await expect(authenticate(request({}, JWT), damaged)).rejects.toThrow();
     const token = tokens.issue(ALICE);

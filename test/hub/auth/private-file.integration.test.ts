@@ -50,7 +50,7 @@ describe('a secret', () => {
     { code: 'ENOTSUP', passes: true },
     { code: 'EIO', passes: false },
   ])(
-    'is told of a disk that fails it with $code, unless it just cannot do more: $passes',
+    'reports a disk that fails it with $code, unless it just cannot do more: $passes',
     ({ code, passes }) => {
       whenDirectoriesAreSynced(() => {
         throw Object.assign(new Error(code), { code });

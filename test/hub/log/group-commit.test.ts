@@ -63,7 +63,7 @@ describe('group commit', () => {
     expect([reached, resolved, commit.durableRv, commit.position.bytes]).toEqual([[1], [1], 1, 1]);
   });
 
-  it('writes what comes while the disk is busy as one batch, with one sync', async () => {
+  it('writes the requests of a busy disk as one batch, with one sync', async () => {
     const file = new SteppedFile();
     const { commit, reached, resolved, wait } = commitTo(durableFile(file.handle));
     commit.append(1, 'a');

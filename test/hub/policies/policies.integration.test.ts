@@ -65,7 +65,7 @@ describe('admission policies', () => {
     expect((await writeMap('one')).status).toBe(422);
   });
 
-  it('are told by name where several refuse, with the warnings of others', async () => {
+  it('are named where several refuse, with the warnings of others', async () => {
     for (const name of ['b', 'a', 'c']) {
       await policy(name, { validations: [{ expression: 'false', message: `by ${name}` }] });
       await bind(name, name === 'c' ? ['Warn'] : ['Deny']);

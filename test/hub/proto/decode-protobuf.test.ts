@@ -341,7 +341,7 @@ describe('bodies of controllers', () => {
     expect(decodeProtobuf(envelope(apiVersion, kind, ...parts))).toEqual({ apiVersion, kind, ...want });
   });
 
-  it('skips fields that nobody knows, of every wire type', () => {
+  it('skips unknown fields of every wire type', () => {
     const unknown = [
       int(900, 1),
       double(901, 1),

@@ -10,7 +10,7 @@ export type Filling = 'full' | 'zero';
 const MAX_DEPTH = 14;
 const SAME_TYPE_AT_MOST = 2;
 
-/** JSON that stands for itself in Go; by the end of the schema's name. */
+/** JSON that is a type of its own in Go; by the end of the schema's name. */
 const FREE: Readonly<Record<string, JsonValue>> = {
   JSONSchemaPropsOrBool: true,
   JSONSchemaPropsOrArray: { type: 'string' },

@@ -197,7 +197,7 @@ describe('objects that were stored before their definition changed', () => {
     const refused = await hub.call('PUT', `${CRDS}/${NAME}`, { body: less });
     expect(refused.status).toBe(422);
     expect(refused.body.message).toContain('status.storedVersions[0]: Invalid value: "v1beta1"');
-    // Whoever has rewritten all objects says so in the status.
+    // The client that has rewritten all objects says so in the status.
     const migrated = { type: 'application/merge-patch+json', body: { status: { storedVersions: ['v1'] } } };
     expect((await hub.call('PATCH', `${CRDS}/${NAME}/status`, migrated)).body.status.storedVersions).toEqual([
       'v1',

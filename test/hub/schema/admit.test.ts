@@ -139,7 +139,7 @@ function problems(schema: JsonObject, value: JsonValue): string[] {
   return found.map((one) => `${one.reason} ${one.field}: ${one.message}`);
 }
 
-describe('validation of values, in the words of the API server', () => {
+describe('validation of values, with the messages of the API server', () => {
   it.each<{ schema: JsonObject; value: JsonValue; want: string[] }>([
     {
       schema: { type: 'integer' },

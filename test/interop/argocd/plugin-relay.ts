@@ -24,7 +24,7 @@ export interface RelayedExchange {
   readonly answered: string;
 }
 
-/** An HTTP server between Argo CD and Berth, which notes what is asked and answered, and breaks it as it is told. */
+/** An HTTP server between Argo CD and Berth, which notes what is asked and answered, and breaks it when the test asks for it. */
 export class PluginRelay {
   mood: RelayMood = 'pass';
   /** Where Berth listens; '' while it does not. */

@@ -77,7 +77,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’
       .sort();
   };
 
-  it('fails before berth argocd install, which the server is told of', async () => {
+  it('fails before berth argocd install, of which the server gets notice', async () => {
     await expect(names(pages, '.clusterName')).rejects.toThrow(/berth-placement-decisions/);
     await expect(names(plugin, '.clusterName')).rejects.toThrow(/berth/);
   });

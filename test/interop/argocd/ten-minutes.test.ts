@@ -48,7 +48,7 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS, 'kubectl'))(
       rmSync(dir, { recursive: true, force: true });
     });
 
-    it('lead, as they stand there, to an Application that is synced', async () => {
+    it('lead, word for word, to an Application that is synced', async () => {
       const page = join(ROOT, 'docs/argocd.md');
       const script = documentedCommands(page, 'Ten minutes to the first Application', {
         '192.0.2.10:8080': `127.0.0.1:${await freePort()}`,

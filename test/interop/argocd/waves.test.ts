@@ -121,7 +121,7 @@ describe.each(HUB_KINDS)('waves with Argo CD’s ApplicationSet controller on $n
     const plugin = { configMapRef: { name: 'berth' }, input: { parameters }, requeueAfterSeconds: 1_800 };
     const labels = { wave: '{{ .wave }}' };
 
-    it('begin with the first, and the controller is told of each by what is written', async () => {
+    it('begin with the first, and each write wakes the controller', async () => {
       const metadata = template('web-{{ .clusterName }}', '{{ .name }}', { labels });
       await world.applicationSet('web', [{ plugin }], { template: metadata });
       await generates('web', 'c1');

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { isAvailable } from '../../fakes/needed-program.ts';
 import { freePort } from './free-port.ts';
 import { startPeer } from './peer-process.ts';
 import { peerProgram } from './peer-programs.ts';
@@ -34,9 +35,8 @@ function staticRoot(): string | undefined {
 
 /** Whether the module of Gitea is there beside the program; prints a sentence when it is not. */
 export function hasGiteaModule(): boolean {
-  const isThere = staticRoot() !== undefined;
-  if (!isThere) console.warn('skipped: the module of Gitea is not in the cache of Go modules');
-  return isThere;
+  const problem = 'the module of Gitea is not in the cache of Go modules';
+  return isAvailable('gitea', staticRoot() === undefined ? problem : undefined);
 }
 
 /**

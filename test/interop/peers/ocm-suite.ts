@@ -2,6 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isAvailable } from '../../fakes/needed-program.ts';
 import { peerProgram } from './peer-programs.ts';
 
 /** The modules whose tests the suites are, and whose definitions they read. */
@@ -39,8 +40,8 @@ function moduleFolder(module: string): string | undefined {
 /** Whether the files that the suites read are here; says so when they are not. */
 export function hasOcmModules(): boolean {
   const missing = [OCM, API].filter((module) => moduleFolder(module) === undefined);
-  if (missing.length > 0) console.warn(`skipped: ${missing.join(', ')} not found in Go's module cache`);
-  return missing.length === 0;
+  const problem = `${missing.join(', ')} not found in Go's module cache`;
+  return isAvailable('ocm-suites', missing.length > 0 ? problem : undefined);
 }
 
 /**
@@ -111,5 +112,5 @@ function readReport(file: string, told: string): readonly SpecResult[] {
   );
 }
 
-/** Set-up and tear-down are told only when they failed. */
+/** Set-up and tear-down are printed only when they failed. */
 const isTold = (type: string, state: string): boolean => type === 'It' || state !== 'passed';

@@ -36,7 +36,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
       rmSync(dir, { recursive: true, force: true });
     });
 
-    it('lead, as they stand there, to a comment and an answered command', async () => {
+    it('lead, word for word, to a comment and an answered command', async () => {
       await gitea.call('PUT', `${REPOSITORY}/collaborators/berth`, { permission: 'admin' }, 'ada');
       const berth = `http://127.0.0.1:${await freePort()}`;
       const script = documentedCommands(join(ROOT, 'docs/previews.md'), 'Ten minutes to the first comment', {

@@ -249,7 +249,7 @@ describe('berth argocd doctor', () => {
       'argocd.applicationset',
       /describe applicationset web/,
     ],
-  ])('finds %s, and says how to mend it', (_name, facts, code, hint) => {
+  ])('finds %s, and says how to repair it', (_name, facts, code, hint) => {
     const found = diagnose({ ...GOOD, ...facts });
     expect(found.map((problem) => problem.code)).toEqual([code]);
     expect(found[0]?.hint).toMatch(hint);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { binding, cluster, clusterSet, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 
-/** What a repository declares, as data; a change says some of it anew. */
+/** What a repository declares, as data; a change replaces some of it. */
 export interface Declared {
   readonly clusters: Readonly<Record<string, ClusterState | undefined>>;
   readonly placements: Readonly<Record<string, PlacementState | undefined>>;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 /*
- * What Git and the outside snapshot may say next, as data. A state is what a repository declares; a commit says some of it anew.
+ * What Git and the outside snapshot may say next, as data. A state is what a repository declares; a commit replaces some of it.
  */
 
 export const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];

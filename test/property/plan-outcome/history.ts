@@ -39,7 +39,7 @@ const PLAN_ENDS_MS = 2_200;
 /** Between two looks that have to show the same. */
 const STILL_MS = 400;
 const STILL_TURNS = 20;
-/** Only what a commit says is to be seen: the controller is told of each one, and looks by itself only in case that was lost. */
+/** Only what a commit says is to be seen: the test calls `reconcile` after each one, and looks by itself only in case that was lost. */
 const POLL_INTERVAL_MS = 2_000;
 const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
 
@@ -56,7 +56,7 @@ export interface HistoryOptions {
   readonly expect: ExpectStatic;
 }
 
-/** What comes of a merge. */
+/** What a merge does. */
 interface Goal {
   readonly planned: Outcome;
   readonly number: number;
@@ -190,7 +190,7 @@ export class History {
     const found = this.#outcome();
     if (this.#before !== undefined) this.#expect(found, this.#planned).toEqual(this.#before);
     if (Object.keys(scores).length === 0) return found;
-    // Otherwise an approval of the last commit holds what comes of the scores, and only after two seconds.
+    // Otherwise an approval of the last commit holds what the scores change, and only after two seconds.
     await this.#planEnds();
     await this.#tellScores(scores);
     // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
@@ -202,7 +202,7 @@ export class History {
     const deadlineMs = Date.now() + WAIT_MS;
     for (let last = await look(), at = ''; last !== at; [at, last] = [last, await look()]) {
       if (Date.now() > deadlineMs) throw new Error(`never still after scores: ${last}`);
-      // fixed wait: what comes of a score is told by nothing but that it comes; a busy process gets many turns in it
+      // fixed wait: no event says that a score changes nothing; a busy process gets many turns in it
       for (let turn = 0; turn < STILL_TURNS; turn++) await sleep(STILL_MS / STILL_TURNS);
     }
     return this.#outcome();

@@ -44,7 +44,7 @@ export class Lives {
 
   async begin(): Promise<void> {
     const dataDir = join(this.#root, `life-${++this.#count}`);
-    // A dead process is told from the next one by the name of its directory.
+    // A dead process is distinguished from the next one by the name of its directory.
     symlinkSync(join(this.#root, 'data'), dataDir);
     const disk = new DiskLife(dataDir);
     const life: Life = {

@@ -156,7 +156,7 @@ export class ModelHub {
     return { version: this.#version, placement: this.placement, pages: this.pages };
   }
 
-  /** Versions that were given once are given again. No watch shows it: watchers list anew. */
+  /** Versions that were given once are given again. No watch shows it: watchers list again. */
   restore({ version, placement, pages }: Backup): void {
     [this.#version, this.placement, this.pages] = [version, placement, pages];
   }

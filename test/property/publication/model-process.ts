@@ -114,7 +114,7 @@ export class ModelProcess {
     if (change !== undefined) this.#show(change, isLeader);
   }
 
-  /** The watches broke, and everything is listed anew. */
+  /** The watches broke, and everything is listed again. */
   list(
     {
       placement,

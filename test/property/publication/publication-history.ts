@@ -42,7 +42,7 @@ const TROUBLES = [
   'releases',
   'plans',
   'specs',
-  'anew',
+  'recreated',
   'others',
   'inventory',
 ] as const;
@@ -61,7 +61,7 @@ export class PublicationHistory {
   /** In the order in which they were made, without those that a kill lost. */
   records: readonly DecisionRecord[] = [];
   isDisturbed = false;
-  /** What stands on the pages was left by others, or by the placement of this name before, and is in no record. */
+  /** The clusters on the pages were left by others, or by the placement of this name before, and are in no record. */
   isOfOthers = false;
   isFaulty = true;
   #elapsedMs = 0;
@@ -93,7 +93,7 @@ export class PublicationHistory {
     };
     this.oracle = new PublicationOracle({
       limit: this.kind.limit,
-      isAlone: !this.has('others') && !this.has('anew'),
+      isAlone: !this.has('others') && !this.has('recreated'),
       isConsent: (token) => this.#given.has(token),
     });
     const { hub, oracle } = this;
@@ -476,7 +476,7 @@ export class PublicationHistory {
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
     if (action.kind === 'write-page') this.#checkCommit(process);
-    // A pass may end after its placement was deleted, made anew or restored: it says nothing of the one that is there.
+    // A pass may end after its placement was deleted, made again or restored: it says nothing of the one that is there.
     if (process.passUid === this.hub.placement?.metadata.uid) this.oracle.told(action, this.nowMs);
   }
 
@@ -498,7 +498,7 @@ export class PublicationHistory {
     const { purpose, passPages } = stage.writing;
     const moves = purpose.wanted.added.length + purpose.wanted.removed.length > 0;
     const isCommitPartial = decided?.halfOf !== undefined && decided.halfOf === this.#halfCommit;
-    // Decided anew meanwhile.
+    // Decided again meanwhile.
     if (decided?.result !== state.pass?.result) return;
     if (moves && isCommitPartial && passPages.published.length > 0)
       this.oracle.violations.push('published half of a commit');

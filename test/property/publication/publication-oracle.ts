@@ -43,7 +43,7 @@ export class PublicationOracle {
   #removals: readonly Removal[] = [];
   #spec: string | undefined;
   readonly #limit: number;
-  /** Nobody else schedules the placement, and it is not made anew. */
+  /** Nobody else schedules the placement, and it is not made again. */
   readonly #isAlone: boolean;
   readonly #isConsent: (token: string) => boolean;
 
@@ -79,13 +79,13 @@ export class PublicationOracle {
     if (found !== undefined) return;
     this.settled(clusters);
     this.#removals = this.#removals.filter(({ atMs }) => nowMs - atMs < REMOVAL_WINDOW_MS);
-    // What went and came again before the change was done costs nothing. A release begins anew.
+    // What went and came again before the change was done costs nothing. A release begins again.
     const isGone = ({ cluster, isRecorded }: Removal): boolean => isRecorded || !clusters.includes(cluster);
     const counting = released === undefined ? this.#removals.filter(isGone) : [];
     this.#removals = counting.map((removal) => recordedAt(removal, nowMs));
   }
 
-  /** The pages list these clusters, whoever wrote them. */
+  /** The pages list these clusters, no matter who wrote them. */
   saw(listed: readonly string[]): void {
     this.#known = [...new Set([...this.#known, ...listed])];
   }
@@ -114,7 +114,7 @@ export class PublicationOracle {
     this.#removals = [];
   }
 
-  /** The placement was made anew, or others have scheduled it: nothing of before counts. */
+  /** The placement was made again, or others have scheduled it: nothing earlier counts. */
   forget(): void {
     // What was decided before may still be published.
     [this.published, this.#removals] = [[], []];

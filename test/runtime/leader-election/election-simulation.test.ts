@@ -4,12 +4,13 @@ import { LeaderElector } from '../../../src/runtime/leader-election/leader-elect
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { seeded } from '../../fakes/seeded-random.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { seedsFrom } from '../../fakes/test-seed.ts';
 import { FaultyLeaseStore, type NetworkFaults } from './faulty-lease-store.ts';
 import { MemoryLeaseStore } from './memory-lease-store.ts';
 import { ProcessClock } from './simulated-process.ts';
 
-/** More, or others: BERTH_ELECTION_SEEDS=FROM-TO. */
-const [FROM = 1, TO = 150] = (process.env['BERTH_ELECTION_SEEDS'] ?? '1-150').split('-').map(Number);
+/** BERTH_SEED sets the first one. */
+const SEEDS = seedsFrom(1, 150);
 const MINUTES = 10;
 /** A lease of 15 s and a deadline of 10 s leave room for clocks that are wrong by a fifth; two of them by a tenth each. */
 const DRIFT = 0.1;
@@ -170,7 +171,7 @@ function clockStepMs(random: () => number): number {
 describe('electors over a faulty store, with pauses, clocks that drift and are set, ends and kills', () => {
   it('never let two of them write at the same moment of true time, and elect one when the faults are over', async () => {
     let [takeOvers, leaderlessMs] = [0, 0];
-    for (let seed = FROM; seed <= TO; seed++) {
+    for (const seed of SEEDS) {
       const snapshot = new Snapshot(seed);
       await snapshot.run(MINUTES);
       expect(snapshot.overlaps, `seed ${seed}`).toEqual([]);
@@ -190,8 +191,7 @@ describe('electors over a faulty store, with pauses, clocks that drift and are s
       leaderlessMs += snapshot.leaderlessMs;
     }
     // It would prove nothing if nobody ever led, or nobody ever changed.
-    const seeds = TO - FROM + 1;
-    expect(takeOvers).toBeGreaterThan(5 * seeds);
-    expect(leaderlessMs).toBeLessThan(0.7 * seeds * MINUTES * 60_000);
+    expect(takeOvers).toBeGreaterThan(5 * SEEDS.length);
+    expect(leaderlessMs).toBeLessThan(0.7 * SEEDS.length * MINUTES * 60_000);
   });
 });

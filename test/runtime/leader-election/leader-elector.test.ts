@@ -86,7 +86,7 @@ describe('LeaderElector', () => {
     expect(new Set(takeOvers.map(({ term }) => term)).size).toBe(4);
   });
 
-  it('waits for a lease duration after it last saw the lease change, whatever times stand in it', async () => {
+  it('waits for a lease duration after it last saw the lease change, whatever times it names', async () => {
     store.put(others({ renewedAtMs: -1e12 }));
     const elector = elect('a');
     await clock.advance(14_000);
@@ -117,7 +117,7 @@ describe('LeaderElector', () => {
     expect(store.current).toMatchObject({ holder: 'next', transitions: 1 });
   });
 
-  it('hands over at once when it is told to end', async () => {
+  it('hands over at once when it is stopped', async () => {
     const first = elect('first');
     await settle();
     const second = elect('second');
@@ -253,16 +253,16 @@ describe('LeaderElector', () => {
   });
 
   it('gives back what it took in the moment in which it was told to end', async () => {
-    let go: () => void = () => undefined;
+    let release: () => void = () => undefined;
     const elector = elect('a', {
       create: async (lease) => {
-        await new Promise<void>((resolve) => (go = resolve));
+        await new Promise<void>((resolve) => (release = resolve));
         return store.create(lease);
       },
     });
     await settle();
     const closing = elector.close();
-    go();
+    release();
     await closing;
     expect(elector.isHeld).toBe(false);
     expect(store.current?.holder).toBe('');

@@ -10,7 +10,7 @@ describe('the terms of a lease', () => {
     { name: 'the same term', of: term(5, 2_000), than: term(5, 2_000), want: false },
     { name: 'a later term', of: term(6, 3_000), than: term(5, 2_000), want: false },
     {
-      name: 'the first term of a lease that was made anew',
+      name: 'the first term of a lease that was made again',
       of: term(0, 3_000),
       than: term(5, 2_000),
       want: false,

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { firstSeed } from '../../fakes/test-seed.ts';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { runFuzz } from './run-fuzz.ts';
 import { hubBodies } from './targets/hub-bodies.ts';
@@ -19,7 +20,7 @@ const TARGETS: Readonly<Record<string, FuzzTarget>> = {
 
 /** `npm run fuzz` sets these; without them a short run with a fixed seed. */
 const inputs = Number(process.env['BERTH_FUZZ_INPUTS'] ?? 5_000);
-const seed = Number(process.env['BERTH_FUZZ_SEED'] ?? 1);
+const seed = firstSeed(1);
 const maxMs = Number(process.env['BERTH_FUZZ_MAX_MS'] ?? Infinity);
 const only = process.env['BERTH_FUZZ_TARGET'];
 const directory = join(fileURLToPath(new URL('../../..', import.meta.url)), 'test-results', 'fuzz');

@@ -2,7 +2,7 @@ import { Command, CommanderError, Help, type Option } from 'commander';
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { CliCommand, RunAction } from './cli-command.ts';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
-import { packageVersion } from './package-version.ts';
+import { builtCommit, packageVersion } from './package-version.ts';
 import { messageLines, withSafeOutput } from '../../terminal/terminal-output.ts';
 
 /** Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1. */
@@ -20,7 +20,11 @@ export async function runCommands(
     };
   const program = new Command('berth')
     .description('GitOps placement controller for Open Cluster Management and Argo CD')
-    .version(`berth ${await packageVersion()}`, '-V, --version', 'print the version')
+    .version(
+      `berth ${await packageVersion()}, commit ${builtCommit()}`,
+      '-V, --version',
+      'print the version and the commit that was built',
+    )
     .exitOverride()
     .configureHelp({ optionDescription })
     .showHelpAfterError('(add --help for usage and examples)')

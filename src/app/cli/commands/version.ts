@@ -1,6 +1,6 @@
 import type { CliCommand } from './cli-command.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../terminal/output-format.ts';
-import { packageVersion } from './package-version.ts';
+import { builtCommit, packageVersion } from './package-version.ts';
 
 interface VersionOptions {
   readonly output: OutputFormat;
@@ -18,15 +18,19 @@ export const versionCommand: CliCommand = {
   register(program, run) {
     program
       .command('version')
-      .description('print the versions of berth and of Node.js')
+      .description('print the versions of berth and of Node.js, and the commit that was built')
       .addOption(outputOption())
       .addHelpText('after', HELP)
       .action(
         run(async (io, { output }: VersionOptions) => {
-          const version = { berth: await packageVersion(), node: process.version };
+          const version = {
+            berth: await packageVersion(),
+            commit: builtCommit(),
+            node: process.version,
+          };
           io.stdout.write(
             output === 'table'
-              ? `berth ${version.berth} (Node.js ${version.node})\n`
+              ? `berth ${version.berth}, commit ${version.commit} (Node.js ${version.node})\n`
               : await renderDocument(version, output),
           );
           return 0;

@@ -97,7 +97,7 @@ describe('ObjectCache', () => {
     expect([sets.synced, sets.failure]).toEqual([true, undefined]);
   });
 
-  it('keeps less of the kinds that it is told to', async () => {
+  it('keeps less of the kinds that its options name', async () => {
     await hub.create(PLACEMENT, {
       apiVersion: 'cluster.open-cluster-management.io/v1beta1',
       kind: 'Placement',
@@ -112,7 +112,7 @@ describe('ObjectCache', () => {
     expect(clusters.store.get('a')).toHaveProperty('spec');
   });
 
-  it('follows a part of a kind by itself, until it is told to forget it', async () => {
+  it('follows a part of a kind by itself, until it has to forget it', async () => {
     const definition = {
       selection: { labelSelector: 'set=x' },
       reduce: ({ spec: _spec, ...rest }: KubeObject): KubeObject => rest,

@@ -101,7 +101,7 @@ describe('Reflector', () => {
     expect(told).toHaveLength(1);
   });
 
-  it('lists anew when told to, whatever its watch has shown, and follows from there', async () => {
+  it('lists again when told to, whatever its watch has shown, and follows from there', async () => {
     const reflector = start();
     await reflector.whenSynced(stop.signal);
     // Events wait for the microtasks of the watch: the store does not show the object yet.
@@ -151,7 +151,7 @@ describe('Reflector', () => {
     expect(clock.pendingTimers).toBe(0);
   });
 
-  it('lists anew when its position expired, and tells what went in the gap', async () => {
+  it('lists again when its position expired, and tells what went in the gap', async () => {
     await api.create(MANAGED_CLUSTER, cluster('a'));
     const reflector = start();
     await clock.advance(0);
@@ -189,7 +189,7 @@ describe('Reflector', () => {
     return () => (restored = true);
   };
 
-  it('lists anew when the server has never reached its position: it was restored from a backup', async () => {
+  it('lists again when the server has never reached its position: it was restored from a backup', async () => {
     const restore = notReached();
     const reflector = start();
     await clock.advance(0);
@@ -228,7 +228,7 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['last']);
   });
 
-  it('lists anew when the history of the server is another one, although it takes the position', async () => {
+  it('lists again when the history of the server is another one, although it takes the position', async () => {
     let history = 0;
     let ends = false;
     const watch = api.watch.bind(api);
@@ -343,7 +343,7 @@ describe('Reflector', () => {
         ],
       ],
       ['the server has not reached its position', (items) => [items, '50']],
-    ])('lists anew when %s', async (_name, change) => {
+    ])('lists again when %s', async (_name, change) => {
       const reflector = await follow();
       cut();
       showLists(change);
@@ -372,7 +372,7 @@ describe('Reflector', () => {
       expect([lists(), reflector.relists, told]).toEqual([2, 1, 0]);
     });
 
-    it('lists anew when a bookmark goes back', async () => {
+    it('lists again when a bookmark goes back', async () => {
       api.watch = async function* (_kind, options: WatchOptions): AsyncGenerator<WatchEvent> {
         options.onOpen?.();
         if (told === 0) yield { type: 'bookmark', resourceVersion: '5' };
@@ -402,7 +402,7 @@ describe('Reflector', () => {
     expect(log.entries.map(({ level }) => level)).toEqual(['debug', 'warn', 'debug', 'debug']);
   });
 
-  it('opens a silent stream anew from where it was, without a list', async () => {
+  it('opens a silent stream again from where it was, without a list', async () => {
     let mute = true;
     const watch = api.watch.bind(api);
     api.watch = async function* (kind, options: WatchOptions): AsyncGenerator<WatchEvent> {

@@ -102,7 +102,7 @@ describe.each(['http', 'h2'] as const)('a request over %s that waits for its tur
     expect(await answers).toHaveLength(6);
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const { api, seen } = await slow({ queueTimeoutMs: 50 });
     const answers = Promise.allSettled([api.get(PLACEMENT, KEY), api.get(PLACEMENT, KEY)]);
     await expect.poll(() => seen.length).toBe(1);

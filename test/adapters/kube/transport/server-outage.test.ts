@@ -19,7 +19,7 @@ describe('an outage of an API server', () => {
   const lines = () => log.entries.map(({ level, message }) => `${level} ${message}`);
   const fail = (error: unknown = refused) => outage.failed(clock.now(), error);
 
-  it('is told once when it begins and once when it ends, with its time', async () => {
+  it('is reported once when it begins and once when it ends, with its time', async () => {
     outage.answered(200);
     await clock.advance(1_000);
     fail();

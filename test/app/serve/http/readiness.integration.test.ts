@@ -44,7 +44,7 @@ describe('Readiness', () => {
     expect(readiness.problem()).toBe('placements have not been read yet');
   });
 
-  it('does not wait for ever', async () => {
+  it('does not wait forever', async () => {
     const { clock, readiness } = made(['a']);
     await clock.advance(59_000);
     expect(readiness.problem()).toBe('not read yet: source a');

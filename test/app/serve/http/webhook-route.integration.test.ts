@@ -96,7 +96,7 @@ describe('deliveries to /webhooks', () => {
     expect(fetched).toEqual([]);
   });
 
-  it('one of Azure DevOps that moved several branches concerns whoever follows any of them', async () => {
+  it('one of Azure DevOps that moved several branches concerns each source that follows any of them', async () => {
     const push = (...names: string[]) =>
       JSON.stringify({
         eventType: 'git.push',

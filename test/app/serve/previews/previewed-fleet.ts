@@ -6,6 +6,7 @@ import type { ServeSource } from '../../../../src/controllers/sources/progress/s
 import type { ForgeProvider } from '../../../../src/adapters/forge/request/forge-providers.ts';
 import type { FakeForge, FakePull, PullEvent } from '../../../fakes/forges/fake-forge.ts';
 import { FAKE_FORGES } from '../../../fakes/forges/fake-forges.ts';
+import { SilentLogger } from '../../../fakes/silent-logger.ts';
 import { baseFiles } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 
@@ -23,6 +24,7 @@ export class PreviewedFleet {
   readonly fleet: ServedFleet;
   readonly server: FakeForge;
   readonly secret = SECRET;
+  readonly #log = new SilentLogger();
   #apiUrl = '';
   #url = '';
 
@@ -67,7 +69,7 @@ export class PreviewedFleet {
       webhookSecretFiles: { [this.#webhook]: webhookSecret },
       publicUrl: 'https://berth.example',
     };
-    const running = await this.fleet.serve({ sources: [source], http });
+    const running = await this.fleet.serve({ sources: [source], http, log: this.#log });
     this.#url = running.url ?? '';
     await running.whenReady();
   }
@@ -125,6 +127,17 @@ export class PreviewedFleet {
       () =>
         this.server.comments.find((one) => one.number === number && one.author === 'berth' && fits(one.body))
           ?.body,
+    );
+  }
+
+  /** The controller has reported the plan of this head and saved that; the forge shows the status earlier than that. */
+  planned(head: string): Promise<true> {
+    return this.fleet.until(() =>
+      this.#log.entries.some(
+        ({ message, fields }) => message === 'pull request was planned' && fields['head'] === head,
+      )
+        ? true
+        : undefined,
     );
   }
 

@@ -28,11 +28,10 @@ describe('pull requests of a served source', () => {
 
   it('are caught up at the start and survive a restart without a second comment', async () => {
     previewed.fleet.git.commit({}, 'Empty');
-    previewed.open(7, web(2));
+    const head = previewed.open(7, web(2));
     await previewed.serve(web(1));
-    await previewed.comment(7, 'web');
+    await previewed.planned(head);
     const asked = (): number => previewed.server.seen.filter(({ method }) => method !== 'GET').length;
-    await previewed.fleet.until(() => (previewed.server.statuses.length >= 2 ? true : undefined));
     const before = asked();
     await previewed.fleet.stop();
     await previewed.restart();

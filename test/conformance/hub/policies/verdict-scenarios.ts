@@ -13,7 +13,7 @@ const acting = (spec: LooseJson, ...actions: readonly string[]): Bound => ({
 const failing = (expression: string): LooseJson => checks(expression);
 const messages = (more: LooseJson): LooseJson => checks('size(object.data) < 2', more);
 
-/** What a policy says, and what comes of it. */
+/** What a policy says, and its effect. */
 export const VERDICT_SCENARIOS: readonly Scenario[] = [
   scenario('a denial', small, two),
   scenario('a message', messages({ message: '  too many keys  ' }), two),

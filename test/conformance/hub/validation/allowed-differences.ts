@@ -17,7 +17,7 @@ export const ALLOWED_DIFFERENCES: readonly AllowedDifference[] = [
     object: 'CustomResourceDefinition/',
     path: /^\/spec/,
     differs: 'causes',
-    why: 'The hub has its own reader of definitions: it names the field where it stands in the request, upstream the one in its internal type.',
+    why: 'The hub has its own reader of definitions: it names the field as the request does, upstream the one in its internal type.',
   },
   {
     object: 'CustomResourceDefinition/',

@@ -126,7 +126,7 @@ const TWO_VERSIONS: LooseJson = {
 const order: Hooks = { mutating: [{ path: '/first' }, { path: '/second' }] };
 
 /** One webhook that answers wrongly, asked as mutating and as validating. */
-const LIES: Readonly<Record<string, LooseJson>> = {
+const FALSE_ANSWERS: Readonly<Record<string, LooseJson>> = {
   'no uid': allow({ uid: '' }),
   'another uid': allow({ uid: 'x' }),
   'no response': (review: LooseJson) => ({ review: { ...review, response: undefined } }),
@@ -250,7 +250,7 @@ export const ADMISSION_SCENARIOS: readonly Scenario[] = [
       { hook: answering({}) },
     ],
   ),
-  ...Object.entries(LIES).flatMap(([name, answer]) => [
+  ...Object.entries(FALSE_ANSWERS).flatMap(([name, answer]) => [
     scenario(`an answer with ${name}, mutating`, { mutating: [{ path: '/mutate' }] }, [
       { hook: answering({ '/mutate': answer }) },
       create('one'),

@@ -125,7 +125,7 @@ function scenario(
 const made: Step = { call: ['POST', at('v1')], body: boat('v1', 'ada', { size: '2x3' }), silent: true };
 
 /** Every way in which a webhook may be wrong, with what reading an object then answers. */
-const LIES: Record<string, Hook> = {
+const FALSE_HOOKS: Record<string, Hook> = {
   'another name': converter(metadataOf((one) => ({ ...one, name: 'eve' }))),
   'another namespace': converter(metadataOf((one) => ({ ...one, namespace: 'other' }))),
   'another uid': converter(metadataOf((one) => ({ ...one, uid: 'x' }))),
@@ -256,7 +256,7 @@ export const CONVERSION_SCENARIOS: readonly Scenario[] = [
     },
     { call: ['GET', at('v2', 'ada')] },
   ]),
-  ...Object.entries(LIES).map(([lie, hook]) =>
+  ...Object.entries(FALSE_HOOKS).map(([lie, hook]) =>
     scenario(`conversion: a webhook that answers with ${lie}`, () => [
       made,
       { hook },

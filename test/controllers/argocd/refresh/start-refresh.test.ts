@@ -265,7 +265,7 @@ describe('the refresh of ApplicationSets', () => {
 });
 
 describe('a hub without ApplicationSets', () => {
-  it('is told of, and is followed once it has them', async () => {
+  it('is reported, and is followed once it has them', async () => {
     const world = await new World().create();
     const { hub } = world;
     const list = hub.list.bind(hub);

@@ -222,7 +222,7 @@ describe('ApplicationSets in waves', () => {
       expect(world.served()).toBe('a=w0 b=w1 c=w1');
     });
 
-    it('keep the waves when groups are numbered anew, and let a cluster go that left', async () => {
+    it('keep the waves when groups are numbered again, and drop a cluster that left', async () => {
       await world.generate('a');
       await world.clock.advance(11 * 60_000);
       await world.publish(['new', 'a'], ['c', 'd'], ['x']);

@@ -38,12 +38,12 @@ describe('commit statuses of a served source', () => {
     ['gitea', (id) => `/repos/team/fleet/statuses/${id}`, 'failure', 'context'],
     ['gitlab', (id) => `/projects/team%2Ffleet/statuses/${id}`, 'failed', 'name'],
   ])(
-    '%s hears of the broken file with line and column, and of its mending',
+    '%s hears of the broken file with line and column, and of its repair',
     async (provider, url, failure, context) => {
       const bad = fleet.git.commit({ ...baseFiles, ...web(1), ...BROKEN }, 'Break it');
       await serve(provider);
       await told(1);
-      const good = fleet.git.commit({ 'teams/broken.yaml': undefined, ...web(2) }, 'Mend it');
+      const good = fleet.git.commit({ 'teams/broken.yaml': undefined, ...web(2) }, 'Repair it');
       await told(2);
       expect(forge.seen).toMatchObject([
         {
@@ -63,7 +63,7 @@ describe('commit statuses of a served source', () => {
     },
   );
 
-  it('one commit is told once, also after a restart', async () => {
+  it('one commit is reported once, also after a restart', async () => {
     fleet.git.commit({ ...baseFiles, ...web(1) }, 'Good');
     await serve();
     await told(1);
@@ -97,7 +97,7 @@ describe('commit statuses of a served source', () => {
     expect((await fleet.published('web', after)).clusters).toHaveLength(2);
   });
 
-  it('a refused token is told once a commit, and not tried again and again', async () => {
+  it('a refused token is reported once a commit, and not tried again and again', async () => {
     answer = () => ({ status: 401 });
     fleet.git.commit({ ...baseFiles, ...web(1) }, 'Good');
     await serve();

@@ -85,7 +85,7 @@ describe('deletions bit by bit', () => {
     expect(await says(from(4))).toMatchObject({ pruned: 1, pruneHeld: undefined });
   });
 
-  it('begin anew with a release, which covers what it names and nothing else', async () => {
+  it('begin again with a release, which covers what it names and nothing else', async () => {
     const { says } = controller();
     await says(from(0));
     await says(from(3));
@@ -222,7 +222,7 @@ describe('deletions bit by bit', () => {
 
   const more = (count: number) => Array.from({ length: count }, (_, at) => settings(`new${at}`));
 
-  it('are no smaller a share because of what comes beside them, or while they are held', async () => {
+  it('are no smaller a share because of changes beside them, or while they are held', async () => {
     const { says } = controller();
     await says(from(0));
     const { pruneHeld } = await says([...from(4), ...more(20)]);

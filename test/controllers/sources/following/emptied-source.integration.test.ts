@@ -69,7 +69,7 @@ describe('the last objects that a source has on the hub', () => {
     expect((await annotations())['berth.dev/held-token']).toBe('');
   });
 
-  it('stay when the paths are mistyped, across a restart, and are as before when they are mended', async () => {
+  it('stay when the paths are mistyped, across a restart, and are as before when they are corrected', async () => {
     const serve = (path: string) => fleet.serve({ sources: [{ url: fleet.git.path, paths: [path] }] });
     await serve('apps');
     await applied();
@@ -110,7 +110,7 @@ describe('the last objects that a source has on the hub', () => {
     });
   });
 
-  it('stay until what replaces them stands on the hub', async () => {
+  it('stay until what replaces them is on the hub', async () => {
     await fleet.serve();
     await applied();
     const before = await uids();
@@ -120,7 +120,7 @@ describe('the last objects that a source has on the hub', () => {
     );
     await heldNow();
     expect(await uids()).toEqual(before);
-    fleet.git.commit({ 'apps/c.yaml': yaml(settings('c')) }, 'Mended');
+    fleet.git.commit({ 'apps/c.yaml': yaml(settings('c')) }, 'Repaired');
     expect(await fleet.event('synced', ({ pruned }) => pruned > 0)).toMatchObject({ pruned: 2 });
     expect((await annotations())['berth.dev/held-token']).toBe('');
   });

@@ -61,7 +61,7 @@ export function conflictsOverFields(hub: () => KubeApi): void {
     hub().mergePatch(kind, { namespace: kind.namespaced ? 'default' : '', name }, patch, { fieldManager });
   const region = (value: string | null) => ({ metadata: { labels: { 'example.com/region': value } } });
 
-  it('a field of a controller stays and is named; all else is applied; the field is Git’s when the controller lets go', async () => {
+  it('a field of a controller stays and is named; all else is applied; the field is Git’s when the controller gives it up', async () => {
     await hub().apply(MANAGED_CLUSTER, cluster({ 'example.com/region': 'eu' }), { fieldManager: 'operator' });
     const git = inGit(cluster({ 'example.com/region': 'us', tier: '1' }));
     const sync = syncOf();
@@ -140,7 +140,7 @@ export function conflictsOverFields(hub: () => KubeApi): void {
     expect(await read(CONFIG_MAP)).toMatchObject({ data: { a: 'git', b: 'by hand', c: 'git' } });
   });
 
-  it('what a person had set before Berth came stays until the person lets go', async () => {
+  it('what a person had set before Berth came stays until the person gives it up', async () => {
     await hub().create(MANAGED_CLUSTER, cluster({ 'example.com/region': 'eu' }), {
       fieldManager: 'kubectl-create',
     });
@@ -164,7 +164,7 @@ export function conflictsOverFields(hub: () => KubeApi): void {
     expect(await read(CONFIG_MAP)).toMatchObject({ data: { a: 'same', b: '2' } });
   });
 
-  it('items of lists are told apart by their keys', async () => {
+  it('items of lists are distinguished by their keys', async () => {
     const service = (...ports: object[]): KubeObject => ({
       apiVersion: 'v1',
       kind: 'Service',

@@ -66,7 +66,7 @@ describe('Git and others on one hub', () => {
     expect(await regionOf('c1')).toBe('eu');
   });
 
-  it('an object of two sources belongs to the first; the second one says so, and gets it when the first lets go', async () => {
+  it('an object of two sources belongs to the first; the second one says so, and gets it when the first gives it up', async () => {
     const ours = (value: string) => ({
       apiVersion: 'v1',
       kind: 'ConfigMap',

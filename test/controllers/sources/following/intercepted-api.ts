@@ -1,6 +1,6 @@
 import type { KubeApi } from '../../../../src/core/ports.ts';
 
-/** The client, with something that is told of each call before it is made, and may throw instead of it. */
+/** The client, with a function that is called before each call, and may throw instead of it. */
 export function interceptedApi(
   api: KubeApi,
   before: (method: string, args: readonly unknown[]) => void,

@@ -289,7 +289,7 @@ describe('FreshFetches', () => {
     expect(woken).toHaveLength(3);
   });
 
-  it('asks anew about other deletions, and about the same ones when there were none in between', () => {
+  it('asks again about other deletions, and about the same ones when there were none in between', () => {
     const { fetches, woken } = asking();
     for (const about of ['x', 'y', '', 'y']) {
       expect(fetches.areFresh('a', about)).toBe(about === '');

@@ -79,10 +79,10 @@ describe('what the sync deletes', () => {
     const held = await fleet.event('sync-problem', ({ message }) => message.includes('nothing is deleted'));
     const token = /release: "([0-9a-f]+)"/.exec(held.message)?.[1] ?? '';
     const released = placement('web', {}, { 'berth.dev/release': token });
-    fleet.git.commit({ 'web.yaml': yaml(released) }, 'Let them go');
+    fleet.git.commit({ 'web.yaml': yaml(released) }, 'Release them');
     const { record } = await fleet.event('deleted', (event) => event.record.object === 'ManagedCluster c6');
     expect(record).toMatchObject({
-      commit: { subject: 'Let them go' },
+      commit: { subject: 'Release them' },
       took: {},
       released: { token, by: expect.stringContaining('in commit') as string },
     });

@@ -73,7 +73,7 @@ describe('an object of another controller on the same hub', () => {
     expect(await valueOf('shared')).toEqual({ value: 'of the first' });
     // The rest of the commit is there.
     expect(await valueOf('own-b')).toEqual({ value: 'b2' });
-    // When the first one lets go, it is the second one's.
+    // When the first one gives it up, it is the second one's.
     fleet.git.commit({ 'shared.yaml': undefined });
     await fleet.until(async () => ((await valueOf('shared'))?.value === 'of the second' ? true : undefined));
   });
@@ -239,7 +239,7 @@ describe('SourceClaims', () => {
     await alone.whenRead(undefined);
   });
 
-  it('knows an object under every name it may have on the hub, until the source lets go', () => {
+  it('knows an object under every name it may have on the hub, until the source gives it up', () => {
     const claims = new SourceClaims(new FakeClock(), sources);
     const id = JSON.stringify(['', 'ConfigMap', 'default', 'shared']);
     claims.claim('a', [claimed(shared('x'), 'a.yaml')], () => false);

@@ -33,7 +33,7 @@ describe('kustomizations that are wrong or hostile', () => {
   const read = (files: Record<string, FixtureFile>, paths?: string[]) =>
     new SourceReader(repository, { ambient: process.env, paths }).read(fixture.commit(files));
 
-  it.runIf(found)('are told when they build on themselves, in a circle of any length', async () => {
+  it.runIf(found)('are named when they build on themselves, in a circle of any length', async () => {
     const content = await read({
       'ok.yaml': configMap('ok'),
       'self/kustomization.yaml': 'resources: [a.yaml, .]\n',
@@ -64,7 +64,7 @@ describe('kustomizations that are wrong or hostile', () => {
   it.each([
     ['a merge that stopped half way', '<<<<<<< HEAD\nresources: [../base]\n=======\n>>>>>>> x\n'],
     ['a lost bracket', 'resources: [../base\nnamePrefix: prod-\n'],
-    ['a field that stands there twice', 'resources:\n- "../base/"\nnamePrefix: a-\nnamePrefix: b-\n'],
+    ['a field that is there twice', 'resources:\n- "../base/"\nnamePrefix: a-\nnamePrefix: b-\n'],
     ['a list that is none', 'resources: ../base\n'],
     ['an entry that is no text', 'resources:\n- {path: ../base}\n'],
     ['a misspelt field', 'resource:\n- ../base\n'],
@@ -138,7 +138,7 @@ describe('kustomizations that are wrong or hostile', () => {
     expect(problems(content)).toEqual(['source.kustomize k0/kustomization.yaml']);
   });
 
-  it.runIf(found)('are told which files kustomize was not given', async () => {
+  it.runIf(found)('get the names of the files that kustomize was not given', async () => {
     const content = await read({
       'k/kustomization.yaml': 'resources: [a.yaml]\nconfigMapGenerator: [{name: c, files: [big, link]}]\n',
       'k/a.yaml': configMap('a'),

@@ -76,7 +76,7 @@ describe.runIf(found)('what a kustomization may reach', () => {
       () => ({ 'k/kustomization.yaml': `Resources: [a.yaml, "${address}"]\n` }),
     ],
     [
-      'a field that stands there twice',
+      'a field that is there twice',
       'source.kustomize',
       () => ({ 'k/kustomization.yaml': `resources: [a.yaml]\nresources: ["${address}"]\n` }),
     ],

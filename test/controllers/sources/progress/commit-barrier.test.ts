@@ -59,7 +59,7 @@ describe('CommitBarrier', () => {
     expect([barrier.isCommitPartial, told]).toEqual([false, 3]);
   });
 
-  it('knows of no commit while another process writes, and begins anew when this one takes over', () => {
+  it('knows of no commit while another process writes, and begins again when this one takes over', () => {
     barrier.beginStandby();
     begin();
     clock.jump(60 * MINUTE_MS);
@@ -90,7 +90,7 @@ describe('CommitBarrier', () => {
       () => barrier.deleted(at('7')),
       () => store.put(at('9', { deletionTimestamp: 't' })),
     ],
-    ['deleted, and made anew', () => barrier.deleted(at('7')), () => store.put(at('9', { uid: 'v' }))],
+    ['deleted, and made again', () => barrier.deleted(at('7')), () => store.put(at('9', { uid: 'v' }))],
   ])('is over when the watch shows what was %s', (_what, write, show) => {
     store.put(at('7'));
     begin();

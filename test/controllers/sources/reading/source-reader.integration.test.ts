@@ -142,8 +142,8 @@ describe('reading fleets from commits', () => {
     for (const files of history) {
       const commit = fixture.commit(files);
       const { textOf: _ours, ...fleet } = await reader.read(commit);
-      const { textOf: _anew, ...anew } = await new SourceReader(repository).read(commit);
-      expect(fleet).toEqual(anew);
+      const { textOf: _reader, ...freshlyRead } = await new SourceReader(repository).read(commit);
+      expect(fleet).toEqual(freshlyRead);
     }
   });
 
@@ -204,7 +204,7 @@ describe('reading fleets from commits', () => {
     },
   );
 
-  it('refuses too many files as a whole', async () => {
+  it('refuses all files where they are too many', async () => {
     const commit = fixture.commit({ 'a.yaml': '', 'b.yaml': '', 'c.yaml': '' });
     const reader = new SourceReader(repository, { limits: { maxFileBytes: 10, maxFiles: 2 } });
     await expect(reader.read(commit)).rejects.toMatchObject({ code: 'source.too-many-files' });

@@ -115,7 +115,7 @@ describe('a GitOpsCluster', () => {
 describe('which GitOpsCluster registers a cluster', () => {
   const both = [goc('first'), goc('second')];
 
-  it('is the first that wants it, and the other one is told', () => {
+  it('is the first that wants it, and the other one gets a warning', () => {
     const { registrations, problems } = claimClusters(
       input({ gitOpsClusters: both, selected: () => ['c1'] }),
     );

@@ -60,7 +60,7 @@ const lines = (set: KubeObject, what: WavesToExplain, applications: Applications
   describeWaves(explainWaves(set, what, applications) ?? { applicationSet: '', waves: [], problem: 'none' });
 
 describe('the waves of a placement', () => {
-  it('are told with the clusters of each, and why a gate is closed', () => {
+  it('are listed with the clusters of each, and why a gate is closed', () => {
     const text = lines(shop(WRITTEN), asked(['a'], ['b'], ['c']), read(application('a', 'Degraded')));
     expect(text).toEqual([
       'WAVE  GATE    SERVED  WAITING',

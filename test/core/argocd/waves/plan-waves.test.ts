@@ -80,7 +80,7 @@ describe('the wave of a cluster', () => {
       want: ['a', 'b', 'c'],
     },
     {
-      name: 'ends with its selection: whoever comes back is new',
+      name: 'ends with its selection: a cluster that comes back is new',
       groups: decided(['b'], ['a']),
       before: waves('', 'b'),
       want: ['', 'b a', ''],

@@ -141,7 +141,7 @@ describe('TolerationClass', () => {
       [...bitsToArray(bits)].map((number) => clusterIndex.names[number]).join(''),
     );
 
-  it('tells apart new and decided clusters, and those to avoid', () => {
+  it('distinguishes new and decided clusters, and those to avoid', () => {
     expect(members(new TolerationClass([], clusterIndex, at(ADDED)))).toEqual(['ad', 'acd', 'd']);
   });
 

@@ -20,7 +20,7 @@ function newIndex(clusters = fleetOf(CLUSTERS)): DecisionIndex {
   return new DecisionIndex(new ClusterIndex(clusters, []), []);
 }
 
-/** By counting everything anew. */
+/** By counting everything again. */
 function counted(lists: ReadonlyMap<string, readonly string[]>, without?: string) {
   const counts = new Map<string, number>();
   for (const [key, names] of lists)
@@ -35,7 +35,7 @@ describe('DecisionIndex', () => {
     names: fc.oneof(fc.uniqueArray(names), fc.array(names)),
   });
 
-  it('counts as if everything were counted anew after every change', () => {
+  it('counts as if everything were counted again after every change', () => {
     fc.assert(
       fc.property(fc.array(step, { maxLength: 30 }), (steps) => {
         const decisionIndex = newIndex();
@@ -59,7 +59,7 @@ describe('DecisionIndex', () => {
     );
   });
 
-  it('takes over what is published as if all of it were put anew, whatever was decided in between', () => {
+  it('takes over what is published as if all of it were put again, whatever was decided in between', () => {
     const list = fc.oneof(fc.uniqueArray(names), fc.array(names));
     const round = fc.record({ decided: fc.array(step), published: fc.array(step), isTold: fc.boolean() });
     fc.assert(

@@ -23,7 +23,7 @@ function pageOf({ number, owner, clusters }: Page): PlacementDecision {
   };
 }
 
-/** By reading everything anew. */
+/** By reading everything again. */
 function readAnew(pages: readonly PlacementDecision[]): ReadonlyMap<string, readonly string[]> {
   const clusters = new Map<string, string[]>();
   for (const { metadata, status } of pages) {

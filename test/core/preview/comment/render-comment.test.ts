@@ -102,7 +102,7 @@ const SITUATIONS = {
             code: 'held',
             severity: 'danger',
             subject: 'Placement team-a/db',
-            message: 'is told with its token',
+            message: 'is printed with its token',
           },
           {
             code: 'score-expired',

@@ -30,7 +30,7 @@ const fleet = (documents: readonly string[], decisions: Decisions = {}): Fleet =
   decisions,
 });
 
-/** Nothing is held, so that what happens is told. */
+/** Nothing is held, so that what happens is reported. */
 const released = { ...judges, judge: () => undefined };
 
 describe('assessPlan', () => {

@@ -32,7 +32,7 @@ describe('a change that was cut short', () => {
     const state = stateOf();
     expect(countOf(countedRemovals(state, published))).toBe(counts);
     expect([...clustersBeforeChange(change, published)].sort()).toEqual(before);
-    // Whoever goes on makes the rest of the same change.
+    // The process that goes on makes the rest of the same change.
     const { added, removed } = continueChange(['c', 'd'], {
       state,
       published,
@@ -55,8 +55,8 @@ describe('a change that was cut short', () => {
     { name: 'goes on: it is counted once, with the rest', published: ['b', 'c', 'd'], counts: 1 },
     { name: 'was done: it counts besides the next', published: ['c', 'd'], counts: 3 },
     { name: 'was given up: what it took counts', published: ['b', 'c', 'd'], isRestGivenUp: true, counts: 2 },
-    { name: 'another spec begins anew', published: ['c', 'd'], specHash: 'other', counts: 0 },
-    { name: 'a release begins anew', published: ['c', 'd'], released: RELEASE, counts: 0 },
+    { name: 'another spec begins again', published: ['c', 'd'], specHash: 'other', counts: 0 },
+    { name: 'a release begins again', published: ['c', 'd'], released: RELEASE, counts: 0 },
     { name: 'long ago', published: ['c', 'd'], atMs: AT_MS + 3_600_000, counts: 0 },
   ])(
     '$name',

@@ -157,7 +157,7 @@ describe('make before break', () => {
     expect(story.published).toEqual(['b', 'a']);
   });
 
-  it('starts anew when the decision moves on', () => {
+  it('starts again when the decision moves on', () => {
     const story = new Story();
     story.step(['a']);
     story.step(['b']);
@@ -199,7 +199,7 @@ describe('make before break', () => {
     expect(story.published).toEqual(['b2']);
   });
 
-  it('lets go at once of what was to come when the decision goes back', () => {
+  it('drops at once what was to follow when the decision goes back', () => {
     const story = new Story();
     story.step(['a']);
     story.step(['b']);

@@ -151,7 +151,7 @@ describe('judgeResult', () => {
       want: 'WouldEmpty',
     },
     {
-      name: 'a release does not mend a stale inventory',
+      name: 'a release does not make a stale inventory current',
       over: { result: resultOf([]), releasedTokens: [undefined, '0123456789ab'], inventoryProblem: 'x' },
       want: 'InventoryStale',
     },
@@ -177,7 +177,7 @@ describe('a misconfigured placement', () => {
     const verdict = judgeResult(input({ result: resultOf([], misconfigured), ...over }));
     return verdict.kind === 'held' ? verdict.message : '';
   };
-  it('names the release that lets its clusters go, where there are any', () => {
+  it('names the release that removes its clusters, where there are any', () => {
     expect(messageOf({ published: names(2) })).toContain('berth release team-a/web --token 0123456789ab');
     expect(messageOf({ published: undefined })).toMatch(/Correct the placement.$/);
   });

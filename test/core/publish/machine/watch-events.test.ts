@@ -51,7 +51,7 @@ describe('what the watch shows while no pass is under way', () => {
       event: placement('1', undefined, true),
       want: ['decide again inputs'],
     },
-  ])('is told: $name', ({ event, want }) => {
+  ])('is reported: $name', ({ event, want }) => {
     expect(lines(run([event]).actions)).toEqual(want);
   });
 });
@@ -69,12 +69,12 @@ describe('what the watch shows during the writes', () => {
       want: { during: [], after: [] },
     },
     {
-      name: 'a change by others before the answer is told when the writes are answered',
+      name: 'a change by others before the answer is reported when the writes are answered',
       events: [create, page(undefined, V3), answered(V1)],
       want: { during: [], after: [DECIDE] },
     },
     {
-      name: 'a change by others of its own write is told',
+      name: 'a change by others of its own write is reported',
       events: [create, answered(V1), page(undefined, V1), page(V1, V3)],
       want: { during: [], after: [DECIDE] },
     },
@@ -84,12 +84,12 @@ describe('what the watch shows during the writes', () => {
       want: { during: [], after: [DECIDE] },
     },
     {
-      name: 'a change of the placement by others is told at the end',
+      name: 'a change of the placement by others is reported at the end',
       events: [create, placement('10', '11', false)],
       want: { during: [], after: [DECIDE] },
     },
     {
-      name: 'a changed spec is told at once',
+      name: 'a changed spec is reported at once',
       events: [create, placement('10', '11', true)],
       want: { during: ['decide again inputs'], after: [] },
     },
@@ -106,7 +106,7 @@ describe('what the watch shows during the writes', () => {
     expect(end).toEqual(want.after);
   });
 
-  it('keeps a bounded number of changes: the others are told at once', () => {
+  it('keeps a bounded number of changes: the others are reported at once', () => {
     let { state } = run([create]);
     let told = 0;
     for (let version = 100; version < 1_600; version++) {

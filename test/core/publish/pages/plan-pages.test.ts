@@ -82,7 +82,7 @@ describe('planPages', () => {
       want: ['write 2: b c', 'write 1: a'],
     },
     {
-      name: 'a missing owner reference is mended',
+      name: 'a missing owner reference is added',
       current: [page(1, 'a', { name: '', index: 0 }, false)],
       desired: [group('a')],
       want: ['label 1 /0'],

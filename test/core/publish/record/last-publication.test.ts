@@ -37,7 +37,7 @@ const clusters = (pages: ReturnType<typeof publishedPages>) =>
 describe('what is published, and how it is put back', () => {
   it.each([
     {
-      name: 'nobody remembers: what stands there, each cluster once',
+      name: 'nobody remembers: the clusters of the pages, each cluster once',
       pages: [page(1, 'a b'), page(2, 'b c')],
       remembered: undefined,
       published: 'a b c',

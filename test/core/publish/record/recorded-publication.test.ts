@@ -90,7 +90,7 @@ describe('what the controller before published, by its last record', () => {
     { name: 'the placement was made anew: it counts nothing', placement: placement(undefined) },
     { name: 'another number was published after it', placement: placement(2) },
     { name: 'another cluster was published after it', pages: [page(1, 'a', 'x')] },
-  ])('is no other than what stands there where $name', (over) => {
+  ])('is what the pages say where $name', (over) => {
     const input = { record, state: state(), placement: placement(3), pages: [page(1, 'a')], ...over };
     expect(recordedPublication(input)).toBeUndefined();
   });

@@ -29,7 +29,7 @@ describe('what is reported of an object', () => {
       want: { ...shown, kind: 'ConfigMap' },
     },
     {
-      name: 'a Secret with fields that nobody knows',
+      name: 'a Secret with unknown fields',
       object: { ...secret, payload: 'x', metadata: { ...secret.metadata, managedFields: [] } },
       kind: SECRETS,
       want: shown,

@@ -110,7 +110,7 @@ describe('content by kind', () => {
   it.each([
     { name: 'the type', before: { type: 'Opaque' }, wanted: { type: 'kubernetes.io/tls' } },
     { name: 'the type, given up', before: { type: 'kubernetes.io/tls' }, wanted: {} },
-  ])('a Secret that changes $name is made anew', ({ before, wanted }) => {
+  ])('a Secret that changes $name is made again', ({ before, wanted }) => {
     const plan = planUpdate(live('v1', 'Secret', before), object('v1', 'Secret', wanted), OWNED, digest);
     expect(plan.action).toBe('recreate');
   });

@@ -162,7 +162,7 @@ describe('the authorizer', () => {
     expect(resources(user('x', 'system:masters'), '')).toEqual(['*', '']);
   });
 
-  it('forgets what it read when it is told of a change', () => {
+  it('forgets what it read when an object changes', () => {
     const objects: Record<string, JsonObject> = {
       'clusterroles/readers': { rules: [rule('list', 'nodes')] },
     };

@@ -84,7 +84,7 @@ describe('the first document of a YAML text', () => {
         ],
       },
     },
-    { name: 'what comes behind the document', text: 'a\n...\n}}', want: 'a' },
+    { name: 'text behind the document', text: 'a\n...\n}}', want: 'a' },
   ])('$name', ({ text, want }) => {
     expect(short(parseYamlDocument(text))).toEqual(want);
   });
@@ -100,7 +100,7 @@ function tagged(text: string): string {
   return text.startsWith('tag:') ? text.replace(/ (.*)$/, ' "$1"') : text;
 }
 
-describe('a YAML text is refused in the words of go-yaml,', () => {
+describe('a YAML text is refused with the message of go-yaml,', () => {
   it.each([
     ['a: b: c', 'yaml: mapping values are not allowed in this context'],
     ['a\nb: c: d', 'yaml: line 2: mapping values are not allowed in this context'],

@@ -83,7 +83,7 @@ describe('berth plan and berth validate with a settings file', () => {
     expect(allowed?.held).toBeUndefined();
   });
 
-  it('reads only what the paths of the source cover, and keeps what it fetched where it is told to', async () => {
+  it('reads only what the paths of the source cover, and keeps what it fetched where the option says', async () => {
     branch(clusters, { 'drafts/c9.yaml': yaml(cluster('c9', outside)) });
     const data = join(dir, 'data');
     const args = ['--config', settings(), '--source', 'clusters', '--data', data];

@@ -37,7 +37,7 @@ it('restores the pages and waits for a decision that knows what was published', 
   expect(second.state.disturbance).toBeUndefined();
 });
 
-it('does not wait for ever where others never rest', () => {
+it('does not wait forever where others never rest', () => {
   let { state } = look(published, false);
   for (let second = 1; second < 10; second++) {
     const next = look(state, false, NOW + 1_000 * second);
