@@ -26,14 +26,16 @@ export function operationStage(
   const [manifest] = work.spec?.workload?.manifests ?? [];
   const carried = manifest?.['operation'];
   if (carried === undefined) return isObserved(work) ? 'carried' : 'waits';
-  const { phase = '', startedAt } = readPullFeedback(work);
+  const { phase = '', startedAt, reconciledAt } = readPullFeedback(work);
   if (!jsonEqual(carried, operation) || startedAt === undefined || !FINISHED.has(phase)) return 'carried';
+  // Argo CD compares the Application after each operation. A RollingSync goes on only when it has (since Argo CD 3.5).
+  if (reconciledAt !== undefined && Date.parse(reconciledAt) < Date.parse(startedAt)) return 'carried';
   const seen = status?.operationState;
   return seen?.startedAt === startedAt && FINISHED.has(seen.phase ?? '') ? 'carried' : 'ended';
 }
 
 /** Whether the agent has applied the current content of the work; true if the agent has never reported. */
-function isObserved({ metadata, status }: Pick<ManifestWork, 'metadata' | 'status'>): boolean {
+export function isObserved({ metadata, status }: Pick<ManifestWork, 'metadata' | 'status'>): boolean {
   const { observedGeneration } = findCondition(status?.conditions, 'Applied') ?? {};
   return observedGeneration === undefined || observedGeneration >= (metadata.generation ?? 0);
 }
