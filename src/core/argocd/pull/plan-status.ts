@@ -33,13 +33,19 @@ export function planApplicationStatus(
   conditions: readonly ApplicationCondition[],
 ): ApplicationPatch | undefined {
   const current = application.status ?? {};
+  const stage = operationStage(application, work);
   const reported = reportedStatus(feedback);
   const merged = mergePullConditions(current.conditions ?? [], conditions);
   const changed: Record<string, unknown> = {};
+  // The end is recorded when the operation leaves, in one write: it tells the next operation from this one.
   for (const [field, value] of Object.entries(reported))
-    if (!contains(current[field as keyof ApplicationStatus], value)) changed[field] = value;
+    if (
+      !(field === 'operationState' && stage === 'finishing') &&
+      !contains(current[field as keyof ApplicationStatus], value)
+    )
+      changed[field] = value;
   if (!jsonEqual(current.conditions ?? [], merged)) changed['conditions'] = merged;
-  const ends = operationStage(application, work) === 'ended';
+  const ends = stage === 'ended';
   const isDone = isRefreshed(application, work, feedback.reconciledAt);
   if (!ends && !isDone && Object.keys(changed).length === 0) return undefined;
   return {

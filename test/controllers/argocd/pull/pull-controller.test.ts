@@ -124,8 +124,10 @@ describe('the status of the hub’s Application', () => {
     await fleet.settle();
     const operation = { sync: { revision: 'abc' } };
     const carried = () => fleet.work('c1')?.spec?.workload?.manifests?.[0]?.['operation'];
-    const at = (operationStatePhase: string) =>
-      fleet.report('c1', { ...RUNS, operationStatePhase, operationStateStartedAt: '2026-01-02T03:04:05Z' });
+    const at = (operationStatePhase: string, reconciledAt = '2026-01-02T03:03:00Z') => {
+      const operationStateStartedAt = '2026-01-02T03:04:05Z';
+      return fleet.report('c1', { ...RUNS, operationStatePhase, operationStateStartedAt, reconciledAt });
+    };
     await fleet.patch('shop-c1', { operation });
     await fleet.settle();
     expect(carried()).toEqual(operation);
@@ -133,9 +135,15 @@ describe('the status of the hub’s Application', () => {
     await fleet.settle();
     expect(carried()).toEqual(operation);
     expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Running');
+    // Argo CD has not compared since: a RollingSync that is told of the end now would request the operation once more.
     await at('Succeeded');
     await fleet.settle();
+    expect(carried()).toEqual(operation);
+    expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Running');
+    await at('Succeeded', '2026-01-02T03:04:05Z');
+    await fleet.settle();
     expect((await fleet.get('shop-c1'))?.operation).toBeUndefined();
+    expect((await fleet.get('shop-c1'))?.status?.reconciledAt).toBe('2026-01-02T03:04:05Z');
     expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Succeeded');
     expect(carried()).toBeUndefined();
     // The end of the last one does not end the next one.

@@ -51,7 +51,7 @@ it.each([
     name: 'ended, and not compared since',
     operation: SYNC,
     given: { carried: SYNC, reported: [LATE, 'Succeeded', EARLY] },
-    want: 'carried',
+    want: 'finishing',
   },
   {
     name: 'ended, and compared since',

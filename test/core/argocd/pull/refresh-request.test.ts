@@ -24,7 +24,7 @@ function workOf(annotations: Readonly<Record<string, string>> | undefined, obser
     apiVersion: '',
     kind: 'ManifestWork',
     metadata: { name: 'web', generation: 3 },
-    spec: { workload: { manifests: [applicationOf(annotations)] } },
+    spec: { workload: { manifests: [{ ...applicationOf(annotations) }] } },
     status: { conditions: observed === undefined ? [] : [applied] },
   };
 }
