@@ -1,7 +1,7 @@
 // Argo CD's own programs, where this machine has them.
 import { accessSync, constants } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { freePort, until } from './example-run.mjs';
 
 /** Paths of the programs by name, and the names of those that are missing. An `argocd` on the path may be of any version. */
@@ -9,6 +9,8 @@ export function findArgoPrograms() {
   const peers = process.env['BERTH_PEERS'] ?? join(homedir(), '.cache/berth-peers/bin');
   const places = {
     argocd: [peers],
+    // The repository server calls it by name.
+    'git-verify-wrapper.sh': [peers],
     'redis-server': [peers, ...(process.env['PATH'] ?? '').split(delimiter)],
   };
   const found = {};
@@ -50,13 +52,19 @@ export async function startApplicationSetController(run, programs, kubeconfig) {
 export async function startApplicationController(run, programs, name, kubeconfig) {
   const [redis, repo] = [await local(), await local()];
   const program = async (part, args) =>
-    run.start(`${name}-${part}`, programs.argocd, args, argoEnv(run, part, `${name}-${part}`));
+    run.start(`${name}-${part}`, programs.argocd, args, {
+      ...argoEnv(run, part, `${name}-${part}`),
+      PATH: `${dirname(programs['git-verify-wrapper.sh'])}${delimiter}${process.env['PATH']}`,
+    });
   run.start(`${name}-redis`, programs['redis-server'], [
     ...['--port', portOf(redis), '--bind', '127.0.0.1', '--save', '', '--dir', run.folder(`${name}-redis`)],
   ]);
   const metrics = String(await freePort());
   await program('repo-server', [
-    ...['--port', portOf(repo), '--metrics-port', metrics, '--redis', redis, '--disable-tls'],
+    ...['--address', '127.0.0.1', '--port', portOf(repo), '--redis', redis],
+    ...['--metrics-address', '127.0.0.1', '--metrics-port', metrics],
+    // Since Argo CD 3.6 it refuses to serve without TLS while it has a path of client certificates.
+    ...['--disable-tls', '--client-ca-path', ''],
   ]);
   // The controller caches that it cannot be reached.
   await until(

@@ -10,18 +10,23 @@ import { setTimeout as pause } from 'node:timers/promises';
 const BERTH = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const LIMIT_MS = 300_000;
 const POLL_MS = 200;
+/** After it a program that does not end by itself is killed. */
+const END_MS = 5_000;
+/** Characters of a program's output that are kept for the message about its end. */
+const TAIL = 2_000;
 
 /**
  * Runs `main`, and ends everything that it started when it is through, fails, or is asked to stop.
  * @param name of the folder for its files
  * @param main receives an ExampleRun
+ * @throws Error when `main` does, or when a program that it started ends too early
  */
 export async function runExample(name, main) {
   const run = new ExampleRun(mkdtempSync(join(tmpdir(), `berth-${name}-`)));
   for (const signal of ['SIGINT', 'SIGTERM'])
     process.once(signal, () => void run.end().finally(() => process.exit(130)));
   try {
-    await main(run);
+    await Promise.race([main(run), run.failure]);
   } catch (error) {
     if (!run.isEnding) throw error;
   } finally {
@@ -33,11 +38,19 @@ class ExampleRun {
   /** Its files; they go with it. */
   dir;
   isEnding = false;
+  /** Rejects when a program ends that nobody ended: what the example waits for would never happen. */
+  failure;
+  #fail;
   #children = [];
   #clients = [];
 
   constructor(dir) {
     this.dir = dir;
+    this.failure = new Promise((_resolve, reject) => {
+      this.#fail = reject;
+    });
+    // The race in runExample may be over before it rejects.
+    this.failure.catch(() => undefined);
   }
 
   /** Starts `berth ARGS`. What it logs is in the file NAME.log. */
@@ -45,8 +58,23 @@ class ExampleRun {
     return this.start(args[0], process.execPath, [BERTH, ...args]);
   }
 
-  /** Starts a program. Its standard output is the caller's, its standard error is in NAME.log. */
+  /** Starts a program that runs until the example ends it. Its standard output is the caller's, its standard error is in NAME.log. */
   start(name, program, args, env = {}) {
+    const child = this.#spawn(name, program, args, env);
+    let tail = '';
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (bytes) => {
+        tail = `${tail}${bytes}`.slice(-TAIL);
+      });
+    const ended = (how) => {
+      if (this.#children.includes(child)) this.#fail(new Error(`${name} ${how}; the end of what it wrote:\n${tail}`));
+    };
+    child.once('error', (error) => ended(`does not start: ${error.message}`));
+    child.once('close', (code, signal) => ended(`ended with ${signal ?? `exit code ${code}`}`));
+    return child;
+  }
+
+  #spawn(name, program, args, env) {
     if (this.isEnding) throw new Error('the example ends');
     const log = createWriteStream(join(this.dir, `${name}.log`), { flags: 'a' });
     const child = spawn(program, args, {
@@ -62,22 +90,30 @@ class ExampleRun {
 
   /** Runs `berth ARGS` to its end. @returns what it printed */
   async berthOutput(...args) {
-    const child = this.berth(...args);
+    const child = this.#spawn(args[0], process.execPath, [BERTH, ...args], {});
     const [[code], chunks, errors] = await Promise.all([
       new Promise((resolve) => child.once('close', (...result) => resolve(result))),
       child.stdout.toArray(),
       child.stderr.toArray(),
     ]);
-    this.#children.splice(this.#children.indexOf(child), 1);
+    this.#forget(child);
     const text = Buffer.concat(chunks).toString();
     if (code === 0) return text;
     throw new Error(`berth ${args.join(' ')} ended with exit code ${code}: ${Buffer.concat(errors)}${text}`);
   }
 
-  /** Resolves when the process has ended. */
+  /** Resolves when the process has ended: SIGTERM, after 5 s SIGKILL. */
   async stop(child) {
+    this.#forget(child);
     const ended = new Promise((resolve) => child.once('exit', resolve));
-    if (child.exitCode === null && child.signalCode === null && child.kill()) await ended;
+    if (child.exitCode !== null || child.signalCode !== null || !child.kill()) return;
+    const forced = setTimeout(() => child.kill('SIGKILL'), END_MS);
+    await ended;
+    clearTimeout(forced);
+  }
+
+  #forget(child) {
+    this.#children = this.#children.filter((one) => one !== child);
   }
 
   /** A client of the cluster in this kubeconfig. */
@@ -119,21 +155,20 @@ class ExampleRun {
 
   async end() {
     this.isEnding = true;
-    for (const child of this.#children.splice(0).reverse()) await this.stop(child);
+    for (const child of this.#children.reverse()) await this.stop(child);
     for (const client of this.#clients.splice(0)) client.close();
     rmSync(this.dir, { recursive: true, force: true });
   }
 }
 
-/** The text that a command prints first. */
+/** The text that a program prints first. Where it ends before that, the example fails with it. */
 export function firstLine(child) {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     let text = '';
     child.stdout.on('data', (bytes) => {
       text += bytes;
       if (text.includes('\n')) resolve(text.split('\n')[0].trim());
     });
-    child.once('exit', (code) => reject(new Error(`ended with exit code ${code}`)));
   });
 }
 

@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { firstMissing, MIGRATION_STEPS, runExample } from './run-example.ts';
 
@@ -30,4 +32,41 @@ describe('the examples for Argo CD, without its programs', () => {
     expect(text).toContain('a stand-in for Argo CD runs');
     expect(firstMissing(text, MIGRATION_STEPS)).toBeUndefined();
   });
+});
+
+/** Ends with a program that dies, while another one does not listen to SIGTERM and the example waits. */
+const DOOMED = `
+const { runExample } = await import(process.argv[1]);
+await runExample('doomed', async (run) => {
+  const stubborn = run.start('stubborn', process.execPath, ['-e', 'process.on("SIGTERM", () => 0); console.log("up"); setInterval(() => 0, 1000)']);
+  await new Promise((resolve) => stubborn.stdout.once('data', resolve));
+  process.stdout.write(String(stubborn.pid));
+  run.start('repo-server', process.execPath, ['-e', process.argv[2]]);
+  await new Promise((resolve) => setInterval(resolve, 2 ** 30));
+});`;
+const EXAMPLE_RUN = join(import.meta.dirname, '../../examples/shared/example-run.mjs');
+
+it.each([
+  {
+    name: 'a program that fails',
+    program: 'console.error("no such flag"); process.exitCode = 20',
+    want: 'repo-server ended with exit code 20; the end of what it wrote:\nno such flag\n',
+  },
+  {
+    name: 'a program that is killed',
+    program: 'process.kill(process.pid, "SIGKILL")',
+    want: 'repo-server ended with SIGKILL; the end of what it wrote:\n',
+  },
+])('an example ends with exit code 1 and the last words of $name', async ({ program, want }) => {
+  const args = ['--input-type=module', '-e', DOOMED, EXAMPLE_RUN, program];
+  const { code, stdout, stderr } = await new Promise<{ code: unknown; stdout: string; stderr: string }>(
+    (resolve) => {
+      execFile(process.execPath, args, (error, stdout, stderr) => {
+        resolve({ code: error?.code, stdout, stderr });
+      });
+    },
+  );
+  expect(stderr).toContain(want);
+  expect(code).toBe(1);
+  expect(() => process.kill(Number(stdout), 0)).toThrow('ESRCH');
 });

@@ -20,6 +20,8 @@ export interface ApplicationSet {
 
 const REFUSED_GENERATORS: Readonly<Record<string, string>> = {
   git: 'reads a Git repository through the repo server of Argo CD',
+  // Since Argo CD 3.6.
+  oci: 'reads an OCI registry through the repo server of Argo CD',
   scmProvider: 'asks a forge for its repositories',
   pullRequest: 'asks a forge for its pull requests',
 };

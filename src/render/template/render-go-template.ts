@@ -1,9 +1,6 @@
-import { BUILTINS } from './exec/builtins.ts';
 import { execute } from './exec/execute.ts';
 import type { MissingKey, Program } from './exec/run.ts';
-import { ARGO_CD_FUNCTIONS } from './functions/argo-cd-functions.ts';
-import { Lexer } from './parse/lexer.ts';
-import { parseTemplates } from './parse/parser.ts';
+import { programOf, templatesOf } from './program.ts';
 import { TemplateError } from './template-error.ts';
 import { TemplateRefusal } from './template-refusal.ts';
 import { decode, encode } from './text/bytes.ts';
@@ -11,9 +8,6 @@ import { type Changes, toGoValue } from './to-go-value.ts';
 import { GoError, Refusal } from './value/go-error.ts';
 import { beginWork } from './value/work.ts';
 import type { TemplateValue } from './values.ts';
-
-/** The name that Argo CD gives its templates. Errors show it. */
-const NAME = 'base';
 
 /**
  * Renders a text as Argo CD does with `goTemplate: true`: text/template of Go with the functions of
@@ -88,16 +82,8 @@ function parsedTemplate(text: string): ParsedTemplate | TemplateError {
 function parse(text: string): ParsedTemplate | TemplateError {
   const bytes = encode(text);
   try {
-    const isFunction = (name: string): boolean => ARGO_CD_FUNCTIONS.has(name) || BUILTINS.has(name);
-    const templates = parseTemplates({ lexer: new Lexer(bytes), name: NAME, isFunction });
-    const program = (missingKey: MissingKey): Program => ({
-      name: NAME,
-      text: bytes,
-      templates,
-      functions: ARGO_CD_FUNCTIONS,
-      builtins: BUILTINS,
-      missingKey,
-    });
+    const templates = templatesOf(bytes);
+    const program = (missingKey: MissingKey): Program => programOf(bytes, templates, missingKey);
     return { default: program('default'), zero: program('zero'), error: program('error') };
   } catch (error) {
     if (error instanceof GoError)

@@ -32,6 +32,8 @@ export async function startApplicationSetController(
     args: [
       ...['--kubeconfig', own, '--namespace', 'argocd'],
       ...['--metrics-addr', await local(), '--probe-addr', await local(), '--webhook-addr', await local()],
+      // A RollingSync waits for Argo CD to compare each Application by itself before it requests that: by default 30 s.
+      ...['--refresh-grace-period-seconds', '1'],
       // Only Git generators ask it.
       ...['--argocd-repo-server', '127.0.0.1:1', '--repo-server-plaintext'],
     ],

@@ -1,14 +1,16 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { freePort } from './free-port.ts';
 import type { PeerProcess } from './peer-process.ts';
+import { PEERS_DIR } from './peer-programs.ts';
 import { startPeer } from './peer-process.ts';
 
 /** The programs that `startArgoController` needs: ask `hasPeers` first. */
-export const ARGO_CONTROLLER_PROGRAMS = ['argocd', 'redis-server'] as const;
+export const ARGO_CONTROLLER_PROGRAMS = ['argocd', 'git-verify-wrapper.sh', 'redis-server'] as const;
 
 /**
- * Starts Argo CD's application controller with its repository server and redis, all on loopback.
+ * Starts Argo CD's application controller with its repository server and redis, all on loopback but for the metrics of the
+ * application controller, which has no flag for their address.
  * @param dir a folder of the caller's for their files and logs
  * @param kubeconfig of the cluster that holds the namespace `argocd` with the Applications
  */
@@ -24,6 +26,8 @@ export async function startArgoController(
     ARGOCD_GPG_ENABLED: 'false',
     ARGOCD_TLS_DATA_PATH: tls,
     ARGOCD_SSH_DATA_PATH: ssh,
+    // It calls the script git-verify-wrapper.sh of its module by name.
+    PATH: `${PEERS_DIR}${delimiter}${process.env['PATH']}`,
     POD_NAME: 'argocd-0',
     TMPDIR: tmp,
   };
@@ -40,8 +44,10 @@ export async function startArgoController(
       logFile: join(dir, 'redis.log'),
     }),
     start('argocd-repo-server', [
-      ...['--port', port(repo), '--metrics-port', String(await freePort())],
-      ...['--redis', redis, '--disable-tls'],
+      ...['--address', '127.0.0.1', '--port', port(repo)],
+      ...['--metrics-address', '127.0.0.1', '--metrics-port', String(await freePort())],
+      // Since 3.6 it refuses to serve without TLS while it has a path of client certificates.
+      ...['--redis', redis, '--disable-tls', '--client-ca-path', ''],
     ]),
     start('argocd-application-controller', [
       ...['--kubeconfig', kubeconfig, '--namespace', 'argocd', '--redis', redis],

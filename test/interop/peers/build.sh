@@ -4,9 +4,11 @@
 #   build.sh                  all of them
 #   build.sh argocd ocm ...   those of these modules: etcd, kubernetes, ocm, ocm-suites, argocd, gitea
 #
-# They go to $BERTH_PEERS, by default ~/.cache/berth-peers/bin. A program that is there is not built again. Building all of them
-# takes half an hour on two cores and 12 GB in Go's caches. Needs Go 1.26, and gcc for Gitea.
+# They go to $BERTH_PEERS, by default ~/.cache/berth-peers/bin. A program that is there is not built again: delete it when its
+# module changes. Building all of them takes half an hour on two cores and 12 GB in Go's caches. Needs Go 1.26, and gcc for
+# Gitea. Argo CD's module asks for Go 1.27: the go command fetches that toolchain by itself.
 set -euo pipefail
+export GOTOOLCHAIN=${GOTOOLCHAIN:-auto}
 
 modules=$(cd "$(dirname "$0")" && pwd)/modules
 bin=${BERTH_PEERS:-$HOME/.cache/berth-peers/bin}
@@ -46,9 +48,12 @@ build() { # MODULE PROGRAM PACKAGE [TAGS]
   (cd "$scratch" && "${compile[@]}" -mod=mod ${4:+-tags "$4"} -o "$output" "$3")
 }
 
+is_wanted() { [ "${#wanted[@]}" = 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
+wanted=("$@")
+
 while read -r module program package tags; do
   [ -n "$module" ] || continue
-  [ $# = 0 ] || [[ " $* " == *" $module "* ]] || continue
+  is_wanted "$module" || continue
   if [ -x "$bin/$program" ]; then
     echo "$program: is there"
   else
@@ -56,3 +61,12 @@ while read -r module program package tags; do
     build "$module" "$program" "$package" "$tags"
   fi
 done <<<"$programs"
+
+# The repository server of Argo CD calls this script of its module by name.
+script=git-verify-wrapper.sh
+if is_wanted argocd && [ ! -x "$bin/$script" ]; then
+  cp "$modules"/argocd/go.{mod,sum} "$scratch"
+  source=$(cd "$scratch" && go list -mod=mod -m -f '{{.Dir}}' github.com/argoproj/argo-cd/v3)
+  install -m 755 "$source/hack/$script" "$bin"
+  echo "$script: copied"
+fi

@@ -5,6 +5,7 @@ import { pullConditions } from '../../../core/argocd/pull/pull-conditions.ts';
 import { hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
 import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
 import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
+import { withRefreshTime } from '../../../core/argocd/pull/refresh-request.ts';
 import type { Application } from '../../../core/model/kind/argo-application.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
@@ -16,7 +17,7 @@ import type { PullInventory } from './pull-inventory.ts';
 import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts';
 import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
 
-export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'onWrite'> {
+export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'clock' | 'onWrite'> {
   readonly inventory: PullInventory;
   readonly held: HeldRemovals;
   /** Called when works of this group may have to be removed. */
@@ -52,9 +53,10 @@ export class ApplicationReconciler {
   }
 
   async reconcile(key: string): Promise<ReconcileOutcome> {
-    const { inventory, onLeaving } = this.#options;
-    const application = inventory.application(key);
+    const { inventory, clock, onLeaving } = this.#options;
     const works = inventory.worksOf(key);
+    const live = inventory.application(key);
+    const application = live && withRefreshTime(live, works, clock.now());
     const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
     const plan = planPull({ application, works, hasCluster });
     for (const { work } of plan.leaving) onLeaving(removalGroup(work) ?? '');
@@ -143,9 +145,10 @@ export class ApplicationReconciler {
     const patch = planApplicationStatus(application, work, feedback, conditions);
     if (patch === undefined) return;
     const { namespace = '', name, uid, resourceVersion } = application.metadata;
-    // With a precondition, because another operation may have been requested meanwhile and must be kept.
-    const metadata = patch.operation === null ? { uid, resourceVersion } : { uid };
-    await hub.mergePatch(APPLICATION, { namespace, name }, { metadata, ...patch }, PULL_FIELD_MANAGER);
+    // With a precondition, because another operation or refresh may have been requested meanwhile and must be kept.
+    const removes = patch.operation === null || patch.metadata !== undefined;
+    const metadata = { ...patch.metadata, uid, ...(removes && { resourceVersion }) };
+    await hub.mergePatch(APPLICATION, { namespace, name }, { ...patch, metadata }, PULL_FIELD_MANAGER);
   }
 
   #unconfirmed(work: ManifestWork | undefined): readonly string[] {

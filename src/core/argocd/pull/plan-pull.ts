@@ -58,8 +58,8 @@ export function planPull({ application, works, hasCluster }: PullInput): PullPla
   const name = pullWorkName(application.metadata);
   const current = works.find(({ metadata }) => metadata.namespace === cluster && metadata.name === name);
   const stage = operationStage(application, current);
-  const isCarried = stage === 'carried' || stage === 'none';
-  const wanted = renderPullWork(isCarried ? application : { ...application, operation: undefined }, cluster);
+  const isLeft = stage === 'ended' || stage === 'waits';
+  const wanted = renderPullWork(isLeft ? { ...application, operation: undefined } : application, cluster);
   return {
     cluster,
     write: planWrite(wanted, current),

@@ -8,12 +8,16 @@ import type {
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { mergePullConditions } from './pull-conditions.ts';
 import { operationStage } from './operation-stage.ts';
+import { REFRESH_ANNOTATION, REFRESH_TIME_ANNOTATION } from './pull-keys.ts';
 import type { PullFeedback } from './read-pull-feedback.ts';
+import { isRefreshed } from './refresh-request.ts';
 
 /** A merge patch of a hub's Application. */
 export interface ApplicationPatch {
   /** null: the managed cluster has finished the operation, so it is removed. */
   readonly operation?: null;
+  /** null: Argo CD of the managed cluster has done the refresh. */
+  readonly metadata?: { readonly annotations: Readonly<Record<string, null>> };
   readonly status?: object;
 }
 
@@ -29,16 +33,26 @@ export function planApplicationStatus(
   conditions: readonly ApplicationCondition[],
 ): ApplicationPatch | undefined {
   const current = application.status ?? {};
+  const stage = operationStage(application, work);
   const reported = reportedStatus(feedback);
   const merged = mergePullConditions(current.conditions ?? [], conditions);
   const changed: Record<string, unknown> = {};
+  // The end is recorded when the operation leaves, in one write: it tells the next operation from this one.
   for (const [field, value] of Object.entries(reported))
-    if (!contains(current[field as keyof ApplicationStatus], value)) changed[field] = value;
+    if (
+      !(field === 'operationState' && stage === 'finishing') &&
+      !contains(current[field as keyof ApplicationStatus], value)
+    )
+      changed[field] = value;
   if (!jsonEqual(current.conditions ?? [], merged)) changed['conditions'] = merged;
-  const ends = operationStage(application, work) === 'ended';
-  if (!ends && Object.keys(changed).length === 0) return undefined;
+  const ends = stage === 'ended';
+  const isDone = isRefreshed(application, work, feedback.reconciledAt);
+  if (!ends && !isDone && Object.keys(changed).length === 0) return undefined;
   return {
     ...(ends && { operation: null }),
+    ...(isDone && {
+      metadata: { annotations: { [REFRESH_ANNOTATION]: null, [REFRESH_TIME_ANNOTATION]: null } },
+    }),
     ...(Object.keys(changed).length > 0 && { status: changed }),
   };
 }
@@ -54,6 +68,7 @@ function reportedStatus({
   phase,
   startedAt,
   message,
+  reconciledAt,
 }: PullFeedback): ApplicationStatus {
   if (health === undefined || sync === undefined) return {};
   const operationState: ApplicationOperationState | undefined =
@@ -64,6 +79,7 @@ function reportedStatus({
     health: { status: health },
     sync: { status: sync, revision: revision ?? '' },
     ...(operationState !== undefined && { operationState }),
+    ...(reconciledAt !== undefined && { reconciledAt }),
   };
 }
 

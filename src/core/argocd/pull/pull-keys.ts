@@ -17,6 +17,11 @@ export const DESTINATION_SERVER_ANNOTATION = `${PREFIX}/destination-server`;
 /** On an Application: Argo CD on the hub ignores it. */
 export const SKIP_RECONCILE_ANNOTATION = 'argocd.argoproj.io/skip-reconcile';
 
+/** On an Application: its Argo CD compares it with Git now, and removes the annotation afterwards. */
+export const REFRESH_ANNOTATION = 'argocd.argoproj.io/refresh';
+/** On an Application: when the refresh was requested, RFC 3339. Argo CD writes it since 3.6. */
+export const REFRESH_TIME_ANNOTATION = 'argocd.argoproj.io/refresh-timestamp';
+
 /** On a ManifestWork: namespace and name of the hub's Application. */
 export const HUB_NAMESPACE_ANNOTATION = `${PREFIX}/hub-application-namespace`;
 export const HUB_NAME_ANNOTATION = `${PREFIX}/hub-application-name`;

@@ -10,6 +10,8 @@ export interface PullFeedback {
   /** RFC 3339 */
   readonly startedAt?: string | undefined;
   readonly message?: string | undefined;
+  /** When Argo CD compared the Application with Git, RFC 3339. */
+  readonly reconciledAt?: string | undefined;
   /** Conditions of the Application on the managed cluster. */
   readonly conditions: readonly {
     readonly type: (typeof FEEDBACK_CONDITIONS)[number];
@@ -37,6 +39,7 @@ export function readPullFeedback(work: Pick<ManifestWork, 'status'> | undefined)
     phase: text('operationStatePhase'),
     startedAt: text('operationStateStartedAt'),
     message: text('operationStateMessage'),
+    reconciledAt: text('reconciledAt'),
     conditions: FEEDBACK_CONDITIONS.flatMap((type) => {
       const message = text(`condition${type}`);
       return message === undefined ? [] : [{ type, message }];

@@ -17,6 +17,7 @@ import {
   SKIP_RECONCILE_ANNOTATION,
 } from './pull-keys.ts';
 import { hostingSet, pullWorkName } from './pull-target.ts';
+import { isRefreshRequested } from './refresh-request.ts';
 
 const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
 const DEFAULT_NAMESPACE = 'argocd';
@@ -40,6 +41,12 @@ export const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
   { name: 'operationStatePhase', path: '.status.operationState.phase' },
   { name: 'syncRevision', path: '.status.sync.revision' },
 ];
+
+/**
+ * What is reported while a work carries an operation or a refresh: a RollingSync waits for it. Argo CD writes this time
+ * every few minutes, and each report is a write on the hub, so it is not always reported.
+ */
+const RECONCILED_PATH: FeedbackJsonPath = { name: 'reconciledAt', path: '.status.reconciledAt' };
 
 /** The condition types of an Application whose messages are reported with `full`. */
 export const FEEDBACK_CONDITIONS = ['ComparisonError', 'InvalidSpecError', 'SyncError'] as const;
@@ -65,6 +72,12 @@ export function renderPullWork(application: Application, cluster: string): Manif
   const { metadata } = application;
   const set = hostingSet(metadata);
   const manifest = renderManifest(application, set);
+  const isWaitedFor = application.operation !== undefined || isRefreshRequested(application);
+  const paths = [
+    ...FEEDBACK_PATHS,
+    ...(isWaitedFor ? [RECONCILED_PATH] : []),
+    ...(metadata.annotations?.[FEEDBACK_ANNOTATION] === 'full' ? FULL_FEEDBACK_PATHS : []),
+  ];
   return {
     apiVersion: apiVersionOf(MANIFEST_WORK),
     kind: 'ManifestWork',
@@ -80,7 +93,7 @@ export function renderPullWork(application: Application, cluster: string): Manif
     },
     spec: {
       workload: { manifests: [manifest] },
-      manifestConfigs: [manifestConfig(manifest, metadata.annotations?.[FEEDBACK_ANNOTATION] === 'full')],
+      manifestConfigs: [manifestConfig(manifest, paths)],
     },
   };
 }
@@ -125,8 +138,7 @@ function renderSpec(
   return { ...spec, destination };
 }
 
-function manifestConfig({ metadata }: KubeObject, isFull: boolean): ManifestConfig {
-  const paths = isFull ? [...FEEDBACK_PATHS, ...FULL_FEEDBACK_PATHS] : FEEDBACK_PATHS;
+function manifestConfig({ metadata }: KubeObject, paths: readonly FeedbackJsonPath[]): ManifestConfig {
   return {
     resourceIdentifier: {
       group: 'argoproj.io',

@@ -31,6 +31,8 @@ export interface ApplicationStatus {
       }
     | undefined;
   readonly operationState?: ApplicationOperationState | undefined;
+  /** When Argo CD compared it with the newest version of its source, RFC 3339. */
+  readonly reconciledAt?: string | undefined;
   readonly conditions?: readonly ApplicationCondition[] | undefined;
 }
 

@@ -13,10 +13,12 @@ export const IN_CLUSTER_NAME = 'in-cluster';
 export const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
 const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';
 
-/** Annotations of Argo CD and kubectl. They do not become parameters. */
+/** Annotations of Argo CD and kubectl. They do not become parameters; the two times do not since Argo CD 3.6. */
 const OWN_ANNOTATIONS = new Set([
   'argocd.argoproj.io/refresh',
+  'argocd.argoproj.io/refresh-timestamp',
   'argocd.argoproj.io/hydrate',
+  'argocd.argoproj.io/hydrate-timestamp',
   'argocd.argoproj.io/tracking-id',
   'argocd.argoproj.io/installation-id',
   'kubectl.kubernetes.io/last-applied-configuration',

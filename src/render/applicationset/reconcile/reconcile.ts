@@ -151,6 +151,7 @@ function parametersGenerated(): Condition {
     type: 'ParametersGenerated',
     status: 'True',
     reason: 'ParametersGenerated',
-    message: 'Successfully generated parameters for all Applications',
+    // Before Argo CD 3.6: Successfully generated parameters for all Applications.
+    message: 'All parameters have been generated successfully',
   };
 }

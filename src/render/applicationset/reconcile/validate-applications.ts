@@ -5,7 +5,7 @@ import type { GeneratorInputs } from '../inputs/generator-inputs.ts';
 import type { ApplicationFields } from './application-fields.ts';
 
 /**
- * The problems that the controller of Argo CD finds in Applications, by name: a name that occurs
+ * The problems that the controller of Argo CD finds in Applications, by name: no name, a name that occurs
  * twice, a project that does not exist, or a destination that is not a cluster of Argo CD. Source:
  * argo-cd applicationset_controller.go, `validateGeneratedApplications`.
  */
@@ -20,6 +20,14 @@ export function validateApplications(
   const problems = new Map<string, string>();
   const seen = new Set<string>();
   for (const { name, project, destination } of applications) {
+    // Since Argo CD 3.6; before, the API server refused it.
+    if (name === '') {
+      problems.set(
+        name,
+        `ApplicationSet ${applicationSet} contains an application with no name; a name must be set in the template's metadata.name or via a templatePatch (generateName is not supported)`,
+      );
+      continue;
+    }
     if (seen.has(name)) {
       problems.set(
         name,

@@ -1,4 +1,4 @@
-/** The fields of an Application's spec. Source: argo-cd pkg/apis/application/v1alpha1/types.go, v3.5.7; `describeGoTypes` explains the form. */
+/** The fields of an Application's spec. Source: argo-cd pkg/apis/application/v1alpha1/types.go, v3.6.1; `describeGoTypes` explains the form. */
 export const APPLICATION_SPEC_FIELDS = {
   ApplicationSpec: `source?:*ApplicationSource destination:ApplicationDestination project:string syncPolicy?:*SyncPolicy
     ignoreDifferences?:IgnoreDifferences=[]ResourceIgnoreDifferences info?:[]Info revisionHistoryLimit?:*int64
@@ -21,8 +21,8 @@ export const APPLICATION_SPEC_FIELDS = {
   KustomizePatch: 'path?:string patch?:string target?:*KustomizeSelector options?:{}bool',
   KustomizeSelector:
     'group?:string version?:string kind?:string name?:string namespace?:string annotationSelector?:string labelSelector?:string',
-  ApplicationSourceDirectory:
-    'recurse?:bool jsonnet!:ApplicationSourceJsonnet exclude?:string include?:string',
+  ApplicationSourceDirectory: `recurse?:bool jsonnet!:ApplicationSourceJsonnet exclude?:string include?:string
+    disableExtensionFilter?:bool`,
   ApplicationSourceJsonnet: 'extVars?:[]JsonnetVar tlas?:[]JsonnetVar libs?:[]string',
   JsonnetVar: 'name:string value:string code?:bool',
   ApplicationSourcePlugin: `name?:string env?:Env=[]*EnvEntry

@@ -1,6 +1,6 @@
 /**
  * The fields of an Application's status and operation, which a templatePatch may set. Source: argo-cd
- * pkg/apis/application/v1alpha1/types.go, v3.5.7; `describeGoTypes` explains the form.
+ * pkg/apis/application/v1alpha1/types.go, v3.6.1; `describeGoTypes` explains the form.
  */
 export const APPLICATION_STATUS_FIELDS = {
   ApplicationStatus: `resources?:[]ResourceStatus sync?:SyncStatus health?:AppHealthStatus

@@ -2,7 +2,7 @@ import { describeGoTypes } from './go-type.ts';
 import { APPLICATION_SPEC_FIELDS } from './application-spec-fields.ts';
 
 /**
- * The generators of an ApplicationSet that are rendered. Source: argo-cd pkg/apis/application/v1alpha1/applicationset_types.go, v3.5.7;
+ * The generators of an ApplicationSet that are rendered. Source: argo-cd pkg/apis/application/v1alpha1/applicationset_types.go, v3.6.1;
  * `describeGoTypes` explains the form.
  */
 const GENERATOR_FIELDS = {

@@ -168,7 +168,7 @@ function evaluateFunction(
   const { run } = place;
   const { name } = node;
   run.at = node;
-  const own = run.program.functions.get(name);
+  const own = run.program.own.get(name) ?? run.program.functions.get(name);
   const fun = own ?? run.program.builtins.get(name);
   if (fun === undefined) return run.fail(`${quote(name)} is not a defined function`);
   return callFunction(

@@ -20,6 +20,8 @@ export interface Program {
    * The functions in addition to the built-in ones. They replace built-in ones with the same name.
    */
   readonly functions: FuncMap;
+  /** Functions that need to know the program. */
+  readonly own: FuncMap;
   readonly builtins: FuncMap;
   readonly missingKey: MissingKey;
 }
@@ -29,13 +31,13 @@ export class Run {
   readonly program: Program;
   readonly depth: number;
   readonly scope: Scope;
-  readonly #name: string;
+  readonly #template: Template;
   /** The node that is being evaluated, for errors. */
   at: Node | undefined;
 
   constructor(program: Program, template: Template, [dollar, depth]: readonly [Value | undefined, number]) {
     this.program = program;
-    this.#name = template.name;
+    this.#template = template;
     this.scope = new Scope(dollar);
     this.depth = depth;
   }
@@ -52,11 +54,12 @@ export class Run {
 
   #located(text: string): string {
     const { name } = this.program;
-    if (this.at === undefined) return `template: ${this.#name}: ${text}`;
-    const before = this.program.text.slice(0, this.at.pos);
+    const { name: own, text: whole = this.program.text } = this.#template;
+    if (this.at === undefined) return `template: ${own}: ${text}`;
+    const before = whole.slice(0, this.at.pos);
     const line = before.split('\n').length;
     const column = this.at.pos - (before.lastIndexOf('\n') + 1);
-    const where = `template: ${name}:${line}:${column}: executing ${quote(this.#name)}`;
+    const where = `template: ${name}:${line}:${column}: executing ${quote(own)}`;
     return `${where} at <${nodeText(this.at)}>: ${text}`;
   }
 }

@@ -104,4 +104,6 @@ export type Node = ListNode | StatementNode | EndNode | PipeNode | CommandNode |
 export interface Template {
   readonly name: string;
   readonly root: ListNode;
+  /** The byte string that it was read from, where that is not the text of the program. */
+  readonly text?: string;
 }

@@ -124,8 +124,10 @@ describe('the status of the hub’s Application', () => {
     await fleet.settle();
     const operation = { sync: { revision: 'abc' } };
     const carried = () => fleet.work('c1')?.spec?.workload?.manifests?.[0]?.['operation'];
-    const at = (operationStatePhase: string) =>
-      fleet.report('c1', { ...RUNS, operationStatePhase, operationStateStartedAt: '2026-01-02T03:04:05Z' });
+    const at = (operationStatePhase: string, reconciledAt = '2026-01-02T03:03:00Z') => {
+      const operationStateStartedAt = '2026-01-02T03:04:05Z';
+      return fleet.report('c1', { ...RUNS, operationStatePhase, operationStateStartedAt, reconciledAt });
+    };
     await fleet.patch('shop-c1', { operation });
     await fleet.settle();
     expect(carried()).toEqual(operation);
@@ -133,15 +135,63 @@ describe('the status of the hub’s Application', () => {
     await fleet.settle();
     expect(carried()).toEqual(operation);
     expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Running');
+    // Argo CD has not compared since: a RollingSync that is told of the end now would request the operation once more.
     await at('Succeeded');
     await fleet.settle();
+    expect(carried()).toEqual(operation);
+    expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Running');
+    await at('Succeeded', '2026-01-02T03:04:05Z');
+    await fleet.settle();
     expect((await fleet.get('shop-c1'))?.operation).toBeUndefined();
+    expect((await fleet.get('shop-c1'))?.status?.reconciledAt).toBe('2026-01-02T03:04:05Z');
     expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Succeeded');
     expect(carried()).toBeUndefined();
     // The end of the last one does not end the next one.
     await fleet.patch('shop-c1', { operation });
     await fleet.settle();
     expect(carried()).toEqual(operation);
+  });
+
+  it('carries a refresh until the cluster has compared the Application, and copies the time', async () => {
+    const [REFRESH, TIME] = ['argocd.argoproj.io/refresh', 'argocd.argoproj.io/refresh-timestamp'];
+    fleet = await fleetOf('c1');
+    await fleet.application('c1');
+    await fleet.settle();
+    const manifest = () => fleet.work('c1')?.spec?.workload?.manifests?.[0]?.metadata.annotations ?? {};
+    const isReported = () =>
+      JSON.stringify(fleet.work('c1')?.spec?.manifestConfigs).includes('"path":".status.reconciledAt"');
+    const reconciled = (reconciledAt: string, observed = fleet.work('c1')?.metadata.generation) =>
+      fleet.report('c1', { ...RUNS, reconciledAt }, [
+        { type: 'Applied', status: 'True', observedGeneration: observed },
+      ]);
+    const annotations = async () => (await fleet.get('shop-c1'))?.metadata.annotations ?? {};
+    expect(isReported()).toBe(false);
+    const time = new Date(fleet.clock.now()).toISOString();
+    await fleet.patch('shop-c1', { metadata: { annotations: { [REFRESH]: 'normal', [TIME]: time } } });
+    await fleet.settle();
+    expect(manifest()).toMatchObject({ [REFRESH]: 'normal', [TIME]: time });
+    expect(isReported()).toBe(true);
+    // It compared for another reason, before the agent applied the request.
+    await reconciled('2000-01-02T03:04:05Z', 0);
+    await fleet.settle();
+    expect(await annotations()).toMatchObject({ [REFRESH]: 'normal' });
+    expect((await fleet.get('shop-c1'))?.status?.reconciledAt).toBe('2000-01-02T03:04:05Z');
+    const done = new Date(fleet.clock.now()).toISOString();
+    await reconciled(done);
+    await fleet.settle();
+    expect((await fleet.get('shop-c1'))?.status?.reconciledAt).toBe(done);
+    for (const key of [REFRESH, TIME]) {
+      expect(await annotations()).not.toHaveProperty([key]);
+      expect(manifest()).not.toHaveProperty([key]);
+    }
+    expect(isReported()).toBe(false);
+    // A user's request has no time. The next one is another manifest: the agent would not apply an equal one.
+    await fleet.patch('shop-c1', { metadata: { annotations: { [REFRESH]: 'normal' } } });
+    await fleet.settle();
+    const given = manifest()[TIME] ?? '';
+    expect(Date.parse(given)).toBeGreaterThan(Date.parse(time));
+    await fleet.settle();
+    expect(manifest()[TIME]).toBe(given);
   });
 
   it('says that a manifest could not be applied, with the time that the agent gave', async () => {

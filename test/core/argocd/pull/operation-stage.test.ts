@@ -10,13 +10,14 @@ const [EARLY, LATE] = ['2026-01-02T03:04:05Z', '2026-01-02T03:05:05Z'];
 interface Given {
   readonly carried?: object;
   readonly observed?: number;
-  readonly reported?: readonly [startedAt: string, phase: string];
+  readonly reported?: readonly [startedAt: string, phase: string, reconciledAt?: string];
 }
 
 function workOf({ carried, observed, reported }: Given): ManifestWork {
   const values = [
     ['operationStateStartedAt', reported?.[0]],
     ['operationStatePhase', reported?.[1]],
+    ['reconciledAt', reported?.[2]],
   ].flatMap(([name = '', string]) =>
     string === undefined ? [] : [{ name, fieldValue: { type: 'String', string } as const }],
   );
@@ -46,6 +47,18 @@ it.each([
   { name: 'an agent that is not', operation: SYNC, given: { observed: 3 }, want: 'carried' },
   { name: 'runs', operation: SYNC, given: { carried: SYNC, reported: [LATE, 'Running'] }, want: 'carried' },
   { name: 'ended', operation: SYNC, given: { carried: SYNC, reported: [LATE, 'Failed'] }, want: 'ended' },
+  {
+    name: 'ended, and not compared since',
+    operation: SYNC,
+    given: { carried: SYNC, reported: [LATE, 'Succeeded', EARLY] },
+    want: 'finishing',
+  },
+  {
+    name: 'ended, and compared since',
+    operation: SYNC,
+    given: { carried: SYNC, reported: [LATE, 'Succeeded', LATE] },
+    want: 'ended',
+  },
   {
     name: 'the one before',
     operation: SYNC,
