@@ -1,7 +1,8 @@
 import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
-import { MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
+import { type KindInfo, MANAGED_CLUSTER, MANAGED_CLUSTER_SET, NAMESPACE } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import { DEFAULT_SETS, planDefaultSet } from '../../core/registration/sets/default-sets.ts';
 import { retryOnConflict } from '../../adapters/kube/retry-on-conflict.ts';
 
 const MANAGER = 'berth-member';
@@ -14,28 +15,41 @@ interface ManagedFields {
   readonly subresource?: string;
 }
 
-/**
- * Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. These
- * are only defaults, so the registration does not keep ownership of the fields, and Git can declare
- * other values without force.
- */
+/** Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
   await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  const defaults: KubeObject = {
+  await createReleased(hub, MANAGED_CLUSTER, {
     apiVersion: 'cluster.open-cluster-management.io/v1',
     kind: 'ManagedCluster',
-    metadata: {
-      name,
-      labels: { 'cluster.open-cluster-management.io/clusterset': 'default' },
-      annotations: { [REGISTERED_BY_ANNOTATION]: MANAGER },
-    },
+    metadata: { name, labels: { 'cluster.open-cluster-management.io/clusterset': 'default' } },
     spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
+  });
+}
+
+/** Creates the sets that every hub of OCM has, unless they exist. */
+export async function registerDefaultSets(hub: KubeApi): Promise<void> {
+  for (const name of DEFAULT_SETS.keys()) {
+    const plan = planDefaultSet(name, undefined);
+    if (plan?.kind === 'create')
+      await createReleased(hub, MANAGED_CLUSTER_SET, plan.set as unknown as KubeObject);
+  }
+}
+
+/**
+ * Creates an object without a namespace unless it exists. Its fields are only defaults, so the
+ * registration does not keep ownership of them, and Git can declare other values without force.
+ */
+async function createReleased(hub: KubeApi, kind: KindInfo, defaults: KubeObject): Promise<void> {
+  const { metadata } = defaults;
+  const marked = {
+    ...defaults,
+    metadata: { ...metadata, annotations: { [REGISTERED_BY_ANNOTATION]: MANAGER } },
   };
   return retryOnConflict(async () => {
-    const cluster =
-      (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) ??
-      (await hub.create(MANAGED_CLUSTER, defaults, { fieldManager: MANAGER }));
-    await releaseFields(hub, cluster);
+    const object =
+      (await hub.get(kind, { namespace: '', name: metadata.name })) ??
+      (await hub.create(kind, marked, { fieldManager: MANAGER }));
+    await releaseFields(hub, kind, object);
   });
 }
 
@@ -43,7 +57,7 @@ export async function registerMember(hub: KubeApi, name: string): Promise<void> 
  * The registration keeps only ownership of its annotation: without any managedFields entry, a
  * server would assign all fields to an owner.
  */
-async function releaseFields(hub: KubeApi, { metadata }: KubeObject): Promise<void> {
+async function releaseFields(hub: KubeApi, kind: KindInfo, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
   const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
   const next = entries.map((entry) =>
@@ -54,5 +68,5 @@ async function releaseFields(hub: KubeApi, { metadata }: KubeObject): Promise<vo
   if (JSON.stringify(next) === JSON.stringify(entries)) return;
   const { name, uid, resourceVersion } = metadata;
   const patch = { metadata: { uid, resourceVersion, managedFields: next } };
-  await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch, { fieldManager: MANAGER });
+  await hub.mergePatch(kind, { namespace: '', name }, patch, { fieldManager: MANAGER });
 }

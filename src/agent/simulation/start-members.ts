@@ -5,6 +5,7 @@ import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { Clock, Logger } from '../../core/ports.ts';
+import { registerDefaultSets } from './register-member.ts';
 import { SimulatedMember } from './simulated-member.ts';
 import { startWorkloadSimulation } from './workload-simulation.ts';
 
@@ -61,6 +62,7 @@ async function startAgents(
   clusters: ReadonlyMap<string, HttpKubeApi>,
   { clock, log }: MembersOptions,
 ): Promise<() => Promise<void>> {
+  await registerDefaultSets(hub);
   const members = new Map<string, SimulatedMember>();
   for (const [name, cluster] of clusters) {
     const member = new SimulatedMember({ name, hub, cluster, clock, log });

@@ -38,8 +38,13 @@ export interface ExplainRequest {
   readonly now?: string | undefined;
 }
 
+interface Assumed {
+  /** What the result rests on that was not declared, one sentence each. */
+  readonly assumed: readonly string[];
+}
+
 export interface OfflineExplanation {
-  readonly explanation: PlacementExplanation | PairExplanation;
+  readonly explanation: (PlacementExplanation | PairExplanation) & Partial<Assumed>;
   /** The explanation as text. */
   readonly lines: readonly string[];
   readonly problems: readonly Problem[];
@@ -61,9 +66,15 @@ export async function explainOffline(
     caseName: request.caseName,
     now: request.now ?? new Date().toISOString(),
   };
-  const { snapshot, problems } = await readOfflineSnapshot(source, context);
+  const { snapshot, problems, assumed } = await readOfflineSnapshot(source, context);
   const before = await snapshotBefore(source, request, context);
-  return { ...explainInSnapshot(snapshot, ref, { cluster: request.cluster, before }), problems };
+  const { explanation, lines } = explainInSnapshot(snapshot, ref, { cluster: request.cluster, before });
+  if (assumed.length === 0) return { explanation, lines, problems };
+  return {
+    explanation: { ...explanation, assumed },
+    lines: [...lines, '', 'Assumed:', ...assumed.map((line) => `  ${line}`)],
+    problems,
+  };
 }
 
 interface ExplanationAsked {

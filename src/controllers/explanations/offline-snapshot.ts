@@ -3,6 +3,7 @@ import path from 'node:path';
 import { InputError } from '../../core/errors.ts';
 import type { Problem } from '../../core/model/problem.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { readCaseSnapshot } from './read-case-snapshot.ts';
@@ -29,6 +30,8 @@ export interface OfflineSnapshot {
   readonly snapshot: Snapshot;
   /** Problems found while reading. Objects with errors are not in the snapshot. */
   readonly problems: readonly Problem[];
+  /** What the snapshot has that was not declared, one sentence each. */
+  readonly assumed: readonly string[];
 }
 
 /** Reads a snapshot without a hub: from a folder, from a commit, or from a recorded case. */
@@ -45,14 +48,17 @@ export async function readOfflineSnapshot(
         cause,
       });
     });
-    return {
-      snapshot: readCaseSnapshot(text, { file: source.caseFile, name: source.caseName }),
-      problems: [],
-    };
+    const given = readCaseSnapshot(text, { file: source.caseFile, name: source.caseName });
+    return { ...given, problems: [] };
   }
   const content =
     source.ref === undefined ? await readFolder(source.from, context) : await readRevision(source, context);
-  return { snapshot: snapshotOfObjects(content.objects, { now: source.now }), problems: content.problems };
+  const declared = snapshotOfObjects(content.objects, { now: source.now });
+  return {
+    snapshot: withAssumedSets(declared),
+    problems: content.problems,
+    assumed: assumedSetNotes(declared),
+  };
 }
 
 async function readFolder(folder: string, { cwd, signal }: CommandContext): Promise<SourceContent> {

@@ -1,6 +1,5 @@
 import { errorText, InputError } from '../../core/errors.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { ParsedCase } from './simulation-case.ts';
+import type { ParsedCase, SimulationCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 
 /**
@@ -11,7 +10,7 @@ import { checkSimulationCase } from './simulation-case.ts';
 export function readCaseSnapshot(
   text: string,
   from: { readonly file: string; readonly name?: string | undefined },
-): Snapshot {
+): Pick<SimulationCase, 'snapshot' | 'assumed'> {
   const names: string[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
@@ -22,7 +21,7 @@ export function readCaseSnapshot(
         subject: 'Case',
         location: { file: from.file, line: index + 1, column: 1 },
       });
-    if (from.name === undefined || found.name === from.name) return found.snapshot;
+    if (from.name === undefined || found.name === from.name) return found;
     names.push(found.name);
   }
   const known = names.slice(0, 5).join(', ');

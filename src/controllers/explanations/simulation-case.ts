@@ -1,10 +1,18 @@
 import { z } from 'zod';
 import { errorText } from '../../core/errors.ts';
 import { parseRfc3339 } from '../../core/model/rfc3339.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 
+export interface SimulationCase {
+  readonly name: string;
+  readonly snapshot: Snapshot;
+  /** What the snapshot has that the case does not name, one sentence each. */
+  readonly assumed: readonly string[];
+}
+
 export type ParsedCase =
-  | { readonly ok: true; readonly name: string; readonly snapshot: Snapshot }
+  | (SimulationCase & { readonly ok: true })
   | { readonly ok: false; readonly error: string };
 
 const text = z.string();
@@ -89,17 +97,21 @@ export function checkSimulationCase(value: unknown): ParsedCase {
   }
   // The parsed line and not the checked copy, because the copy would lose names like __proto__.
   const given = value as Partial<Snapshot> & { readonly name: string; readonly now: string };
+  const snapshot: Snapshot = {
+    now: given.now,
+    placements: given.placements ?? [],
+    clusters: given.clusters ?? [],
+    clusterSets: given.clusterSets ?? [],
+    bindings: given.bindings ?? [],
+    decisions: given.decisions ?? [],
+    scores: given.scores ?? [],
+  };
+  // A case that lists sets, be it none, says which sets the hub has.
+  if (given.clusterSets != null) return { ok: true, name: given.name, snapshot, assumed: [] };
   return {
     ok: true,
     name: given.name,
-    snapshot: {
-      now: given.now,
-      placements: given.placements ?? [],
-      clusters: given.clusters ?? [],
-      clusterSets: given.clusterSets ?? [],
-      bindings: given.bindings ?? [],
-      decisions: given.decisions ?? [],
-      scores: given.scores ?? [],
-    },
+    snapshot: withAssumedSets(snapshot),
+    assumed: assumedSetNotes(snapshot),
   };
 }

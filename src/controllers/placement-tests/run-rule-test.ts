@@ -10,6 +10,8 @@ import type { RuleTest, RuleTestCase } from '../../core/preview/rules/rule-test.
 import { assessPlan } from '../../core/preview/risk/assess-plan.ts';
 import { parseWhatIf, type WhatIfFlag } from '../../core/preview/what-if/parse-what-if.ts';
 import type { WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
+import { assumedSetNotes } from '../../core/registration/sets/assumed-sets.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import type { ApplicationContext } from '../previews/plan-applications.ts';
 import { planContents } from '../previews/plan-contents.ts';
@@ -24,6 +26,11 @@ export interface RuleTestFile {
   readonly shown: string;
   readonly test: RuleTest;
 }
+
+/** What the cases of a test came to, or why it could not be run at all. */
+export type TestOutcome =
+  | { readonly cases: readonly CaseOutcome[]; readonly assumed: readonly string[] }
+  | { readonly problems: readonly string[] };
 
 export interface RuleTestRun {
   readonly cwd: string;
@@ -42,7 +49,7 @@ export interface RuleTestRun {
 export async function runRuleTest(
   { file, shown, test: { spec } }: RuleTestFile,
   run: RuleTestRun,
-): Promise<readonly CaseOutcome[] | { readonly problems: readonly string[] }> {
+): Promise<TestOutcome> {
   const folder = path.dirname(file);
   const { cwd, signal } = run;
   const rules = await rulesOf(folder, spec.rules, cwd);
@@ -62,7 +69,8 @@ export async function runRuleTest(
       outcomes.push({ ...about, error: errorText(error) });
     }
   }
-  return outcomes;
+  const declared = snapshotOfObjects(content.objects, { now: spec.now ?? run.now });
+  return { cases: outcomes, assumed: assumedSetNotes(declared) };
 }
 
 interface Judging {

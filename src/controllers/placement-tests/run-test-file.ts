@@ -4,16 +4,17 @@ import { makeFieldLocator } from '../../adapters/yaml/locate-fields.ts';
 import { type ParsedManifest, parseManifests } from '../../adapters/yaml/parse-manifests.ts';
 import { errorText } from '../../core/errors.ts';
 import { PLACEMENT_TEST, type PlacementTest } from '../../core/placement-test/placement-test.ts';
-import type { CaseOutcome, TestEngine } from '../../core/placement-test/run-placement-test.ts';
+import type { TestEngine } from '../../core/placement-test/run-placement-test.ts';
 import { runPlacementTestCase } from '../../core/placement-test/run-placement-test.ts';
 import type { TestReport } from '../../core/placement-test/junit.ts';
 import { RULE_TEST, type RuleTest } from '../../core/preview/rules/rule-test.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { ApplicationContext } from '../previews/plan-applications.ts';
 import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
 import { errorsAmong, overlayObjects, readInlineObjects, testProblemText } from './read-test-objects.ts';
-import { runRuleTest } from './run-rule-test.ts';
+import { runRuleTest, type TestOutcome } from './run-rule-test.ts';
 
 export interface TestRun {
   readonly cwd: string;
@@ -56,28 +57,30 @@ interface TestInFile {
 async function runTest({ file, shown, text, test }: TestInFile, run: TestRun): Promise<TestReport> {
   const { object, place } = test;
   const startMs = run.clockMs();
-  const cases = await (object.kind === RULE_TEST.kind
+  const ran = await (object.kind === RULE_TEST.kind
     ? runRuleTest({ file, shown, test: object as unknown as RuleTest }, run)
     : runPlacementTest(file, object as unknown as PlacementTest, run)
   ).catch((error: unknown) => ({ problems: [errorText(error)] }));
-  if ('problems' in cases) return broken(shown, object.metadata.name, cases.problems);
+  if ('problems' in ran) return broken(shown, object.metadata.name, ran.problems);
   const locate = makeFieldLocator(text);
-  const located = cases.map((one, at) => ({
+  const located = ran.cases.map((one, at) => ({
     ...one,
     location: { file: shown, ...locate(place, ['spec', 'cases', at]) },
   }));
   const durationMs = run.clockMs() - startMs;
-  return { file: shown, name: object.metadata.name, cases: located, problems: [], durationMs };
+  const { assumed } = ran;
+  return { file: shown, name: object.metadata.name, cases: located, problems: [], assumed, durationMs };
 }
 
-async function runPlacementTest(
-  file: string,
-  test: PlacementTest,
-  run: TestRun,
-): Promise<readonly CaseOutcome[] | { readonly problems: readonly string[] }> {
+async function runPlacementTest(file: string, test: PlacementTest, run: TestRun): Promise<TestOutcome> {
   const read = await readSnapshot(file, test, run);
   if ('problems' in read) return read;
-  return test.spec.cases.map((one) => runPlacementTestCase(read.snapshot, one, run.engine));
+  const { declared } = read;
+  const snapshot = withAssumedSets(declared);
+  return {
+    cases: test.spec.cases.map((one) => runPlacementTestCase(snapshot, one, run.engine)),
+    assumed: assumedSetNotes(declared),
+  };
 }
 
 /** A fleet with errors is not tested, because missing objects make every result wrong. */
@@ -85,7 +88,7 @@ async function readSnapshot(
   file: string,
   { spec }: PlacementTest,
   { cwd, now, signal }: TestRun,
-): Promise<{ snapshot: Snapshot } | { problems: readonly string[] }> {
+): Promise<{ declared: Snapshot } | { problems: readonly string[] }> {
   const own = readInlineObjects(`${shownPath(file, cwd)} (spec.objects)`, spec.objects ?? []);
   const content =
     spec.fleet === undefined
@@ -94,11 +97,11 @@ async function readSnapshot(
   const errors = errorsAmong([...own.problems, ...(content?.problems ?? [])]);
   if (errors.length > 0) return { problems: errors.map(testProblemText) };
   const objects = overlayObjects(content?.objects ?? [], own.objects);
-  return { snapshot: snapshotOfObjects(objects, { now: spec.now ?? now }) };
+  return { declared: snapshotOfObjects(objects, { now: spec.now ?? now }) };
 }
 
 function broken(file: string, name: string, problems: readonly string[]): TestReport {
-  return { file, name, cases: [], problems, durationMs: 0 };
+  return { file, name, cases: [], problems, assumed: [], durationMs: 0 };
 }
 
 function shownPath(file: string, cwd: string): string {

@@ -22,6 +22,7 @@ import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } fro
 import type { RenderedSets } from './rendered-sets.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { publishedResults } from '../../core/transition/published-results.ts';
+import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
 
@@ -75,8 +76,8 @@ export interface PlannedContents {
 export function planContents(input: ContentPlanInput): PlannedContents {
   const { base, head, now: mergeTime, recordsOf, budgetOf, deletions = [] } = input;
   const hubOnly = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
-  const baseSnapshot = snapshotOfObjects(base.fleet.objects, { now: mergeTime });
-  const headSnapshot = snapshotOfObjects(joined(head.fleet.objects, hubOnly.staying), { now: mergeTime });
+  const declared = declaredSnapshots(input, hubOnly.staying);
+  const { base: baseSnapshot, head: headSnapshot } = declared;
   const { hub, others } = leavePlacementsToOthers(input, [
     ...baseSnapshot.placements,
     ...headSnapshot.placements,
@@ -138,7 +139,22 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
   const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
-  return { plan: withApplications(plan, [before, side], input, notes), before, after: side };
+  const complete = withApplications(plan, [before, side], input, [...declared.notes, ...notes]);
+  return { plan: complete, before, after: side };
+}
+
+/**
+ * Both sides as Git declares them; without a hub also with the sets that every hub has, and notes that say so. A hub
+ * that is read says itself which sets it has.
+ */
+function declaredSnapshots(
+  { base, head, now, hub }: ContentPlanInput,
+  staying: readonly SourceObject[],
+): { readonly base: Snapshot; readonly head: Snapshot; readonly notes: readonly string[] } {
+  const before = snapshotOfObjects(base.fleet.objects, { now });
+  const after = snapshotOfObjects(joined(head.fleet.objects, staying), { now });
+  if (hub !== undefined) return { base: before, head: after, notes: [] };
+  return { base: withAssumedSets(before), head: withAssumedSets(after), notes: assumedSetNotes(after) };
 }
 
 function approvalsIn({ objects, bySource = [objects] }: PlannedFleet): readonly Approvals[] {

@@ -6,6 +6,7 @@ import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
 import type { SourceObject } from '../../core/model/source-object.ts';
 import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
+import { withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Dependents } from '../../core/sync/compute-deletion-losses.ts';
 import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
@@ -17,7 +18,7 @@ import { SideDecider } from '../../core/preview/sides/side-decider.ts';
  * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements.
  */
 export function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
-  const snapshot = snapshotOfObjects(objects, { now });
+  const snapshot = withAssumedSets(snapshotOfObjects(objects, { now }));
   const decisions = new SideDecider().publishedBefore(snapshot);
   const fleet = new ObjectsByKind(objects);
   const replicaSets = fleet

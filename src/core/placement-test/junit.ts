@@ -8,6 +8,8 @@ export interface TestReport {
   readonly cases: readonly CaseOutcome[];
   /** Problems of the file or its fleet, already as text; then `cases` is empty. */
   readonly problems: readonly string[];
+  /** What the fleet of the test has that was not declared, one sentence each. */
+  readonly assumed: readonly string[];
   readonly durationMs: number;
 }
 

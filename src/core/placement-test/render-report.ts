@@ -23,10 +23,11 @@ export function countCases(reports: readonly TestReport[]): TestCounts {
  * One test as people read it.
  * @param colour then the text is for `writePainted`
  */
-export function renderReport({ file, name, cases, problems }: TestReport, colour: boolean): string {
+export function renderReport({ file, name, cases, problems, assumed }: TestReport, colour: boolean): string {
   const mark = (kind: 'ok' | 'fail', word: string): string =>
     colour ? `${PAINT[kind]}${word}${PAINT.off}` : word;
   const lines = [printable(`${file}: ${name}`)];
+  for (const sentence of assumed) lines.push(`  assumed: ${printable(sentence)}`);
   for (const problem of problems) lines.push(`  ${mark('fail', 'ERROR')}  ${indented(problem, 9)}`);
   for (const { name: caseName, failures, error, location } of cases) {
     const reasons = error === undefined ? failures : [error];
@@ -48,8 +49,8 @@ export function renderCounts({ passed, failed, broken }: TestCounts): string {
 export function describeReports(reports: readonly TestReport[]): unknown {
   return {
     ...countCases(reports),
-    tests: reports.map(({ file, name, durationMs, problems, cases }) => ({
-      ...{ file, name, durationMs: Math.round(durationMs), problems },
+    tests: reports.map(({ file, name, durationMs, problems, assumed, cases }) => ({
+      ...{ file, name, durationMs: Math.round(durationMs), problems, assumed },
       cases: cases.map(({ name: caseName, placement, failures, error, location }) => ({
         name: caseName,
         outcome: error !== undefined ? 'broken' : failures.length > 0 ? 'failed' : 'passed',

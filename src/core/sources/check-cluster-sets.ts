@@ -8,6 +8,7 @@ import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/
 import { CLUSTER_SET_LABEL } from '../model/kind/managed-cluster.ts';
 import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
 import type { Placement } from '../model/kind/placement.ts';
+import { DEFAULT_SETS } from '../registration/sets/default-sets.ts';
 import { checkLabelSelector } from './check-selectors.ts';
 import { closestName } from './closest-name.ts';
 import type { ObjectsByKind } from './objects-by-kind.ts';
@@ -17,7 +18,8 @@ import type { SourceReferences } from './source-references.ts';
 
 /**
  * Checks references to cluster sets and bindings. An undefined name is an error only if the fleet
- * defines objects of that kind, because sets and bindings may be managed on the hub.
+ * defines objects of that kind, because sets and bindings may be managed on the hub. Every hub has
+ * the default sets.
  */
 export function checkClusterSets(fleet: ObjectsByKind, references: SourceReferences): SourceFinding[] {
   const { clusterSets: known, bindings: bound } = references;
@@ -119,8 +121,8 @@ function unknownSet(
   known: ReadonlySet<string>,
   code: string,
 ): FieldFinding[] {
-  if (known.size === 0 || known.has(name)) return [];
-  const meant = closestName(name, known);
+  if (known.size === 0 || known.has(name) || DEFAULT_SETS.has(name)) return [];
+  const meant = closestName(name, [...known, ...DEFAULT_SETS.keys()]);
   const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
   return [fieldError(code, path, `got unknown cluster set ${JSON.stringify(name)}`, hint)];
 }

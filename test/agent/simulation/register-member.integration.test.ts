@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
 import { registerMember } from '../../../src/agent/simulation/register-member.ts';
 import { type RunningMembers, startMembers } from '../../../src/agent/simulation/start-members.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, MANAGED_CLUSTER_SET } from '../../../src/core/model/kinds.ts';
 import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { cluster, yaml } from '../../app/serve/fleet-fixture.ts';
@@ -50,6 +50,30 @@ describe('a cluster that a simulated member registered', () => {
       metadata: { labels: { [SET]: 'prod' } },
       spec: { hubAcceptsClient: false, leaseDurationSeconds: 60 },
     });
+  });
+
+  it('finds the sets default and global, which Git may declare otherwise', async () => {
+    const { hub } = fleet.hub;
+    const start = { hub, names: ['cluster1'], agents: true, clock: systemClock, log: new SilentLogger() };
+    members = await startMembers(start);
+    const set = (name: string) => fleet.hub.api.get(MANAGED_CLUSTER_SET, { namespace: '', name });
+    expect(await set('default')).toMatchObject({
+      spec: { clusterSelector: { selectorType: 'ExclusiveClusterSetLabel' } },
+    });
+    expect(await set('global')).toMatchObject({
+      spec: { clusterSelector: { selectorType: 'LabelSelector', labelSelector: {} } },
+    });
+    const own = {
+      ...{ apiVersion: 'cluster.open-cluster-management.io/v1beta2', kind: 'ManagedClusterSet' },
+      metadata: { name: 'default' },
+      spec: {
+        clusterSelector: { selectorType: 'LabelSelector', labelSelector: { matchLabels: { a: 'b' } } },
+      },
+    };
+    await fleet.hub.api.apply(MANAGED_CLUSTER_SET, own, { fieldManager: 'anybody' });
+    await members.close();
+    members = await startMembers(start);
+    expect(await set('default')).toMatchObject({ spec: own.spec });
   });
 
   it('releases its fields although it died right after the registration, or somebody writes in between', async () => {

@@ -119,8 +119,8 @@ describe('berth plan', () => {
         },
       ],
       clusters: [
-        { name: 'c1', region: 'eu', sets: ['fleet'] },
-        { name: 'c2', region: 'eu', sets: ['fleet'] },
+        { name: 'c1', region: 'eu', sets: ['fleet', 'global'] },
+        { name: 'c2', region: 'eu', sets: ['fleet', 'global'] },
       ],
       findings: [
         { code: 'unsatisfied', subject: 'Placement argocd/every', location: { file: 'every.yaml' } },

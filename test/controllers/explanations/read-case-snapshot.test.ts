@@ -7,7 +7,7 @@ const WRAPPED = '{"case":{"name":"b","now":"2026-03-02T12:00:00Z"},"expected":[]
 
 describe('readCase', () => {
   it('takes the first case, bare or wrapped, with empty lists for what is absent', () => {
-    const snapshot = readCaseSnapshot(`${BARE}\n${WRAPPED}\n`, { file: 'cases.jsonl' });
+    const { snapshot } = readCaseSnapshot(`${BARE}\n${WRAPPED}\n`, { file: 'cases.jsonl' });
     expect(snapshot).toMatchObject({
       now: '2026-03-01T12:00:00Z',
       clusters: [{}],
@@ -18,7 +18,7 @@ describe('readCase', () => {
   });
 
   it('takes a case by name', () => {
-    expect(readCaseSnapshot(`${BARE}\n\n${WRAPPED}`, { file: 'x', name: 'b' }).now).toBe(
+    expect(readCaseSnapshot(`${BARE}\n\n${WRAPPED}`, { file: 'x', name: 'b' }).snapshot.now).toBe(
       '2026-03-02T12:00:00Z',
     );
   });

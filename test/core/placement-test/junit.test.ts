@@ -8,6 +8,7 @@ const REPORTS: readonly TestReport[] = [
     file: 'web/a.placement-test.yaml',
     name: 'a & "b"',
     problems: [],
+    assumed: ['ManagedClusterSet global is assumed'],
     durationMs: 12,
     cases: [
       { name: 'passes', placement: 'web/x', failures: [], error: undefined },
@@ -19,6 +20,7 @@ const REPORTS: readonly TestReport[] = [
     file: 'b.placement-test.yaml',
     name: 'b',
     problems: ['b.placement-test.yaml:3:1: bad'],
+    assumed: [],
     durationMs: 0,
     cases: [],
   },
@@ -50,6 +52,7 @@ describe('reports of placement tests', () => {
     expect(
       REPORTS.map((report) => renderReport(report, false)).join(''),
     ).toBe(`web/a.placement-test.yaml: a & "b"
+  assumed: ManagedClusterSet global is assumed
   ok     passes
   FAIL   fails <here>
            one\\u0007

@@ -1,8 +1,9 @@
 import { compareText } from '../../compare-text.ts';
-import { CLUSTER_SET_LABEL, type ManagedCluster, type Taint } from '../../model/kind/managed-cluster.ts';
+import type { ManagedCluster, Taint } from '../../model/kind/managed-cluster.ts';
 import { jsonEqual } from '../../model/json-equal.ts';
 import { namespacedName } from '../../model/object-ref.ts';
 import { DEFAULT_SET } from '../../ocm/admission/complete-cluster.ts';
+import { inDefaultSet } from '../../ocm/admission/in-default-set.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
 
 /** The fields of an object that an overlay reads. */
@@ -91,16 +92,6 @@ function writtenOnce<T extends Overlaid>(existing: T, from: Written['from'], wri
 
 function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [namespacedName(object.metadata), object]));
-}
-
-/** Adds the label of the default set where admission does (core/ocm/admission). */
-function inDefaultSet(cluster: ManagedCluster): ManagedCluster {
-  const { labels = {} } = cluster.metadata;
-  if ((labels[CLUSTER_SET_LABEL] ?? '') !== '') return cluster;
-  return {
-    ...cluster,
-    metadata: { ...cluster.metadata, labels: { ...labels, [CLUSTER_SET_LABEL]: DEFAULT_SET } },
-  };
 }
 
 function withSpecOf<T extends Overlaid>(live: T, wanted: T): T {

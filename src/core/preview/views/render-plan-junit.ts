@@ -20,7 +20,7 @@ export function renderPlanJunit(plan: Plan, problems: readonly Problem[]): strin
   const placements = plan.placements.map(({ namespace, name }) => caseOf(`${namespace}/${name}`, []));
   const name = `${plan.base.name} → ${plan.head.name}`;
   const cases = [...rules, ...findings, ...errors, ...placements];
-  return renderJunit([{ file: '', name, cases, problems: [], durationMs: 0 }], 'berth plan');
+  return renderJunit([{ file: '', name, cases, problems: [], assumed: [], durationMs: 0 }], 'berth plan');
 }
 
 function caseOf(name: string, failures: readonly string[]): CaseOutcome {

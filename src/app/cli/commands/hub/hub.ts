@@ -75,7 +75,11 @@ function runOptions(run: Command): Command {
       'member clusters below /clusters/NAME: a number, or names separated by commas',
       '0',
     )
-    .option('--agents', 'register the members on the hub and run an agent for each', false)
+    .option(
+      '--agents',
+      'register the members on the hub, with the sets default and global, and run an agent for each',
+      false,
+    )
     .option(
       '--legacy-token-secrets',
       'put tokens valid for ten years into Secrets of type kubernetes.io/service-account-token, and accept these tokens',

@@ -17,7 +17,8 @@ export const simulateCommand: CliCommand = {
         'after',
         `
 A case is one JSON object: name, now (RFC 3339) and the arrays placements, clusters, clusterSets,
-bindings, decisions, scores. Each line of output is the result of the input line with the same number:
+bindings, decisions, scores. A case without clusterSets has the sets default and global, as every hub
+of OCM; "assumed" says so where it matters. Each line of output is the result of the input line with the same number:
   {"name": "…", "results": [one per placement: selected, scores, filters, conditions, …]}
 For a line that is not a case, the result is {"name": null, "error": "line 7: …"}; the exit code is then 1.
 
@@ -64,7 +65,11 @@ async function openFile(file: string): Promise<Readable> {
 }
 
 type LineOutput =
-  | { readonly name: string | null; readonly results: readonly object[] }
+  | {
+      readonly name: string | null;
+      readonly results: readonly object[];
+      readonly assumed?: readonly string[];
+    }
   | { readonly name: null; readonly error: string };
 
 /** One bad line does not stop the others. The engine is loaded only when it is needed. */
@@ -75,7 +80,9 @@ async function loadLineRenderer(): Promise<(line: string, number: number) => Lin
     const read = parseSimulationCase(line);
     if (!read.ok) return { name: null, error: `line ${number}: ${read.error}` };
     try {
-      return { name: read.name, results: simulateSnapshot(read.snapshot) };
+      const { name, snapshot, assumed } = read;
+      const results = simulateSnapshot(snapshot);
+      return assumed.length === 0 ? { name, results } : { name, results, assumed };
     } catch (error) {
       return { name: null, error: `line ${number}: ${errorText(error)}` };
     }

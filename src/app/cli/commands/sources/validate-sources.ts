@@ -13,12 +13,13 @@ import { type FetchContext, withFetchedSource } from '../../../settings/fetch-so
 import { readSettings } from '../../../settings/read-settings.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { assumedAbout } from './assumed-about.ts';
 import { servedKinds } from './expected-kinds.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { countProblems, renderProblems } from '../../../terminal/problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
 import { checkUndeclaredFields, withFieldErrors } from './undeclared-fields.ts';
-import { writePainted } from '../../../terminal/terminal-output.ts';
+import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';
 
 interface ValidatedSource {
   readonly name: string;
@@ -45,7 +46,9 @@ export async function validateSources(
   const settings = await readSettings(resolve(io.cwd, options.config));
   const chosen = selectSources(settings, options.source, 'all');
   const servedIn = servedKinds(options.expectKind);
+  const read: SourceContent['objects'][number][] = [];
   const check = async (content: SourceContent, source: SourceSettings): Promise<readonly Problem[]> => {
+    for (const object of content.objects) read.push(object);
     const kinds = source.sync === 'observe' ? ['*'] : (source.kinds ?? []);
     const checkMore = (objects: SourceContent['objects']): readonly SourceFinding[] => [
       ...checkKinds(objects, servedIn(objects)),
@@ -62,8 +65,13 @@ export async function validateSources(
   const failed = sources.some(({ problems }) =>
     problems.some(({ severity }) => severity === 'error' || options.strict),
   );
-  if (options.output === 'table') for (const source of sources) writeSource(io, source);
-  else io.stdout.write(await renderDocument({ valid: !failed, sources }, options.output));
+  const assumed = await assumedAbout(read);
+  if (options.output !== 'table')
+    io.stdout.write(await renderDocument({ valid: !failed, sources, assumed }, options.output));
+  else {
+    for (const source of sources) writeSource(io, source);
+    for (const sentence of assumed) io.stdout.write(messageLines('assumed', sentence));
+  }
   return failed ? 1 : 0;
 }
 

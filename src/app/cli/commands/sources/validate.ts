@@ -1,6 +1,7 @@
 import path from 'node:path';
 import type { Problem } from '../../../../core/model/problem.ts';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
+import { assumedAbout } from './assumed-about.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
@@ -11,7 +12,7 @@ import {
   collectValues,
   type SettingsFlags,
 } from './settings-sources.ts';
-import { writePainted } from '../../../terminal/terminal-output.ts';
+import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 interface ValidateOptions extends SettingsFlags {
@@ -96,8 +97,15 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
     ...(await checkRulesFile(path.resolve(io.cwd, folder))),
   ];
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
-  const summary = { valid: !failed, files: content.files, objects: content.objects.length, problems };
-  if (options.output === 'table') await writeTable(io, problems, content);
+  const assumed = await assumedAbout(content.objects);
+  const summary = {
+    valid: !failed,
+    files: content.files,
+    objects: content.objects.length,
+    problems,
+    assumed,
+  };
+  if (options.output === 'table') await writeTable(io, { ...content, problems, assumed });
   else io.stdout.write(await renderDocument(summary, options.output));
   return failed ? 1 : 0;
 }
@@ -117,12 +125,16 @@ async function sourceOf(
   return { paths: only?.paths ?? [], kinds: only?.sync === 'observe' ? ['*'] : (only?.kinds ?? []) };
 }
 
-async function writeTable(
-  io: CliIo,
-  problems: readonly Problem[],
-  fleet: { readonly files: number; readonly objects: readonly unknown[] },
-): Promise<void> {
+interface CheckedFolder {
+  readonly files: number;
+  readonly objects: readonly unknown[];
+  readonly problems: readonly Problem[];
+  readonly assumed: readonly string[];
+}
+
+async function writeTable(io: CliIo, { files, objects, problems, assumed }: CheckedFolder): Promise<void> {
   const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
   writePainted(io.stdout, renderProblems(problems, io.colour));
-  io.stdout.write(`${fleet.files} files, ${fleet.objects.length} objects: ${countProblems(problems)}\n`);
+  for (const sentence of assumed) io.stdout.write(messageLines('assumed', sentence));
+  io.stdout.write(`${files} files, ${objects.length} objects: ${countProblems(problems)}\n`);
 }

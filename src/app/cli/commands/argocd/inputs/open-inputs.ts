@@ -5,6 +5,7 @@ import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
 import type { GeneratorInputs } from '../../../../../render/applicationset/inputs/generator-inputs.ts';
 import type { CliIo } from '../../../../terminal/cli-io.ts';
 import { withHub } from '../../../flags/hub-flags.ts';
+import { messageLines } from '../../../../terminal/terminal-output.ts';
 import type { RenderOptions } from './render-options.ts';
 import { berthPluginResponses } from '../../../../generator-inputs/berth-plugin-responses.ts';
 import { objectInputs } from '../../../../generator-inputs/object-inputs.ts';
@@ -35,13 +36,14 @@ async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
   const { scheduleAll } = await import('../../../../../core/placement/schedule-all.ts');
   const { withRecordedResults } = await import('../../../../../core/explain/snapshot/recorded-decisions.ts');
   const { countProblems, renderProblems } = await import('../../../../terminal/problem-report.ts');
-  const { snapshot, problems } = await readOfflineSnapshot(
+  const { snapshot, problems, assumed } = await readOfflineSnapshot(
     { from: folder, now: new Date().toISOString() },
     { cwd: io.cwd, env: io.env, signal: io.signal },
   );
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)
     io.stderr.write(`${renderProblems(errors, false)}${countProblems(errors)}: these objects are left out\n`);
+  for (const line of assumed) io.stderr.write(messageLines('assumed', line));
   return withRecordedResults(snapshot, scheduleAll(snapshot));
 }
 
