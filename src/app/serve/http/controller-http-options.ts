@@ -36,8 +36,11 @@ export interface ControllerHttpOptions {
 
 /** The parts of pull request previews that are served. */
 export interface PreviewParts {
-  /** Returns immediately. */
-  take(event: WebhookEvent): void;
+  /**
+   * Returns immediately.
+   * @returns whether pull requests of the repository get previews
+   */
+  take(event: WebhookEvent): boolean;
   readonly reports: Pick<ReportFiles, 'read'>;
   readonly links: Pick<PreviewLinks, 'isValid'>;
 }
