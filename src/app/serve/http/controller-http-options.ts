@@ -31,6 +31,8 @@ export interface ControllerHttpOptions {
   readonly waves?: Pick<RunningWaves, 'readWaves' | 'held'> | undefined;
   /** Absent: pull requests get no previews. */
   readonly previews?: PreviewParts | undefined;
+  /** Why what is known of the hub may be outdated; undefined while its changes arrive. */
+  readonly hubProblem: () => string | undefined;
   readonly warnings: () => readonly string[];
 }
 
