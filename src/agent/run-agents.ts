@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { loadKubeConfig } from '../adapters/kube/config/load-kube-config.ts';
+import type { ServerOutage } from '../adapters/kube/transport/server-outage.ts';
 import { quietLogger } from '../adapters/log/quiet-logger.ts';
+import type { BerthError } from '../core/errors.ts';
 import type { KubeApi, Logger, MonotonicClock } from '../core/ports.ts';
 import { onAbort } from '../runtime/on-abort.ts';
 import { type AgentClient, AgentClients } from './agent-clients.ts';
@@ -75,7 +77,7 @@ async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: Jo
   const { clusterName, agentId } = pair;
   const agent = startWorks(options, {
     hub: hub.api,
-    explainsFailures: () => hub.outage.explainsFailures,
+    isExplained: (error) => hub.outage.explains(error),
     cluster,
     clusterName,
     agentId,
@@ -86,15 +88,15 @@ async function runJoined(pair: JoinedPair, { options, cluster, hub, signal }: Jo
 
 interface WorksRun {
   readonly hub: KubeApi;
-  /** Whether an outage of the hub explains failed requests. */
-  readonly explainsFailures: () => boolean;
+  /** Whether what was logged about the hub explains a failed request. */
+  readonly isExplained: (error: BerthError) => boolean;
   readonly cluster: AgentClient;
   readonly clusterName: string;
   readonly agentId: string | undefined;
 }
 
 function startWorks({ settings, clock, log }: RunAgentsOptions, run: WorksRun): Agent {
-  const { hub, explainsFailures, cluster, clusterName, agentId } = run;
+  const { hub, isExplained, cluster, clusterName, agentId } = run;
   const agent = startAgent({
     ...settings,
     hub,
@@ -102,7 +104,7 @@ function startWorks({ settings, clock, log }: RunAgentsOptions, run: WorksRun): 
     clusterName,
     agentId,
     clock,
-    log: quietLogger(log, () => explainsFailures() || cluster.outage.explainsFailures),
+    log: quietLogger(log, (error) => isExplained(error) || cluster.outage.explains(error), clock),
     impersonate: (user) => cluster.executors.as(user),
     onEvent: (event) => logEvent(log, event),
   });
@@ -123,7 +125,7 @@ interface RegisteringRun {
 async function register(pair: RegisteringPair, run: RegisteringRun): Promise<void> {
   const { options, clients, cluster, stopping } = run;
   const { env, clock, log } = options;
-  const outageChecks = new Map<KubeApi, () => boolean>();
+  const outages = new Map<KubeApi, ServerOutage>();
   const closers = new Set<() => void>();
   onAbort(stopping.cutOff, () => closers.forEach((close) => close()));
   const registration: Registration = {
@@ -140,9 +142,9 @@ async function register(pair: RegisteringPair, run: RegisteringRun): Promise<voi
       env,
       connect: (config) => {
         const { api, outage, executors } = clients.connect(config);
-        outageChecks.set(api, () => outage.explainsFailures);
+        outages.set(api, outage);
         const close = (): void => {
-          outageChecks.delete(api);
+          outages.delete(api);
           closers.delete(close);
           api.close();
           executors.close();
@@ -153,11 +155,11 @@ async function register(pair: RegisteringPair, run: RegisteringRun): Promise<voi
       },
     },
     startWorks: (hub, identity) => {
-      const explainsFailures = outageChecks.get(hub) ?? (() => false);
+      const outage = outages.get(hub);
       const { agentId } = pair;
       const agent = startWorks(options, {
         hub,
-        explainsFailures,
+        isExplained: (error) => outage?.explains(error) ?? false,
         cluster,
         clusterName: identity.cluster,
         agentId,

@@ -11,7 +11,7 @@ import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
 import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
-import { webhookHandler } from '../../src/adapters/forge/webhook/webhook-handler.ts';
+import { RECEIVED, webhookHandler } from '../../src/adapters/forge/webhook/webhook-handler.ts';
 import { SilentLogger } from '../fakes/silent-logger.ts';
 
 interface Client {
@@ -45,7 +45,11 @@ describe('clients of berth serve --listen that never end', () => {
     const webhooks = webhookHandler({
       providers: { github: { secrets: [SECRET] } },
       nowMs: () => 0,
-      onEvent: () => void (events += 1),
+      log: new SilentLogger(),
+      onEvent: () => {
+        events += 1;
+        return RECEIVED;
+      },
     });
     const app = express().use('/webhooks', (request, response, next) => {
       webhooks(request, response).catch(next);

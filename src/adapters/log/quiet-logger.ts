@@ -1,26 +1,40 @@
-import { BerthError, ConflictError, TransientError } from '../../core/errors.ts';
-import type { LogFields, Logger } from '../../core/ports.ts';
+import { BerthError, InputError } from '../../core/errors.ts';
+import type { Clock, LogFields, Logger } from '../../core/ports.ts';
+import { OncePerPeriod } from '../../runtime/once-per-period.ts';
+
+const REPEAT_MS = 60_000;
 
 /**
- * A logger that lowers messages about failed requests to debug level during a server outage
- * (`isOutage`). `ServerOutage` logs the outage once.
+ * A logger that lowers messages about failed requests to debug level where another message explains them
+ * (`isExplained`, see `ServerOutage`), and where it has just told the same: a refusal, such as of a token by a forge, lasts
+ * until somebody acts, so it is told once a minute.
  */
-export function quietLogger(log: Logger, isOutage: () => boolean): Logger {
-  const isQuiet = (fields: LogFields | undefined): boolean => {
-    const error = fields?.['error'];
+export function quietLogger(
+  log: Logger,
+  isExplained: (error: BerthError) => boolean,
+  clock: Pick<Clock, 'now'>,
+): Logger {
+  const due = new OncePerPeriod(() => clock.now(), REPEAT_MS);
+  const isQuiet = (message: string, fields: LogFields = {}): boolean => {
+    const { error } = fields;
+    if (!(error instanceof BerthError)) return false;
     return (
-      error instanceof BerthError && (isTemporary(error) || error.code.startsWith('kube.')) && isOutage()
+      isExplained(error) || (error instanceof InputError && !due.isDue(identityOf(message, fields, error)))
     );
   };
-  return {
-    debug: (message, fields) => log.debug(message, fields),
-    info: (message, fields) => log.info(message, fields),
-    warn: (message, fields) => log[isQuiet(fields) ? 'debug' : 'warn'](message, fields),
-    error: (message, fields) => log[isQuiet(fields) ? 'debug' : 'error'](message, fields),
-    child: (fields) => quietLogger(log.child(fields), isOutage),
-  };
+  const quietOver = (inner: Logger, context: string): Logger => ({
+    debug: (message, fields) => inner.debug(message, fields),
+    info: (message, fields) => inner.info(message, fields),
+    warn: (message, fields) => inner[isQuiet(context + message, fields) ? 'debug' : 'warn'](message, fields),
+    error: (message, fields) =>
+      inner[isQuiet(context + message, fields) ? 'debug' : 'error'](message, fields),
+    child: (fields) => quietOver(inner.child(fields), `${context}${JSON.stringify(fields)} `),
+  });
+  return quietOver(log, '');
 }
 
-function isTemporary(error: BerthError): boolean {
-  return error instanceof TransientError || error instanceof ConflictError;
+/** Equal for the same failure of the same thing. Numbers, such as of attempts, do not count. */
+function identityOf(message: string, fields: LogFields, error: InputError): string {
+  const names = Object.values(fields).filter((value) => typeof value === 'string');
+  return JSON.stringify([message, ...names, error.message]);
 }

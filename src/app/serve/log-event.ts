@@ -63,8 +63,13 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
     case 'error':
       // The code that caught the error has logged it with more detail.
       return;
-    case 'ready':
-      log.info('everything was read and published once');
+    case 'ready': {
+      const { missing, publishes } = event;
+      if (missing.length > 0)
+        log.warn('the start is over, but not everything was read and published', { missing });
+      else if (publishes) log.info('everything was read and published once');
+      else log.info('everything was read once; another process publishes');
+    }
   }
 }
 

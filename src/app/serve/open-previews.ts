@@ -108,15 +108,15 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
     links,
     planOfTree: mergedPlansOf(opened),
     take: (event) => {
-      if (event.kind === 'push' || event.kind === 'other') return;
-      for (const { previews, url } of opened) {
-        if (!concernsRepository(event, url)) continue;
+      if (event.kind === 'push' || event.kind === 'other') return false;
+      const concerned = opened.filter(({ url }) => concernsRepository(event, url));
+      for (const { previews } of concerned) {
         if (event.kind === 'merge-group') groups.add(previews, event);
-        else if (event.kind === 'comment') {
-          // Other comments are ignored.
-          if (event.text.startsWith('/berth')) commands.add(previews, event);
-        } else previews.pullRequestChanged(event.number, event.head.commit);
+        else if (event.kind !== 'comment') previews.pullRequestChanged(event.number, event.head.commit);
+        // Other comments are ignored.
+        else if (event.text.startsWith('/berth')) commands.add(previews, event);
       }
+      return concerned.length > 0;
     },
     start: (supervisor, ready) => {
       supervisor.start('previews', async (signal) => {

@@ -7,9 +7,10 @@ import { sleep } from '../../runtime/sleep.ts';
 import { Supervisor } from '../../runtime/supervisor.ts';
 import type { WorkControllers } from '../../controllers/works/start-work-controllers.ts';
 import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
+import { becomeReady } from './become-ready.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
-import { type ControllerHttp, serveHttp } from './http/controller-http.ts';
+import { serveHttp } from './http/controller-http.ts';
 import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
 import { EventStream } from './http/event-stream.ts';
 import type { ControllerEvent, ControllerEventBody } from '../../controllers/events/controller-events.ts';
@@ -68,8 +69,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const { events, metrics, emit } = eventsOf(clock);
   const checkHub = (): Promise<number> => continuity.check();
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
-  const tools = { checkHub, readPublished, clock, log };
-  const prepared = elected && new PreparedLeadership({ inner: elected, ...tools });
+  const prepared = elected && new PreparedLeadership({ inner: elected, checkHub, readPublished, clock, log });
   const [options, leadership] = [{ ...serveOptions, leadership: prepared }, prepared ?? SOLE_LEADER];
   await tightenDirectory(options.dataDir, isControllerData, log);
   const state = openControllerState(options);
@@ -82,31 +82,32 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
       cache.restart();
       barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
-      loops.forEach(({ loop }) => loop.hubChanged(how));
+      sources.forEach((loop) => loop.hubChanged(how));
     },
   });
   const isHubRestored = (): boolean => continuity.wasRestored;
   const cache = serveCache(options, emit, continuity);
   const inventory = new HubInventory({ ...options, cache, decides: decidedPlacements(options) });
   const ledger = new SourceLedger(sha256, state.commits, options);
-  const publishedPlacements = new PublishedPlacements();
+  const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
   const barrier = barrierOf(options, inventory);
-  const arriving = new CommitsInProgress();
   const followed = followSources({ options, arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics };
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const kept = recordDeletions(options, emit, state);
-  const loops = await openSources(options, { ...kept, emit, events: followed, barrier, whenFirstPublished });
+  const kept = { ...recordDeletions(options, emit, state), emit };
+  const loops = await openSources(options, { ...kept, events: followed, barrier, whenFirstPublished });
   restoreDeleted(inventory.inputs, barrier, loops);
   const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
   const duties = startOptionalControllers({ ...parts, state });
+  const sources = loops.map(({ loop }) => loop);
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
-    ...{ pull: duties.pull, waves: duties.waves, previews, loops: loops.map(({ loop }) => loop) },
+    ...{ pull: duties.pull, waves: duties.waves, previews, loops: sources },
+    hubProblem: hubProblemOf(options, inventory),
     commitOf: (object) => ledger.sourceCommitOf(object),
     warnings: () => [inventory, decider, works, duties].flatMap((part) => [...(part?.warnings() ?? [])]),
   });
@@ -116,14 +117,14 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
   for (const part of [standby, prepared, cache, decider, ...loops]) part?.start(supervisor);
   if (options.works !== false) works = startWorks({ ...parts, continuity });
-  const ready = becomeReady({ ...parts, decider, standby, readiness, http }, supervisor.signal);
+  const ready = becomeReady({ ...parts, decider, standby, readiness, leadership, http, sources, supervisor });
   previews?.start(supervisor, ready);
   if (decider instanceof PublishPipeline) supervisor.start('warm-up', warmUpOf(inventory, clock, ready));
   return {
     events,
     url: http?.url,
     whenReady: () => ready,
-    reconcile: () => loops.forEach(({ loop }) => loop.reconcile()),
+    reconcile: () => sources.forEach((loop) => loop.reconcile()),
     close: async () => {
       await http?.close();
       await Promise.all([works?.close(), duties.close(), supervisor.close()]);
@@ -143,6 +144,10 @@ function eventsOf(clock: Clock) {
     metrics.record({ atMs: clock.now(), ...event });
   };
   return { events, metrics, emit };
+}
+
+function hubProblemOf({ hubProblem }: ServeOptions, inventory: HubInventory): () => string | undefined {
+  return hubProblem ?? (() => (inventory.problem() === undefined ? inventory.age() : undefined));
 }
 
 /** An embedded hub has no other scheduler. */
@@ -185,30 +190,6 @@ function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): 
 function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {
   return (signal: AbortSignal): Promise<void> =>
     Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
-}
-
-/** Reports when everything is ready, unless the controller was stopped before. */
-async function becomeReady(
-  parts: {
-    readonly decider: PublishPipeline | UpstreamDecisions;
-    readonly standby: Standby | undefined;
-    readonly publishedPlacements: PublishedPlacements;
-    readonly readiness: Readiness;
-    readonly http: ControllerHttp | undefined;
-    readonly emit: (event: ControllerEventBody) => void;
-  },
-  signal: AbortSignal,
-): Promise<void> {
-  const { decider, standby, publishedPlacements, readiness, http, emit } = parts;
-  const sourcesRead = readiness.whenSourcesRead(signal);
-  await decider.whenSettled(signal);
-  await standby?.whenSettled(signal);
-  // The plugin endpoint is available from here on, even if a forge is down.
-  if (!signal.aborted) publishedPlacements.markComplete();
-  await sourcesRead;
-  if (signal.aborted) return;
-  emit({ kind: 'ready' });
-  http?.prepare();
 }
 
 /** Starts what decides: Berth's engine with the publisher, or a reader of the decisions of OCM's controller. */

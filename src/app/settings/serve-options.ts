@@ -12,6 +12,8 @@ import type { Leadership } from '../../runtime/leader-election/leadership.ts';
 export interface ServeOptions {
   /** The client of the hub. With leader election, it refuses writes while this process may not write. */
   readonly api: KubeApi;
+  /** Why the hub can neither be read nor written at present. Default: the age of what was read tells. */
+  readonly hubProblem?: (() => string | undefined) | undefined;
   /** Which replica writes. Default: this process always writes. */
   readonly leadership?: Leadership | undefined;
   readonly sources: readonly ServeSource[];

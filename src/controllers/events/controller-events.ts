@@ -105,6 +105,12 @@ export type ControllerEventBody =
   | { readonly kind: 'error'; readonly where: string; readonly error: unknown }
   /**
    * Every source was read or failed, and every placement was processed once, by this process or the
-   * leader.
+   * leader. If something is missing, the event comes again when nothing is.
    */
-  | { readonly kind: 'ready' };
+  | {
+      readonly kind: 'ready';
+      /** What could not be read or published yet, in words. */
+      readonly missing: readonly string[];
+      /** Whether this process publishes: it leads, and no other controller decides. */
+      readonly publishes: boolean;
+    };

@@ -192,6 +192,11 @@ export class PublishPipeline {
     }
   }
 
+  /** Decisions that cannot be written, in words. */
+  unpublished(): readonly string[] {
+    return this.#problems.warnings();
+  }
+
   /** Reports decisions that cannot be written, and pages that another program writes as well. */
   warnings(): readonly string[] {
     const rivals = rivalPlacements(this.#states.entries(), this.#options.clock.now());

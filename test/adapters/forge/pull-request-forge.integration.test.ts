@@ -6,7 +6,8 @@ import { forgeOfUrl } from '../../../src/adapters/forge/forge-of-url.ts';
 import { openForge } from '../../../src/adapters/forge/open-forge.ts';
 import { FORGE_PROVIDERS } from '../../../src/adapters/forge/request/forge-providers.ts';
 import { concernsRepository } from '../../../src/adapters/forge/request/repository-url.ts';
-import { webhookHandler } from '../../../src/adapters/forge/webhook/webhook-handler.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { RECEIVED, webhookHandler } from '../../../src/adapters/forge/webhook/webhook-handler.ts';
 import type { CommitStatus, PullRequestForge, RepositoryPermission } from '../../../src/core/ports.ts';
 import type { FakeForge, ForgeRight, PullEvent } from '../../fakes/forges/fake-forge.ts';
 import { FAKE_FORGES } from '../../fakes/forges/fake-forges.ts';
@@ -228,8 +229,11 @@ describe.each(FORGE_PROVIDERS)('pull requests at %s', (provider) => {
       events = [];
       const providers = { [webhook]: { secrets: [SECRET] } };
       const handle = webhookHandler({
-        ...{ providers, nowMs: () => 0 },
-        onEvent: (event) => void events.push(event),
+        ...{ providers, nowMs: () => 0, log: new SilentLogger() },
+        onEvent: (event) => {
+          events.push(event);
+          return RECEIVED;
+        },
       });
       endpoint = http.createServer((request, response) => void handle(request, response));
       await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve));

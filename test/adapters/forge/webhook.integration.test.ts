@@ -6,8 +6,9 @@ import { parseWebhook } from '../../../src/adapters/forge/webhook/parse-webhook.
 import { sameRepository } from '../../../src/adapters/forge/request/repository-url.ts';
 import { verifyWebhook } from '../../../src/adapters/forge/webhook/verify-webhook.ts';
 import type { WebhookEvent, WebhookProvider } from '../../../src/adapters/forge/event/webhook-event.ts';
-import { webhookHandler } from '../../../src/adapters/forge/webhook/webhook-handler.ts';
+import { RECEIVED, webhookHandler } from '../../../src/adapters/forge/webhook/webhook-handler.ts';
 import type { WebhookHandlerOptions } from '../../../src/adapters/forge/webhook/webhook-handler.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
 
 const SECRET = 's3cret';
 const NOW = 1_772_000_000_000;
@@ -85,7 +86,7 @@ const PARSED: readonly [
   WebhookProvider,
   Record<string, string>,
   unknown,
-  Partial<WebhookEvent> | undefined,
+  Partial<ReturnType<typeof parseWebhook>>,
 ][] = [
   [
     'GitHub push',
@@ -236,24 +237,37 @@ const PARSED: readonly [
     { ref: { toString: 'x' }, after: ['x'], repository: 'x', __proto__: { a: 1 } },
     { kind: 'push', ref: undefined, commit: undefined, repositoryUrls: [] },
   ],
-  ['no event', 'github', {}, {}, undefined],
+  ['no event', 'github', {}, {}, { kind: 'not-understood', status: 400 }],
 ];
 
 describe('reading webhooks', () => {
   it.each(PARSED)('%s', (...[, provider, headers, payload, want]) => {
-    const event = parseWebhook(provider, headers, Buffer.from(JSON.stringify(payload)));
-    if (want === undefined) expect(event).toBeUndefined();
-    else expect(event).toMatchObject(want);
+    expect(parseWebhook(provider, headers, Buffer.from(JSON.stringify(payload)))).toMatchObject(want);
   });
 
   it.each(['[]', '"x"', 'null', '{', '\u0000'])('refuses %j', (body) => {
-    expect(parseWebhook('github', { 'x-github-event': 'push' }, Buffer.from(body))).toBeUndefined();
+    const headers = { 'x-github-event': 'push', 'content-type': 'application/json' };
+    expect(parseWebhook('github', headers, Buffer.from(body))).toMatchObject({
+      kind: 'not-understood',
+      status: 400,
+    });
   });
 
   it.each([
     ['https://Forge.example/team/fleet.git', 'git@forge.example:team/fleet', true],
     ['ssh://git@forge.example:2222/team/fleet.git', 'https://forge.example/team/fleet/', true],
+    ['https://forge.example/team/fleet.GIT/', 'git@forge.example:/Team/Fleet', true],
+    ['ssh://git@ssh.github.com:443/team/fleet.git', 'https://github.com/team/fleet', true],
+    ['ssh://git@altssh.gitlab.com:443/team/fleet.git', 'https://gitlab.com/team/fleet', true],
+    ['https://forge.example/scm/TEAM/fleet.git', 'ssh://git@forge.example:7999/team/fleet.git', true],
     ['https://dev.azure.com/o/p/_git/r', 'git@ssh.dev.azure.com:v3/o/p/r', true],
+    ['https://o@dev.azure.com/o/p/_git/r', 'https://o.visualstudio.com/DefaultCollection/p/_git/r', true],
+    ['https://o.visualstudio.com/p/_git/r', 'o@vs-ssh.visualstudio.com:v3/o/p/r', true],
+    ['https://dev.azure.com/o/_git/r', 'git@ssh.dev.azure.com:v3/o/r/r', true],
+    ['https://o.visualstudio.com/_git/r', 'https://dev.azure.com/o/r/_git/r', true],
+    ['https://dev.azure.com/o/_git/r', 'https://dev.azure.com/o/p/_git/r', false],
+    ['https://o.visualstudio.com/p/_git/r', 'https://dev.azure.com/other/p/_git/r', false],
+    ['https://azure.example/tfs/c/p/_git/r', 'ssh://azure.example:22/tfs/c/p/_git/r', true],
     ['https://forge.example/team/fleet', 'https://forge.example/team/fleet2', false],
     ['https://forge.example/team/fleet', 'https://other.example/team/fleet', false],
     ['nonsense', 'nonsense', false],
@@ -273,7 +287,11 @@ describe('the webhook endpoint', () => {
     const handle = webhookHandler({
       providers: { github: { secrets: [SECRET] } },
       nowMs: () => NOW,
-      onEvent: (event) => events.push(event),
+      log: new SilentLogger(),
+      onEvent: (event) => {
+        events.push(event);
+        return RECEIVED;
+      },
       ...over,
     });
     server = http.createServer((request, response) => void handle(request, response));
@@ -304,7 +322,7 @@ describe('the webhook endpoint', () => {
     expect(await post('github', '{}', signed('{ }'))).toBe(401);
     expect(await post('gitlab', '{}', { 'x-gitlab-token': '' })).toBe(404);
     expect(await post('toString', '{}')).toBe(404);
-    expect(await post('github', '[', signed('['))).toBe(400);
+    expect(await post('github', '[', { ...signed('['), 'content-type': 'application/json' })).toBe(400);
     expect((await fetch(`${base}/github`)).status).toBe(405);
     const long = 'x'.repeat(101);
     expect(await post('github', long, signed(long))).toBe(413);

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -14,6 +14,7 @@ interface LogLine {
   readonly level: string;
   readonly msg: string;
   readonly awaySeconds?: number;
+  readonly listen?: string;
 }
 
 describe('what is logged while the hub is away', () => {
@@ -49,11 +50,16 @@ describe('what is logged while the hub is away', () => {
     return { lines };
   }
 
-  async function outage(lines: () => LogLine[], isOver: (since: LogLine[]) => boolean): Promise<LogLine[]> {
+  async function outage(
+    lines: () => LogLine[],
+    isOver: (since: LogLine[]) => boolean,
+    whileAway = (): Promise<void> => Promise.resolve(),
+  ): Promise<LogLine[]> {
     const before = lines().length;
     const { port } = hub;
     await hub.close();
     await expect.poll(() => lines().slice(before).length, { timeout: OUTAGE_PATIENCE_MS }).toBe(1);
+    await whileAway();
     // fixed wait: long enough that everything that follows the hub has failed several times
     await new Promise((resolve) => setTimeout(resolve, 4_000));
     hub = await startHub({ dataDir: join(dir, 'hub'), listen: { port } });
@@ -68,6 +74,8 @@ describe('what is logged while the hub is away', () => {
   const texts = (lines: readonly LogLine[]) => lines.map(({ level, msg }) => `${level} ${msg}`);
 
   it('berth serve says once that it is away, and once that it is back, with the time', async () => {
+    const tokens = join(dir, 'tokens');
+    writeFileSync(tokens, 'a-token-of-this-test\n', { mode: 0o600 });
     git.commit({
       ...baseFiles,
       'namespaces.yaml': yaml(...['c1', 'c2', 'c3'].map(namespace)),
@@ -76,15 +84,38 @@ describe('what is logged while the hub is away', () => {
     const { lines } = run(
       ...['serve', '--repo', `fleet=${git.path}`, '--kubeconfig', hub.adminKubeconfigPath],
       ...['--data', join(dir, 'data'), '--embedded', '--leader-elect', '--poll', '1s'],
+      ...['--listen', '127.0.0.1:0', '--token-file', tokens],
     );
+    const url = () => lines().find(({ listen }) => listen !== undefined)?.listen ?? '';
+    const readyz = async () => (await fetch(`${url()}/readyz`)).text();
+    const status = async () => {
+      const { io, stdout } = makeCliIo({});
+      return {
+        code: await runCli(['status', '--server', url(), '--token-file', tokens], io),
+        text: stdout(),
+      };
+    };
     const has = (text: string) => lines().some(({ msg }) => msg === text);
     await expect.poll(() => has('everything was read and published once')).toBe(true);
     await expect.poll(() => lines().filter(({ msg }) => msg === 'work written').length).toBeGreaterThan(2);
+    expect(await readyz()).not.toContain('hub');
+    // Git has no new commit while the hub is away.
+    const whileAway = async (): Promise<void> => {
+      expect(await readyz()).toMatch(/^ok\n(.*\n)*the hub cannot be read or written: see berth status$/m);
+      expect(await status()).toMatchObject({
+        code: 1,
+        text: expect.stringMatching(
+          /^Warning: hub: the API server http\S+ has not answered for \d+ s;/m,
+        ) as string,
+      });
+    };
     // Its own next commit shows that it works again.
-    const since = await outage(lines, (now) => {
+    const isOver = (now: LogLine[]): boolean => {
       if (now.length === 2) git.commit({ 'other.yaml': yaml(placement('other')) });
       return now.some(({ msg }) => msg === 'decision published');
-    });
+    };
+    const since = await outage(lines, isOver, whileAway);
+    expect(await readyz()).not.toContain('hub');
     expect(texts(since).filter((text) => text.startsWith('warn') || text.includes('API server'))).toEqual(
       told,
     );

@@ -31,6 +31,23 @@ describe('the log', () => {
     });
   });
 
+  it.each([
+    [[], true, 'info', 'everything was read and published once'],
+    [[], false, 'info', 'everything was read once; another process publishes'],
+    [
+      ['source a could not be read'],
+      true,
+      'warn',
+      'the start is over, but not everything was read and published',
+    ],
+  ] as const)('says what the start achieved: missing %j, publishes %s', (missing, publishes, level, msg) => {
+    expect(logged({ atMs: 0, kind: 'ready', missing, publishes })).toMatchObject({
+      level,
+      msg,
+      ...(missing.length > 0 && { missing }),
+    });
+  });
+
   it('hides what is called a token', () => {
     const lines: string[] = [];
     const log = createLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } });

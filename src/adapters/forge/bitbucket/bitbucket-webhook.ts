@@ -51,8 +51,10 @@ export function parseBitbucket(payload: ResponseFields, event: string | undefine
 }
 
 function cloudPush(payload: ResponseFields) {
-  const name = onlyRef(payload, ['push', 'changes'], ['new', 'name']);
-  const folder = payload.text('push', 'changes', 0, 'new', 'type') === 'tag' ? 'tags' : 'heads';
+  // A deleted branch or tag has no new state.
+  const state = payload.text('push', 'changes', 0, 'new', 'name') === undefined ? 'old' : 'new';
+  const name = onlyRef(payload, ['push', 'changes'], [state, 'name']);
+  const folder = payload.text('push', 'changes', 0, state, 'type') === 'tag' ? 'tags' : 'heads';
   return {
     ...(name !== undefined && { ref: `refs/${folder}/${name}` }),
     commit: commitId(payload.text('push', 'changes', 0, 'new', 'target', 'hash')),

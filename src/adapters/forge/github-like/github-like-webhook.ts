@@ -32,6 +32,8 @@ export function parseGitHubLike(
       ref: payload.text('ref'),
       commit: commitId(payload.text('after')),
     };
+  if (event === 'create' || event === 'delete')
+    return { kind: 'push', repositoryUrls, ref: createdRef(payload), commit: undefined };
   const action = payload.text('action') ?? '';
   const other = { kind: 'other', event: `${event} ${action}` } as const;
   if (event === 'issue_comment') return parseGitHubLikeComment(payload, repositoryUrls) ?? other;
@@ -50,6 +52,13 @@ export function parseGitHubLike(
     },
     base: { branch: payload.text('pull_request', 'base', 'ref') },
   };
+}
+
+/** The full ref of a branch or tag that was created or deleted. */
+function createdRef(payload: ResponseFields): string | undefined {
+  const [ref, type] = [payload.text('ref'), payload.text('ref_type')];
+  if (ref === undefined || ref.startsWith('refs/')) return ref;
+  return type === 'branch' || type === 'tag' ? `refs/${type === 'tag' ? 'tags' : 'heads'}/${ref}` : undefined;
 }
 
 /** A new comment on a pull request. Undefined for one on an issue, and for an edited one. */

@@ -1,27 +1,47 @@
-import { commitId } from '../event/event-fields.ts';
+import { commitId, onlyRef } from '../event/event-fields.ts';
 import type { WebhookEvent } from '../event/webhook-event.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
 
+/** The kinds of events that are used, as the body names them, by the header of a hook of a project or group. */
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['Push Hook', 'push'],
+  ['Tag Push Hook', 'tag_push'],
+  ['Merge Request Hook', 'merge_request'],
+  ['Note Hook', 'note'],
+]);
+/** A hook of the administrator, for all projects. Only the body says which event it is. */
+const SYSTEM_HOOK = 'System Hook';
+
 /**
- * Source: docs.gitlab.com/user/project/integrations/webhook_events.
+ * Source: docs.gitlab.com/user/project/integrations/webhook_events; docs.gitlab.com/administration/system_hooks.
  * @returns undefined if it is not a webhook event
  */
-export function parseGitLab(payload: ResponseFields, event: string | undefined): WebhookEvent | undefined {
+export function parseGitLab(payload: ResponseFields, header: string | undefined): WebhookEvent | undefined {
+  if (header === undefined) return undefined;
+  const event = header === SYSTEM_HOOK ? `${header} ${kindInBody(payload) ?? ''}`.trimEnd() : header;
+  const kind = header === SYSTEM_HOOK ? kindInBody(payload) : KINDS.get(header);
+  const other = { kind: 'other', event } as const;
   const repositoryUrls = payload.texts(
     ['project', 'git_http_url'],
     ['project', 'git_ssh_url'],
     ['project', 'web_url'],
   );
-  if (event === 'Push Hook' || event === 'Tag Push Hook')
+  if (kind === 'push' || kind === 'tag_push')
     return {
       kind: 'push',
       repositoryUrls,
       ref: payload.text('ref'),
       commit: commitId(payload.text('after')),
     };
-  if (event === 'Note Hook')
-    return parseNote(payload, repositoryUrls) ?? { kind: 'other', event: 'Note Hook' };
-  if (event !== 'Merge Request Hook') return event === undefined ? undefined : { kind: 'other', event };
+  if (kind === 'repository_update')
+    return {
+      kind: 'push',
+      repositoryUrls,
+      ref: onlyRef(payload, ['changes'], ['ref']),
+      commit: commitId(payload.text('changes', 0, 'after')),
+    };
+  if (kind === 'note') return parseNote(payload, repositoryUrls) ?? other;
+  if (kind !== 'merge_request') return other;
   const action = payload.text('object_attributes', 'action') ?? '';
   const number = payload.number('object_attributes', 'iid');
   const closed = action === 'close' || action === 'merge';
@@ -38,6 +58,11 @@ export function parseGitLab(payload: ResponseFields, event: string | undefined):
     },
     base: { branch: payload.text('object_attributes', 'target_branch') },
   };
+}
+
+/** System Hooks name events in `event_name`; those that hooks of projects have, too, in `object_kind`. */
+function kindInBody(payload: ResponseFields): string | undefined {
+  return payload.text('object_kind') ?? payload.text('event_name');
 }
 
 /** A new comment on a merge request. Undefined for one elsewhere, for an edited one, and for a system note. */

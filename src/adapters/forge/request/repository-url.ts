@@ -14,8 +14,8 @@ export function concernsRepository(
 
 /**
  * Whether two addresses name the same repository. `https://Forge.example/team/fleet.git`,
- * `ssh://git@forge.example/team/fleet` and `git@forge.example:team/fleet.git` do. Scheme, user, port, the case of the
- * host and a trailing `.git` are ignored.
+ * `ssh://git@forge.example/team/fleet` and `git@forge.example:team/fleet.git` do. Scheme, user, port, case and a
+ * trailing `.git` are ignored.
  */
 export function sameRepository(a: string, b: string): boolean {
   const left = repositoryKey(a);
@@ -34,11 +34,31 @@ function repositoryKey(text: string): string | undefined {
 }
 
 function keyOf(host: string, path: string): string {
-  const plain = path.replace(/^\/+|\/+$/g, '').replace(/\.git$/, '');
-  // Azure DevOps writes ssh paths as v3/org/project/repo and https ones as org/project/_git/repo.
-  // Bitbucket Data Center writes https paths as scm/project/repo and ssh ones as project/repo.
-  const normalized = plain.replace(/^(?:v3|scm)\//, '').replace('/_git/', '/');
-  return `${host.toLowerCase().replace(/^ssh\./, '')}/${normalized.toLowerCase()}`;
+  const plain = path
+    .toLowerCase()
+    .replace(/^\/+|\/+$/g, '')
+    .replace(/\.git$/, '');
+  // Forges have a second host for ssh on port 443: ssh.github.com, altssh.gitlab.com, altssh.bitbucket.org.
+  const name = host.toLowerCase().replace(/^(?:alt)?ssh\./, '');
+  // Bitbucket Data Center writes https paths as scm/project/repo and ssh ones as project/repo; Azure DevOps Server writes
+  // _git before the repository, but not for ssh.
+  return azureKey(name, plain) ?? `${name}/${plain.replace(/^scm\//, '').replace('/_git/', '/')}`;
+}
+
+/**
+ * Azure DevOps has two hosts, and paths of https and of ssh: dev.azure.com/org/project/_git/repo,
+ * org.visualstudio.com/DefaultCollection/project/_git/repo, and v3/org/project/repo at either. The project is left out
+ * where the repository has its name.
+ */
+function azureKey(host: string, path: string): string | undefined {
+  const parts = path.replace(/^v3\//, '').split('/');
+  const older = /^([^.]+)\.visualstudio\.com$/.exec(host)?.[1];
+  if (older !== undefined && older !== 'vs-ssh') parts.unshift(older);
+  else if (host !== 'dev.azure.com' && older === undefined) return undefined;
+  const [organization, ...rest] = parts.filter((part) => part !== 'defaultcollection');
+  const names = rest.filter((part) => part !== '_git');
+  const [project, repository = project] = names;
+  return ['dev.azure.com', organization, project, repository].join('/');
 }
 
 function decoded(path: string): string {

@@ -6,15 +6,35 @@ import type { WebhookEvent, WebhookHeaders, WebhookProvider } from '../event/web
 import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
 import { parseGitLab } from '../gitlab/gitlab-webhook.ts';
 import { ResponseFields } from '../request/response-fields.ts';
+import { type NotUnderstood, webhookPayload } from './webhook-body.ts';
 
-/** Parses the body of an authentic webhook. Undefined if it is not an event of the provider. */
+/** Where each forge names the event of a delivery: one of these headers, or a field of the body. */
+const EVENT_IN: Readonly<Record<WebhookProvider, string>> = {
+  github: 'header X-GitHub-Event',
+  gitea: 'header X-Forgejo-Event or X-Gitea-Event',
+  gitlab: 'header X-Gitlab-Event',
+  bitbucket: 'header X-Event-Key',
+  'azure-devops': 'field eventType',
+  generic: 'event',
+};
+
+/** Parses the body of an authentic webhook. */
 export function parseWebhook(
   provider: WebhookProvider,
   headers: WebhookHeaders,
   body: Buffer,
+): WebhookEvent | NotUnderstood {
+  const payload = webhookPayload(provider, headers, body);
+  if (!(payload instanceof ResponseFields)) return payload;
+  const message = `it has no ${EVENT_IN[provider]}: this address expects webhooks of ${provider}`;
+  return parseEvent(provider, headers, payload) ?? { kind: 'not-understood', status: 400, message };
+}
+
+function parseEvent(
+  provider: WebhookProvider,
+  headers: WebhookHeaders,
+  payload: ResponseFields,
 ): WebhookEvent | undefined {
-  const payload = parseJson(body);
-  if (payload === undefined) return undefined;
   switch (provider) {
     case 'github':
       return parseGitHubLike(payload, headerOf(headers, 'x-github-event'));
@@ -31,18 +51,6 @@ export function parseWebhook(
       return parseAzure(payload);
     case 'generic':
       return parseGeneric(payload);
-  }
-}
-
-function parseJson(body: Buffer): ResponseFields | undefined {
-  if (body.length === 0) return new ResponseFields({});
-  try {
-    const value: unknown = JSON.parse(body.toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? new ResponseFields(value)
-      : undefined;
-  } catch {
-    return undefined;
   }
 }
 

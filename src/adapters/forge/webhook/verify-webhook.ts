@@ -1,4 +1,5 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { formPayload } from './webhook-body.ts';
 import { headerOf } from '../event/webhook-event.ts';
 import type { WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts';
 
@@ -15,7 +16,10 @@ export const DEFAULT_SIGNATURE_HEADER = 'x-signature-256';
 /** The maximum age of a signed timestamp. */
 const MAX_AGE_MS = 5 * 60_000;
 
-/** Whether the sender of the request knows a secret. Compares in constant time, and verifies the bytes as they arrived. */
+/**
+ * Whether the sender of the request knows a secret. Compares in constant time, and verifies the bytes as they arrived;
+ * Gitea and Forgejo sign the JSON text, also of a form.
+ */
 export function verifyWebhook(
   provider: WebhookProvider,
   request: { readonly headers: WebhookHeaders; readonly body: Buffer; readonly nowMs: number },
@@ -27,6 +31,38 @@ export function verifyWebhook(
   return secrets.some((secret) => verifyWithSecret(provider, request, { username, signatureHeader, secret }));
 }
 
+/** The headers in which a forge proves that it knows the secret, in the spelling of its documentation. */
+function proofHeaders(provider: WebhookProvider, { signatureHeader }: WebhookSecrets): readonly string[] {
+  switch (provider) {
+    case 'github':
+      return ['X-Hub-Signature-256'];
+    case 'bitbucket':
+      return ['X-Hub-Signature'];
+    case 'generic':
+      return [signatureHeader ?? DEFAULT_SIGNATURE_HEADER];
+    case 'gitea':
+      return ['X-Forgejo-Signature', 'X-Gitea-Signature', 'X-Hub-Signature-256'];
+    case 'gitlab':
+      return ['X-Gitlab-Token', 'Webhook-Signature'];
+    case 'azure-devops':
+      return ['Authorization'];
+  }
+}
+
+/** Why a request is not authentic, for the one who set up the webhook. */
+export function refusalOf(
+  provider: WebhookProvider,
+  headers: WebhookHeaders,
+  config: WebhookSecrets,
+): string {
+  const names = proofHeaders(provider, config);
+  // Gitea and Forgejo send an empty signature for a webhook without a secret.
+  const isProven = names.some((name) => (headerOf(headers, name.toLowerCase()) ?? '') !== '');
+  return isProven
+    ? `the secret is wrong: ${names.join(' or ')} fits none of the secrets in Berth's file`
+    : `the secret is missing: set it in the settings of the webhook, so that the forge sends ${names.join(' or ')}`;
+}
+
 function verifyWithSecret(
   provider: WebhookProvider,
   {
@@ -36,8 +72,8 @@ function verifyWithSecret(
   }: { readonly headers: WebhookHeaders; readonly body: Buffer; readonly nowMs: number },
   { secret, username, signatureHeader }: Omit<WebhookSecrets, 'secrets'> & { readonly secret: string },
 ): boolean {
-  const signed = (name: string): boolean =>
-    isEqual(headerOf(headers, name), `sha256=${hmacHex(secret, body)}`);
+  const signed = (name: string, text: Buffer | string = body): boolean =>
+    isEqual(headerOf(headers, name), `sha256=${hmacHex(secret, text)}`);
   switch (provider) {
     case 'github':
       return signed('x-hub-signature-256');
@@ -47,7 +83,10 @@ function verifyWithSecret(
       return signed((signatureHeader ?? DEFAULT_SIGNATURE_HEADER).toLowerCase());
     case 'gitea': {
       const bare = headerOf(headers, 'x-forgejo-signature') ?? headerOf(headers, 'x-gitea-signature');
-      return bare === undefined ? signed('x-hub-signature-256') : isEqual(bare, hmacHex(secret, body));
+      const texts = [body, formPayload(provider, headers, body) ?? body];
+      return texts.some((text) =>
+        bare === undefined ? signed('x-hub-signature-256', text) : isEqual(bare, hmacHex(secret, text)),
+      );
     }
     case 'gitlab':
       return headerOf(headers, 'webhook-signature') === undefined
@@ -80,7 +119,7 @@ function verifyStandardWebhook(
     .some((signature) => isEqual(signature, `v1,${mac}`));
 }
 
-function hmacHex(secret: string, body: Buffer): string {
+function hmacHex(secret: string, body: Buffer | string): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 

@@ -35,7 +35,7 @@ export interface ConnectionOptions {
   /** Used instead of the impersonated user in the kubeconfig. */
   readonly impersonate: ImpersonatedUser | undefined;
   /** Is notified of each request whether it was answered. */
-  readonly outage?: Pick<ServerOutage, 'answered' | 'failed'> | undefined;
+  readonly outage?: Pick<ServerOutage, 'answered' | 'failed' | 'refused'> | undefined;
 }
 
 /**
@@ -75,13 +75,16 @@ export class KubeConnection {
     const used = await this.#currentCredentials();
     const response = await this.#send(request, used);
     if (response.statusCode !== 401) return response;
+    const { outage } = this.#options;
     const renewed = await this.#renewedCredentials(used).catch((error: unknown) => {
       response.body.resume();
+      outage?.refused();
       throw noOtherCredentials(request, error);
     });
-    if (renewed === undefined) return response;
-    response.body.resume();
-    return this.#send(request, renewed);
+    if (renewed !== undefined) response.body.resume();
+    const last = renewed === undefined ? response : await this.#send(request, renewed);
+    if (last.statusCode === 401) outage?.refused();
+    return last;
   }
 
   /** Requests in progress fail now, and all later ones fail as well. */

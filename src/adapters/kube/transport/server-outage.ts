@@ -1,5 +1,6 @@
-import { TransientError } from '../../../core/errors.ts';
+import { type BerthError, ConflictError, TransientError } from '../../../core/errors.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
+import { OncePerPeriod } from '../../../runtime/once-per-period.ts';
 
 export interface ServerOutageOptions {
   /** The address of the API server, for messages. */
@@ -10,9 +11,11 @@ export interface ServerOutageOptions {
 
 /** How long a server may take after its start until it serves every request. */
 const STARTING_MS = 20_000;
+const REFUSAL_PERIOD_MS = 60_000;
 
 /**
- * Reports once that an API server does not answer, and once that it answers again. An outage starts with a request
+ * Reports once that an API server does not answer, and once that it answers again; and once a minute that it refuses the
+ * credentials, however many requests fail because of it. An outage starts with a request
  * without a response while no other request is answered. It ends with a response that proves that the server can read its
  * storage: opening a watch and a status of 500 or more do not prove that.
  */
@@ -21,9 +24,12 @@ export class ServerOutage {
   #answeredAtMs = -Infinity;
   #sinceMs: number | undefined;
   #endedAtMs = -Infinity;
+  #refusesCredentials = false;
+  readonly #refusals: OncePerPeriod;
 
   constructor(options: ServerOutageOptions) {
     this.#options = options;
+    this.#refusals = new OncePerPeriod(() => options.clock.now(), REFUSAL_PERIOD_MS);
   }
 
   get isOn(): boolean {
@@ -38,9 +44,34 @@ export class ServerOutage {
     return this.isOn || this.#options.clock.now() - this.#endedAtMs < STARTING_MS;
   }
 
+  /** Whether what was reported explains this failure of a request. */
+  explains(error: BerthError): boolean {
+    if (error.code === UNAUTHORIZED) return this.#refusesCredentials;
+    const mayBeOfOutage =
+      error instanceof TransientError || error instanceof ConflictError || error.code.startsWith('kube.');
+    return mayBeOfOutage && this.explainsFailures;
+  }
+
+  /** Why nothing can be read or written at present; undefined if the server works. */
+  get problem(): string | undefined {
+    const { clock, server } = this.#options;
+    if (this.#sinceMs !== undefined)
+      return `the API server ${server} has not answered for ${Math.round((clock.now() - this.#sinceMs) / 1_000)} s`;
+    return this.#refusesCredentials ? `the API server ${server} refuses the credentials` : undefined;
+  }
+
+  /** A request was answered with 401, and there are no other credentials. */
+  refused(): void {
+    this.#refusesCredentials = true;
+    const { log, server } = this.#options;
+    if (this.#refusals.isDue(server))
+      log.warn('API server refuses the credentials; requests are retried', { server, hint: REFUSAL_HINT });
+  }
+
   /** A request other than a watch was answered. */
   answered(statusCode: number): void {
     if (statusCode >= 500) return;
+    if (statusCode !== 401) this.#refusesCredentials = false;
     const { clock, log, server } = this.#options;
     this.#answeredAtMs = clock.now();
     if (this.#sinceMs === undefined) return;
@@ -58,6 +89,9 @@ export class ServerOutage {
   }
 }
 
+const UNAUTHORIZED = 'kube.unauthorized';
+const REFUSAL_HINT =
+  'the credentials in the kubeconfig have expired, were revoked, or are for another server';
 const NO_ANSWER: ReadonlySet<string> = new Set(['kube.network', 'kube.timeout']);
 
 function isNoAnswer(error: unknown): boolean {

@@ -31,13 +31,18 @@ export interface ControllerHttpOptions {
   readonly waves?: Pick<RunningWaves, 'readWaves' | 'held'> | undefined;
   /** Absent: pull requests get no previews. */
   readonly previews?: PreviewParts | undefined;
+  /** Why what is known of the hub may be outdated; undefined while its changes arrive. */
+  readonly hubProblem: () => string | undefined;
   readonly warnings: () => readonly string[];
 }
 
 /** The parts of pull request previews that are served. */
 export interface PreviewParts {
-  /** Returns immediately. */
-  take(event: WebhookEvent): void;
+  /**
+   * Returns immediately.
+   * @returns whether pull requests of the repository get previews
+   */
+  take(event: WebhookEvent): boolean;
   readonly reports: Pick<ReportFiles, 'read'>;
   readonly links: Pick<PreviewLinks, 'isValid'>;
 }

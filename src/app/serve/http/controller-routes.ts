@@ -31,7 +31,7 @@ export function controllerRoutes(
     response
       .status(problem === undefined ? 200 : 503)
       .type('text')
-      .send(problem ?? readyText(parts));
+      .send(problem === undefined ? readyText(parts) : [problem, ...hubLine(parts)].join('\n'));
   });
   if (parts.options.http?.protectMetrics === true) routes.use('/metrics', requireScope(tokens, 'metrics'));
   routes.get('/metrics', async (_request, response) => {
@@ -83,13 +83,20 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
 }
 
 /** Contains only names, because the caller has shown no token. */
-function readyText({ loops, leadership }: ControllerHttpOptions): string {
+function readyText(parts: ControllerHttpOptions): string {
+  const { loops, leadership } = parts;
   const unread = loops.map((loop) => loop.status()).filter(({ content }) => content === undefined);
   return [
     'ok',
     ...electionLine(leadership.status()),
+    ...hubLine(parts),
     ...unread.map(({ name }) => `source ${name} could not be read yet: see berth status`),
   ].join('\n');
+}
+
+/** An outage of the hub takes nothing out of service: what is published stays valid. */
+function hubLine({ hubProblem }: ControllerHttpOptions): readonly string[] {
+  return hubProblem() === undefined ? [] : ['the hub cannot be read or written: see berth status'];
 }
 
 function electionLine(status: LeadershipStatus | undefined): readonly string[] {

@@ -49,17 +49,22 @@ export function controllerStatus(parts: {
   readonly inventory: HubInventory;
   readonly publishedPlacements: PublishedPlacements;
   readonly loops: readonly GitLoop[];
+  readonly hubProblem: () => string | undefined;
   readonly warnings: () => readonly string[];
   readonly readiness: Readiness;
   readonly leadership: Leadership;
 }): ControllerStatus {
   const problem = parts.readiness.problem();
+  const hub = parts.hubProblem();
   return {
     ready: problem === undefined,
     problem,
     schedule: parts.options.schedule ?? 'berth',
     leadership: parts.leadership.status(),
-    warnings: parts.warnings(),
+    warnings: [
+      ...(hub === undefined ? [] : [`hub: ${hub}; what is published stays as it is`]),
+      ...parts.warnings(),
+    ],
     sources: parts.loops.map((loop) => sourceReport(loop)),
     placements: parts.inventory.placements.store
       .list()

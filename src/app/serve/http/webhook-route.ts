@@ -1,16 +1,25 @@
 import type { RequestHandler } from 'express';
 import { concernsRepository } from '../../../adapters/forge/request/repository-url.ts';
-import type { WebhookEvent } from '../../../adapters/forge/event/webhook-event.ts';
+import type { WebhookProvider } from '../../../adapters/forge/event/webhook-event.ts';
 import type { WebhookSecrets } from '../../../adapters/forge/webhook/verify-webhook.ts';
-import { webhookHandler } from '../../../adapters/forge/webhook/webhook-handler.ts';
+import {
+  RECEIVED,
+  type UsedEvent,
+  type WebhookAnswer,
+  webhookHandler,
+} from '../../../adapters/forge/webhook/webhook-handler.ts';
 import { InputError } from '../../../core/errors.ts';
+import { printable } from '../../../core/model/printable.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
 import { SecretFile } from '../../../runtime/files/secret-file.ts';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import { forwardToLeader, isAboutPullRequest } from './forward-to-leader.ts';
+import { forwardToLeader } from './forward-to-leader.ts';
 
-/** A push to a followed repository makes its sources fetch now. Polling covers lost deliveries. */
+/**
+ * A push to a followed repository makes its sources fetch now. Polling covers lost deliveries. Pull requests concern the
+ * leader alone: a standby forwards them.
+ */
 export function webhookRoute({
   options,
   loops,
@@ -18,33 +27,54 @@ export function webhookRoute({
   leadership,
 }: ControllerHttpOptions): RequestHandler {
   const files = Object.entries(options.http?.webhookSecretFiles ?? {});
+  const toLeader = forwardToLeader(options.http?.peers ?? []);
   const handle = webhookHandler({
     providers: Object.fromEntries(
       files.map(([provider, file]) => [provider, rotatingSecrets(file, options)]),
     ),
     nowMs: () => options.clock.now(),
-    onEvent: (event, provider) => {
-      if (event.kind !== 'push') return previews?.take(event);
-      // Only the generic webhook means all sources if it names no repository.
-      const all = provider === 'generic' && event.repositoryUrls.length === 0;
-      for (const loop of loops) if (concerns(event, loop, all)) loop.fetch();
+    log: options.log,
+    onEvent: (event, delivery) => {
+      if (event.kind === 'push') return fetchFor(event, delivery.provider, loops);
+      if (previews === undefined) return { ...RECEIVED, message: 'received, no source plans pull requests' };
+      if (!leadership.isHeld) return toLeader(delivery);
+      return previews.take(event) ? RECEIVED : unfollowed(event, 'no source plans its pull requests');
     },
   });
-  const toLeader = forwardToLeader(options.http?.peers ?? []);
-  return (request, response, next) => {
-    const isForLeader = previews !== undefined && isAboutPullRequest(request.headers);
-    if (isForLeader && !leadership.isHeld) void toLeader(request, response, next);
-    else handle(request, response).catch(next);
+  return (request, response, next) => void handle(request, response).catch(next);
+}
+
+function fetchFor(event: PushEvent, provider: WebhookProvider, loops: readonly GitLoop[]): WebhookAnswer {
+  // Only the generic webhook means all sources if it names no repository.
+  const isForAll = provider === 'generic' && event.repositoryUrls.length === 0;
+  const following = isForAll ? loops : loops.filter(({ url }) => concernsRepository(event, url));
+  if (following.length === 0) return unfollowed(event, 'no source follows it');
+  const { ref } = event;
+  // A name that is not a full ref may be a branch or a tag.
+  const concerned =
+    ref?.startsWith('refs/') === true ? following.filter((loop) => loop.concerns(ref)) : following;
+  if (concerned.length === 0)
+    return { ...RECEIVED, message: `received, no source follows ${shown(ref ?? '')}` };
+  for (const loop of concerned) loop.fetch();
+  return RECEIVED;
+}
+
+/** Names the repository as the forge does, to compare it with the URL of the source. */
+function unfollowed(event: UsedEvent, why: string): WebhookAnswer {
+  const name = event.repositoryUrls[0] ?? event.repositoryName;
+  return {
+    ...RECEIVED,
+    message: `received, ${why}: ${name === undefined ? 'it names no repository' : shown(name)}`,
   };
 }
 
-function concerns(event: PushEvent, loop: GitLoop, all: boolean): boolean {
-  // A name that is not a full ref may be a branch or a tag.
-  if (event.ref?.startsWith('refs/') === true && !loop.concerns(event.ref)) return false;
-  return all || concernsRepository(event, loop.url);
+const MAX_SHOWN_LENGTH = 200;
+
+function shown(text: string): string {
+  return printable(text.slice(0, MAX_SHOWN_LENGTH));
 }
 
-type PushEvent = WebhookEvent & { readonly kind: 'push' };
+type PushEvent = UsedEvent & { readonly kind: 'push' };
 
 /**
  * The file is read again at most every second. A secret that was removed from the file is refused, and all are refused

@@ -37,6 +37,8 @@ let server: RecordingApiServer;
 let folder: string;
 let clock: FakeClock;
 let connections: KubeConnection[];
+/** How often a connection reported that no credentials are accepted. */
+let refusals: number;
 
 beforeAll(async () => {
   serving = await authority.issueServing(['127.0.0.1'], nowMs, DAY_MS);
@@ -52,6 +54,7 @@ beforeEach(() => {
   folder = mkdtempSync(path.join(tmpdir(), 'berth-rotation-'));
   clock = new FakeClock();
   connections = [];
+  refusals = 0;
   server.refuses([]);
   server.taken();
   put('ca.crt', authority.certPem);
@@ -85,6 +88,11 @@ function connect(kubeconfig: KubeConfig): KubeConnection {
     requestTimeoutMs: PATIENCE_MS,
     userAgent: 'berth',
     impersonate: undefined,
+    outage: {
+      answered: () => undefined,
+      failed: () => undefined,
+      refused: () => (refusals += 1),
+    },
   });
   connections.push(connection);
   return connection;
@@ -117,6 +125,17 @@ describe('a token file', () => {
     server.refuses(['Bearer first']);
     expect(await ask(connection)).toBe(200);
     expect(whoAsked()).toEqual([bearer('first'), bearer('first'), bearer('second')]);
+    expect(refusals).toBe(0);
+  });
+
+  it('that is refused after it was read again is reported', async () => {
+    put('token', 'first');
+    const connection = connect(config({ tokenFile: 'token' }));
+    await ask(connection);
+    put('token', 'second');
+    server.refuses(['Bearer first', 'Bearer second']);
+    expect(await ask(connection)).toBe(401);
+    expect(refusals).toBe(1);
   });
 
   it('that says the same is no reason to send the request again', async () => {
@@ -125,6 +144,7 @@ describe('a token file', () => {
     const connection = connect(config({ tokenFile: 'token' }));
     expect(await ask(connection)).toBe(401);
     expect(whoAsked()).toEqual([bearer('first')]);
+    expect(refusals).toBe(1);
   });
 
   it.each([
@@ -155,6 +175,7 @@ describe('a token file', () => {
         /^GET \/version: the server answered 401, and other credentials could not be obtained: .*ENOENT.*token'$/,
       ) as string,
     });
+    expect(refusals).toBe(1);
   });
 });
 

@@ -1,10 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ServerOutage } from '../../../../src/adapters/kube/transport/server-outage.ts';
-import { InputError, TransientError } from '../../../../src/core/errors.ts';
+import { BugError, ConflictError, InputError, TransientError } from '../../../../src/core/errors.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 
 const refused = new TransientError('refused', { code: 'kube.network', subject: 'GET /x' });
+const details = { code: 'x', subject: 'y' };
+const NOT_FOUND = { code: 'kube.notfound', subject: 'y' };
+const UNAUTHORIZED = { code: 'kube.unauthorized', subject: 'GET /x' };
 const busy = new TransientError('busy', { code: 'kube.internalerror', subject: 'GET /x' });
 
 describe('an outage of an API server', () => {
@@ -59,5 +62,52 @@ describe('an outage of an API server', () => {
     fail(busy);
     fail(new InputError('no', { code: 'kube.forbidden', subject: 'GET /x' }));
     expect(lines()).toEqual([]);
+  });
+
+  it.each([
+    { name: 'a failure that may pass', error: new TransientError('no', details), want: true },
+    { name: 'a lost race', error: new ConflictError('no', details), want: true },
+    { name: 'a refusal of the server', error: new InputError('no', NOT_FOUND), want: true },
+    { name: 'a mistake of the user', error: new InputError('no', details), want: false },
+    { name: 'a defect', error: new BugError('no', details), want: false },
+    { name: 'refused credentials', error: new InputError('no', UNAUTHORIZED), want: false },
+  ])('explains $name: $want', ({ error, want }) => {
+    expect(outage.explains(error)).toBe(false);
+    fail();
+    expect(outage.explains(error)).toBe(want);
+  });
+
+  it('is a problem with its time, until it ends', async () => {
+    expect(outage.problem).toBeUndefined();
+    fail();
+    await clock.advance(7_000);
+    expect(outage.problem).toBe('the API server https://hub has not answered for 7 s');
+    outage.answered(200);
+    expect(outage.problem).toBeUndefined();
+  });
+});
+
+describe('an API server that refuses the credentials', () => {
+  it('is told once a minute, and explains what fails because of it until another answer comes', async () => {
+    const [clock, log] = [new FakeClock(), new SilentLogger()];
+    const outage = new ServerOutage({ server: 'https://hub', clock, log });
+    const error = new InputError('no', UNAUTHORIZED);
+    // The first answer of 401 may be due to credentials that have changed.
+    outage.answered(401);
+    expect(outage.explains(error)).toBe(false);
+    for (let n = 0; n < 8; n++) {
+      outage.answered(401);
+      outage.refused();
+      expect(outage.explains(error)).toBe(true);
+    }
+    expect(log.entries).toMatchObject([
+      { level: 'warn', message: 'API server refuses the credentials; requests are retried' },
+    ]);
+    expect(outage.problem).toBe('the API server https://hub refuses the credentials');
+    await clock.advance(60_000);
+    outage.refused();
+    expect(log.entries).toHaveLength(2);
+    outage.answered(403);
+    expect([outage.explains(error), outage.problem]).toEqual([false, undefined]);
   });
 });

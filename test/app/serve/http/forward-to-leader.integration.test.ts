@@ -10,6 +10,9 @@ import type { ControllerHttpOptions } from '../../../../src/app/serve/http/contr
 import { webhookRoute } from '../../../../src/app/serve/http/webhook-route.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
 
+const FORGES = ['gitea', 'gitlab', 'azure-devops'] as const;
+const FLEET = 'https://git.example/team/fleet.git';
+
 interface Controller {
   readonly url: string;
   readonly taken: string[];
@@ -34,17 +37,25 @@ describe('deliveries to one of several controllers', () => {
       options: {
         clock: { now: () => 0 },
         log: new SilentLogger(),
-        http: { webhookSecretFiles: { gitea: join(dir, 'secret') }, peers },
+        http: {
+          webhookSecretFiles: Object.fromEntries(FORGES.map((forge) => [forge, join(dir, 'secret')])),
+          peers,
+        },
       },
       loops: [
         {
-          url: 'https://git.example/team/fleet.git',
+          url: FLEET,
           concerns: () => true,
           fetch: () => void taken.push('push'),
         },
       ],
       leadership,
-      previews: { take: ({ kind }: { kind: string }) => void taken.push(kind) },
+      previews: {
+        take: ({ kind, repositoryUrls }: { kind: string; repositoryUrls: readonly string[] }) => {
+          taken.push(kind);
+          return repositoryUrls.includes(FLEET);
+        },
+      },
     };
     const app = express().use('/webhooks', webhookRoute(parts as unknown as ControllerHttpOptions));
     const server = http.createServer(app);
@@ -57,7 +68,7 @@ describe('deliveries to one of several controllers', () => {
     const comment = { id: 1, body: '/berth plan', user: { login: 'ada' } };
     const body = JSON.stringify({
       ref: 'refs/heads/main',
-      repository: { clone_url: 'https://git.example/team/fleet.git' },
+      repository: { clone_url: FLEET },
       ...(event !== 'push' && { action: 'created', is_pull: true, issue: { number: 7 }, comment }),
     });
     const signature = createHmac('sha256', secret).update(body).digest('hex');
@@ -79,11 +90,50 @@ describe('deliveries to one of several controllers', () => {
     // Sent again, it counts once.
     expect(await deliver(standby, 'issue_comment')).toMatchObject({ status: 202 });
     expect(leader.taken).toEqual(['comment']);
-    // What was not signed is refused there as here.
-    expect(await deliver(standby, 'issue_comment', 'a-guess', '2')).toMatchObject({ status: 503 });
+    // What was not signed is not forwarded.
+    expect(await deliver(standby, 'issue_comment', 'a-guess', '2')).toMatchObject({ status: 401 });
     // A push concerns each controller that gets it.
     expect(await deliver(standby, 'push', 'a-secret', '3')).toMatchObject({ status: 202 });
     expect([leader.taken, standby.taken]).toEqual([['comment'], ['push']]);
+  });
+
+  const merge = { iid: 7, action: 'merge' };
+  it.each<[(typeof FORGES)[number], string, Record<string, string>, object]>([
+    [
+      'gitlab',
+      'System Hooks of GitLab',
+      { 'x-gitlab-event': 'System Hook', 'x-gitlab-token': 'a-secret' },
+      { object_kind: 'merge_request', project: { git_http_url: FLEET }, object_attributes: merge },
+    ],
+    [
+      'azure-devops',
+      'Azure DevOps, which names the event in the body',
+      { authorization: `Basic ${Buffer.from('any:a-secret').toString('base64')}` },
+      {
+        eventType: 'git.pullrequest.created',
+        resource: { pullRequestId: 7, status: 'active', repository: { remoteUrl: FLEET } },
+      },
+    ],
+  ])('of %s reach the leader as well: %s', async (forge, _name, headers, payload) => {
+    const leader = await controller(true);
+    const standby = await controller(false, [leader.url]);
+    const send = async (body: object) => {
+      const request = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+      const response = await fetch(`${standby.url}/webhooks/${forge}`, {
+        ...request,
+        body: JSON.stringify(body),
+      });
+      return [response.status, await response.json()];
+    };
+    expect(await send(payload)).toEqual([202, { message: 'forwarded to the leader' }]);
+    expect([leader.taken, standby.taken]).toEqual([['pull-request'], []]);
+    // As leader it says itself what it does not use.
+    standby.leadership.isHeld = true;
+    const elsewhere = JSON.parse(JSON.stringify(payload).replace('team/fleet', 'team/other')) as object;
+    expect(await send(elsewhere)).toEqual([
+      202,
+      { message: 'received, no source plans its pull requests: https://git.example/team/other.git' },
+    ]);
   });
 
   it('are failed where nobody leads, and taken when they come again', async () => {

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -130,7 +131,7 @@ describe('a controller whose source is slow, or down', () => {
     expect(fleet.events.some(({ kind }) => kind === 'ready')).toBe(false);
 
     forge.closeAllConnections();
-    await fleet.event('ready');
+    expect(await fleet.event('ready')).toMatchObject({ missing: ['source slow could not be read'] });
     expect(await ask(base, '/readyz')).toEqual([
       200,
       'ok\nsource slow could not be read yet: see berth status',
@@ -138,6 +139,19 @@ describe('a controller whose source is slow, or down', () => {
     const { code, stdout } = await fleet.status();
     expect(code).toBe(1);
     expect(stdout).toContain('Controller: ready');
+  });
+
+  it('reports that everything was read when it was, after a start without a source', async () => {
+    const gone = `${fleet.git.path}-later`;
+    await fleet.serve({ sources: [{ name: 'later', url: gone }] });
+    expect(await fleet.event('ready')).toMatchObject({ missing: ['source later could not be read'] });
+    fleet.git.commit({ ...baseFiles });
+    renameSync(fleet.git.path, gone);
+    try {
+      await fleet.event('ready', ({ missing, publishes }) => missing.length === 0 && publishes);
+    } finally {
+      renameSync(gone, fleet.git.path);
+    }
   });
 
   it('logs each failure of a source once', async () => {

@@ -49,8 +49,12 @@ describe('deliveries to /webhooks', () => {
     headers: Record<string, string>,
   ): Promise<number> => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/webhooks/${provider}`;
-    return (await fetch(url, { method: 'POST', headers, body })).status;
+    const response = await fetch(url, { method: 'POST', headers, body });
+    ({ message } = (await response.json()) as { message: string });
+    return response.status;
   };
+  /** Of the last answer. */
+  let message: string;
   const hmac = (body: string, secret: string) =>
     `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
   const generic = (payload: object | undefined, secret = 'first') => {
@@ -58,18 +62,33 @@ describe('deliveries to /webhooks', () => {
     return deliver('generic', body, { 'x-signature-256': hmac(body, secret) });
   };
 
-  it.each<[string, object | undefined, readonly string[]]>([
+  it.each<[string, object | undefined, readonly string[], string?]>([
     ['a body that is empty means every source', undefined, ['fleet', 'apps']],
     ['a push without a repository means those that follow its ref', { ref: 'refs/tags/v1.1.0' }, ['apps']],
     ['a repository means its sources', { repository: 'https://git.example/team/fleet' }, ['fleet']],
     ['its branch', { repository: URL_OF.fleet, ref: 'refs/heads/main' }, ['fleet']],
-    ['another branch of it concerns nobody', { repository: URL_OF.fleet, ref: 'refs/heads/feature' }, []],
-    ['nor does a tag of a followed branch', { repository: URL_OF.fleet, ref: 'refs/tags/main' }, []],
+    [
+      'another branch of it concerns nobody',
+      { repository: URL_OF.fleet, ref: 'refs/heads/feature' },
+      [],
+      'received, no source follows refs/heads/feature',
+    ],
+    [
+      'nor does a tag of a followed branch',
+      { repository: URL_OF.fleet, ref: 'refs/tags/main' },
+      [],
+      'received, no source follows refs/tags/main',
+    ],
     ['a name that is not in full may be anything', { repository: URL_OF.fleet, ref: 'feature' }, ['fleet']],
-    ['an unknown repository concerns nobody', { repository: 'https://git.example/team/other' }, []],
-  ])('%s', async (_name, payload, want) => {
+    [
+      'an unknown repository concerns nobody',
+      { repository: 'https://git.example/team/other' },
+      [],
+      'received, no source follows it: https://git.example/team/other',
+    ],
+  ])('%s', async (_name, payload, want, answer = 'received') => {
     expect(await generic(payload)).toBe(202);
-    expect(fetched).toEqual(want);
+    expect({ fetched, message }).toEqual({ fetched: want, message: answer });
   });
 
   it.each([
@@ -93,7 +112,22 @@ describe('deliveries to /webhooks', () => {
     const body = '{"ref": "refs/heads/main"}';
     const headers = { 'x-github-event': 'push', 'x-hub-signature-256': hmac(body, 'first') };
     expect(await deliver('github', body, headers)).toBe(202);
-    expect(fetched).toEqual([]);
+    expect({ fetched, message }).toEqual({
+      fetched: [],
+      message: 'received, no source follows it: it names no repository',
+    });
+  });
+
+  it('a pull request where no source has previews says so', async () => {
+    const body = JSON.stringify({ action: 'opened', number: 7, repository: { clone_url: URL_OF.fleet } });
+    const headers = { 'x-github-event': 'pull_request', 'x-hub-signature-256': hmac(body, 'first') };
+    expect(await deliver('github', body, headers)).toBe(202);
+    expect(message).toBe('received, no source plans pull requests');
+  });
+
+  it('of a forge without a file of secrets say how to accept them', async () => {
+    expect(await deliver('gitlab', '{}', {})).toBe(404);
+    expect(message).toBe('webhooks of gitlab are not accepted: start berth serve with --webhook gitlab=FILE');
   });
 
   it('one of Azure DevOps that moved several branches concerns each source that follows any of them', async () => {

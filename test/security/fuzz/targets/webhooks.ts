@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { webhookHandler } from '../../../../src/adapters/forge/webhook/webhook-handler.ts';
+import { RECEIVED, webhookHandler } from '../../../../src/adapters/forge/webhook/webhook-handler.ts';
 import type { WebhookEvent, WebhookProvider } from '../../../../src/adapters/forge/event/webhook-event.ts';
+import type { Logger } from '../../../../src/core/ports.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 import { exchange } from './in-memory-exchange.ts';
@@ -24,7 +25,11 @@ interface Delivery {
   readonly header: string;
   readonly event: string;
   readonly payload: object;
+  /** The payload is sent as a form. */
+  readonly isForm?: boolean;
 }
+
+const FORM_TYPE = 'application/x-www-form-urlencoded';
 
 const DELIVERIES: readonly Delivery[] = [
   {
@@ -154,12 +159,50 @@ const DELIVERIES: readonly Delivery[] = [
     },
   },
   {
+    provider: 'gitlab',
+    header: 'x-gitlab-event',
+    event: 'System Hook',
+    payload: {
+      event_name: 'repository_update',
+      project: { git_http_url: repository.clone_url },
+      changes: [{ before: COMMIT, after: COMMIT, ref: 'refs/heads/main' }],
+    },
+  },
+  {
+    provider: 'gitlab',
+    header: 'x-gitlab-event',
+    event: 'System Hook',
+    payload: {
+      object_kind: 'merge_request',
+      project: { git_http_url: repository.clone_url },
+      object_attributes: { action: 'open', iid: 7, last_commit: { id: COMMIT } },
+    },
+  },
+  {
+    provider: 'github',
+    header: 'x-github-event',
+    event: 'push',
+    payload: { ref: 'refs/heads/main', after: COMMIT, repository },
+    isForm: true,
+  },
+  {
+    provider: 'gitea',
+    header: 'x-gitea-event',
+    event: 'create',
+    payload: { ref: 'v1', ref_type: 'tag', repository },
+    isForm: true,
+  },
+  {
     provider: 'generic',
     header: 'x-event',
     event: 'push',
     payload: { repository: repository.clone_url, ref: 'refs/heads/main' },
   },
 ];
+
+const ignore = (): void => undefined;
+/** Keeps nothing, unlike the fake of the tests, so that the heap shows what the software keeps. */
+const QUIET: Logger = { debug: ignore, info: ignore, warn: ignore, error: ignore, child: () => QUIET };
 
 let told: WebhookEvent[] = [];
 const secrets = { secrets: [SECRET] };
@@ -173,10 +216,12 @@ const handle = webhookHandler({
     generic: secrets,
   },
   nowMs: () => NOW_MS,
+  log: QUIET,
   onEvent: (event) => {
     told.push(event);
     if (event.kind === 'push' && !Array.isArray(event.repositoryUrls))
       throw new Error('a push without a list of addresses');
+    return RECEIVED;
   },
 });
 
@@ -203,9 +248,11 @@ function signatures(provider: WebhookProvider, body: Uint8Array): Readonly<Recor
  * reached, or bytes of the input in its place, which must be refused.
  */
 export const webhooks: FuzzTarget = {
-  seeds: DELIVERIES.flatMap(({ payload }, at) =>
-    [0, 1].map((forged) => Uint8Array.from([at, forged, ...bytesOf(JSON.stringify(payload))])),
-  ),
+  seeds: DELIVERIES.flatMap(({ payload, isForm }, at) => {
+    const json = JSON.stringify(payload);
+    const body = isForm === true ? new URLSearchParams({ payload: json }).toString() : json;
+    return [0, 1].map((forged) => Uint8Array.from([at, forged, ...bytesOf(body)]));
+  }),
   dictionary: [
     'refs/heads/',
     'refs/tags/',
@@ -226,9 +273,19 @@ export const webhooks: FuzzTarget = {
     'href',
     'action',
     'number',
+    'payload=',
+    '&',
+    '%7B',
+    'event_name',
+    'object_kind',
   ],
   async run(input) {
-    const { provider, header, event } = DELIVERIES[(input[0] ?? 0) % DELIVERIES.length] ?? DELIVERIES[0]!;
+    const {
+      provider,
+      header,
+      event,
+      isForm = false,
+    } = DELIVERIES[(input[0] ?? 0) % DELIVERIES.length] ?? DELIVERIES[0]!;
     const forged = ((input[1] ?? 0) & 1) === 1;
     const body = input.subarray(2);
     const asText = Buffer.from(body.subarray(0, 200))
@@ -236,14 +293,15 @@ export const webhooks: FuzzTarget = {
       .replace(/[\r\n\0]/g, ' ');
     const right = signatures(provider, body);
     const sent = forged ? Object.fromEntries(Object.keys(right).map((name) => [name, asText])) : right;
+    const type = { 'content-type': isForm ? FORM_TYPE : 'application/json' };
     told = [];
     const answer = await exchange(
-      { method: 'POST', url: `/webhooks/${provider}`, headers: { [header]: event, ...sent }, body },
+      { method: 'POST', url: `/webhooks/${provider}`, headers: { [header]: event, ...type, ...sent }, body },
       handle,
     );
     if (forged && (answer.status !== 401 || told.length > 0))
       throw new Error(`a forged delivery got ${answer.status}`);
-    // 200: a delivery that was taken before.
+    // 200: a delivery that was taken before, or an unsigned connection test.
     if (![200, 202, 400, 401].includes(answer.status)) throw new Error(`answer ${answer.status}`);
     return `${outcomeOf(`${provider} ${answer.status}`, answer.body)} ${told.map(shapeOf).join()}`;
   },

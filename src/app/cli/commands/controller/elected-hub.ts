@@ -13,6 +13,8 @@ export interface HubConnection {
   readonly elector: LeaderElector | undefined;
   /** For all hub clients: it logs an outage of the hub once. */
   readonly log: Logger;
+  /** Why the hub can neither be read nor written at present. */
+  readonly problem: () => string | undefined;
   /** Releases the lease. */
   readonly close: () => Promise<void> | void;
 }
@@ -34,17 +36,18 @@ export async function connectHub(
   const { quietLogger } = await import('../../../../adapters/log/quiet-logger.ts');
   const server = config.getCurrentCluster()?.server ?? '';
   const outage = new ServerOutage({ server, clock, log: parts.log });
-  const log = quietLogger(parts.log, () => outage.explainsFailures);
+  const log = quietLogger(parts.log, (error) => outage.explains(error), clock);
+  const problem = (): string | undefined => outage.problem;
   if (election !== undefined) {
     const { electLeader } = await import('../../../serve/elect-leader.ts');
     const key = { namespace: DEFAULT_NAMESPACE, name: election.lease };
     const { timing } = election;
     const elected = electLeader({ config, key, timing, clock, random: Math.random, log, outage });
-    return { ...elected, log };
+    return { ...elected, log, problem };
   }
   const { HttpKubeApi } = await import('../../../../adapters/kube/http-kube-api.ts');
   const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS, outage });
-  return { api, elector: undefined, log, close: () => api.close() };
+  return { api, elector: undefined, log, problem, close: () => api.close() };
 }
 
 /**

@@ -166,6 +166,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     sources,
     api,
     leadership: elector,
+    hubProblem: hub.problem,
     clock,
     log,
     random: Math.random,
