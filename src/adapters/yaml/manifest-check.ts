@@ -33,6 +33,12 @@ export function checkManifest(value: unknown): CheckedManifest {
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
     return finish(object, checkSchema(object, anyObject));
+  if (hasOnlyGeneratedName(object))
+    return rejected(
+      'schema.generate-name',
+      'got generateName without name, expected metadata.name: with a generated name, each read of Git would be another object',
+      ['metadata', 'generateName'],
+    );
   if (isUnexpandableList(object, kind))
     return rejected(
       'schema.list',
@@ -101,6 +107,10 @@ function unknown(code: string, field: string, got: string, meant: string): Manif
 /** A List that cannot be expanded (it has a name, or no list of items) hides its objects. */
 function isUnexpandableList(object: Record<string, unknown>, kind: string): boolean {
   return kind === 'List' || (kind.endsWith('List') && Array.isArray(object['items']));
+}
+
+function hasOnlyGeneratedName({ metadata }: Record<string, unknown>): boolean {
+  return isMapping(metadata) && Boolean(metadata['generateName']) && !metadata['name'];
 }
 
 const NULLABLE_METADATA = ['labels', 'annotations', 'namespace', 'finalizers', 'ownerReferences'];

@@ -1,3 +1,5 @@
+import { findJsonStream } from './json-stream.ts';
+
 /** One document's text inside a file; `text` may start with its `---` line. */
 export interface DocumentText {
   /** The index among the documents of the file, from 0. The locator uses the same index. */
@@ -7,19 +9,39 @@ export interface DocumentText {
   readonly startLine: number;
 }
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 /**
- * Splits a YAML stream as YAML defines it: at lines that start with `---` or end with `...`. Each document is then
- * parsed separately, so that a broken document does not hide the errors or objects of the others.
+ * Splits a file as YAML defines it: at lines that start with `---` or end with `...`. Each document is then parsed
+ * separately, so that a broken document does not hide the errors or objects of the others. As with kubectl, a file that
+ * starts with a JSON object may hold several JSON values, and a byte order mark at the start of a document is skipped.
  */
 export function splitDocuments(source: string): DocumentText[] {
-  const text = source.charCodeAt(0) === 0xfeff ? source.slice(1) : source;
+  // In files that were joined, the mark of the second one is in the middle.
+  const hasMarks = source.includes(BYTE_ORDER_MARK);
+  const text = hasMarks ? source.replaceAll(MARKS_BEFORE_MARKER, '') : source;
   const documents: DocumentText[] = [];
   let start = 0;
   let startLine = 1;
+  const push = (part: string, line: number): void => {
+    if (/\S/.test(part)) documents.push({ index: documents.length, text: part, startLine: line });
+  };
   const cut = (end: number): void => {
-    const part = text.slice(start, end);
-    if (/\S/.test(part)) documents.push({ index: documents.length, text: part, startLine });
-    startLine += countNewlines(part);
+    const whole = text.slice(start, end);
+    const part = hasMarks ? withoutLeadingMarks(whole) : whole;
+    const values = documents.length === 0 && /^\s*\{/.test(part) ? findJsonStream(part) : undefined;
+    if (values === undefined) push(part, startLine);
+    else
+      for (const value of values) {
+        const line = part.lastIndexOf('\n', value.start) + 1;
+        // The spaces keep the columns.
+        const column = ' '.repeat(value.start - line);
+        push(
+          `${column}${part.slice(value.start, value.end)}`,
+          startLine + countNewlines(part.slice(0, line)),
+        );
+      }
+    startLine += countNewlines(whole);
     start = end;
   };
   let lineStart = markerLine(text, 0);
@@ -30,6 +52,18 @@ export function splitDocuments(source: string): DocumentText[] {
   }
   cut(text.length);
   return documents;
+}
+
+const MARKS_BEFORE_MARKER = /^\ufeff+(?=%|---(?:[ \t\r\n]|$))/gm;
+/** What may come before the content of a document: its marker, directives, comments and blank lines. */
+const BEFORE_CONTENT = /^((?:(?:---)?[ \t]*(?:#[^\n]*)?\r?\n|%[^\n]*\n)*)\ufeff+/;
+
+/** YAML and kubectl skip byte order marks at the start of a document, also of its lines before the content. */
+function withoutLeadingMarks(part: string): string {
+  let left = part;
+  for (let found = BEFORE_CONTENT.exec(left); found !== null; found = BEFORE_CONTENT.exec(left))
+    left = `${found[1] ?? ''}${left.slice(found[0].length)}`;
+  return left;
 }
 
 /** Offset of the next line at or after `from` with a document marker; -1 if there is none. */

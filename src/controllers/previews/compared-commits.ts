@@ -7,6 +7,7 @@ import { openRepository } from '../../adapters/git/open-repository.ts';
 import { CachedTreeListings } from '../../adapters/git/repository/cached-tree-listings.ts';
 import type { OpenedRepository } from '../../adapters/git/open-repository.ts';
 import { trialMerge } from '../../adapters/git/program/trial-merge.ts';
+import { WHOLE_HISTORY } from '../../adapters/git/repository/incomplete-clone.ts';
 import { InputError } from '../../core/errors.ts';
 
 export interface ComparedCommits {
@@ -35,8 +36,8 @@ export interface CompareInput {
  * `base` has moved on, that result is neither of the two tips, so Berth merges them on trial. A comparison with the
  * common ancestor would miss some moves, for example when one side drains a cluster and the other side narrows a
  * placement.
- * @throws InputError when a ref is unknown, when the two do not merge automatically, or when merging needs a git
- *   program and there is none
+ * @throws InputError when a ref is unknown, when the history is cut off before the commit where the two meet is certain,
+ *   when they do not merge automatically, or when merging needs a git program and there is none
  */
 export async function withComparedCommits<T>(
   input: CompareInput,
@@ -60,10 +61,7 @@ async function compare(
   { repository, inProcess }: OpenedRepository,
   scratchDir: string,
 ): Promise<ComparedCommits> {
-  const [base, head] = [
-    await repository.resolveRevision(input.base),
-    await repository.resolveRevision(input.head),
-  ];
+  const [base, head] = [await resolveIn(repository, input.base), await resolveIn(repository, input.head)];
   const from = await repository.mergeBase(base, head);
   const [baseName, headName] = [nameOf(input.base), nameOf(input.head)];
   const plain = { repository, before: base, after: head, head };
@@ -101,6 +99,25 @@ async function compare(
   });
   if (merge.kind === 'conflicts') throw conflict(input, merge.files);
   return { ...plain, after: merge.commit, notes: [`${moved}; the plan shows the merge of both.`] };
+}
+
+/** @throws InputError `git.ref-not-found`, with what to do about it in a clone that has only a part of the remote */
+async function resolveIn(repository: GitRepository, revision: string): Promise<string> {
+  try {
+    return await repository.resolveRevision(revision);
+  } catch (error) {
+    if (!(error instanceof InputError) || error.code !== 'git.ref-not-found') throw error;
+    const isShallow = await repository.isShallow();
+    throw new InputError(
+      `not found in ${isShallow ? 'this shallow clone' : 'the repository'}, expected an existing branch, tag or commit`,
+      {
+        code: error.code,
+        subject: error.subject,
+        hint: isShallow ? WHOLE_HISTORY : 'fetch it first: git fetch origin',
+        cause: error,
+      },
+    );
+  }
 }
 
 const MAX_FILES = 10;

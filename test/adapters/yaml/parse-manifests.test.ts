@@ -48,6 +48,60 @@ describe('reading a file', () => {
     });
   });
 
+  const named = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
+  const json = (name: string) => `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"${name}"}}`;
+
+  // Whether kubectl reads the same was compared with `kubectl label --local -f FILE`.
+  it.each([
+    ['of a later document', `${named('a')}---\n\ufeff${named('b')}`],
+    ['of a later document with a comment', `${named('a')}---\n\ufeff# c\n${named('b')}`],
+    ['after a comment and a blank line', `${named('a')}---\n# c\n\n\ufeff${named('b')}`],
+    ['before a marker', `\ufeff---\n${named('a')}\ufeff---\n${named('b')}`],
+    ['before a directive', `${named('a')}...\n\ufeff%YAML 1.1\n---\n${named('b')}`],
+    ['twice', `\ufeff\ufeff${named('a')}---\n\ufeff\ufeff${named('b')}`],
+    ['with CRLF', `${named('a')}---\n\ufeff${named('b')}`.replaceAll('\n', '\r\n')],
+  ])('skips a byte order mark %s', (_name, text) => {
+    const { manifests, problems } = parse(text);
+    expect(problems).toEqual([]);
+    expect(manifests.map(({ object }) => object.metadata.name)).toEqual(['a', 'b']);
+  });
+
+  it('keeps a byte order mark inside of a text', () => {
+    const [{ object } = {}] = parse(`${named('a')}data: {x: "1\ufeff"}\n`).manifests;
+    expect(object?.['data']).toEqual({ x: '1\ufeff' });
+  });
+
+  it.each([
+    ['without a space', `${json('a')}${json('b')}`, ['1:1', '1:63']],
+    ['on lines', `\n${json('a')}\n${json('b')}\n`, ['2:1', '3:1']],
+    ['after a byte order mark', `\ufeff${json('a')} ${json('b')}`, ['1:1', '1:64']],
+    ['with a null', `${json('a')}\nnull\n${json('b')}`, ['1:1', '3:1']],
+    ['before another document', `${json('a')}${json('b')}\n---\n${named('c')}`, ['1:1', '1:63', '3:1']],
+  ])('reads several JSON values, one after the other, %s', (_name, text, places) => {
+    const { manifests, problems } = parse(text);
+    expect(problems).toEqual([]);
+    expect(manifests.map(({ location: { line, column } }) => `${line}:${column}`)).toEqual(places);
+  });
+
+  it.each([
+    ['a text', `${json('a')} more`],
+    ['a comma', `${json('a')},${json('b')}`],
+    ['YAML', `${json('a')}\n${named('b')}`],
+    ['a value that is cut off', `${json('a')}{"apiVersion":`],
+  ])('refuses a JSON value with %s behind it, as kubectl does', (_name, text) => {
+    expect(parse(text).manifests).toEqual([]);
+    expect(parse(text).problems[0]).toMatchObject({
+      severity: 'error',
+      code: expect.stringMatching(/^yaml\./) as string,
+    });
+  });
+
+  it('says of a generated name that Git needs a name', () => {
+    expect(problemsOf('apiVersion: v1\nkind: ConfigMap\nmetadata:\n  generateName: a-\n')).toEqual([
+      '4:17 error schema.generate-name metadata.generateName: got generateName without name, expected metadata.name: with a generated name, each read of Git would be another object',
+    ]);
+  });
+
   it('opens Lists; each entry stands alone, at its own place', () => {
     const { manifests, problems } = parse(
       'apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: a}\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: 5}\n',

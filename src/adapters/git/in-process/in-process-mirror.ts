@@ -20,7 +20,7 @@ import type { MirrorOptions } from '../mirror/mirror-options.ts';
 import { checkPackBounds } from './pack-bounds.ts';
 import { privateFs } from './private-fs.ts';
 import { checkRefAdvertisement } from './ref-advertisement.ts';
-import { recordShallow } from './shallow-commits.ts';
+import { recordShallow } from '../repository/shallow-commits.ts';
 
 /** The last fetched commit, from which the next fetch negotiates. */
 const FETCHED_REF = 'refs/berth/fetched';

@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import git from 'isomorphic-git';
 import { InputError, TransientError, errorText } from '../../../core/errors.ts';
 import type {
@@ -19,7 +20,8 @@ import { privateFs } from './private-fs.ts';
 import { type GitStore, readObject } from './read-object.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
 import type { RefReader } from '../repository/resolve-ref.ts';
-import { shallowCommits } from './shallow-commits.ts';
+import { readShallowCommits } from '../repository/shallow-commits.ts';
+import { isPartialClone, refusePartial, requireCertainBase } from '../repository/incomplete-clone.ts';
 import { MAX_TREE_ENTRIES, refuseEndlessTree } from '../repository/tree-listing.ts';
 import { parseTreeObject } from '../repository/tree-object.ts';
 
@@ -123,7 +125,7 @@ export class InProcessRepository implements GitRepository {
   }
 
   async #histories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
-    const shallow = await shallowCommits(this.gitDir);
+    const shallow = await this.#shallowCommits();
     const versions = new Map<string, FileVersion[]>();
     const addVersion = (path: string, version: FileVersion): void => {
       const known = versions.get(path);
@@ -154,9 +156,38 @@ export class InProcessRepository implements GitRepository {
 
   async mergeBase(a: string, b: string): Promise<string | undefined> {
     return this.#read(`${a}...${b}`, async () => {
-      const [base] = (await git.findMergeBase({ ...this.store, oids: [a, b] })) as string[];
-      return base;
+      const bases = (await git.findMergeBase({ ...this.store, oids: [a, b] })) as string[];
+      const shallow = await this.#shallowCommits();
+      await requireCertainBase({ tips: [a, b], bases, shallow }, async (known) => {
+        const behind = await this.#reachable(known, shallow);
+        return this.#reachable([a, b], shallow, behind);
+      });
+      return bases[0];
     });
+  }
+
+  async isShallow(): Promise<boolean> {
+    return (await this.#shallowCommits()).size > 0;
+  }
+
+  #shallowCommits(): Promise<ReadonlySet<string>> {
+    return readShallowCommits(join(this.gitDir, 'shallow'));
+  }
+
+  /** The commits that these reach within a shallow history, without some. */
+  async #reachable(
+    from: readonly string[],
+    shallow: ReadonlySet<string>,
+    without: ReadonlySet<string> = new Set(),
+  ): Promise<ReadonlySet<string>> {
+    const reached = new Set<string>();
+    const open = [...from];
+    for (let id = open.pop(); id !== undefined; id = open.pop()) {
+      if (reached.has(id) || without.has(id)) continue;
+      reached.add(id);
+      if (!shallow.has(id)) open.push(...(await this.commit(id)).parents);
+    }
+    return reached;
   }
 
   async close(): Promise<void> {
@@ -170,8 +201,9 @@ export class InProcessRepository implements GitRepository {
       if (content.length > maxBytes) return { id, state: 'too-large', sizeBytes: content.length };
       return { id, state: 'read', bytes: content };
     } catch (error) {
-      if (error instanceof git.Errors.NotFoundError) return { id, state: 'missing' };
-      throw this.#failed(id, error);
+      if (!(error instanceof git.Errors.NotFoundError)) throw this.#failed(id, error);
+      if (await isPartialClone(this.gitDir)) refusePartial(this.gitDir);
+      return { id, state: 'missing' };
     }
   }
 
@@ -192,7 +224,10 @@ export class InProcessRepository implements GitRepository {
     try {
       return await action();
     } catch (error) {
-      throw error instanceof InputError ? error : this.#failed(subject, error);
+      if (error instanceof InputError) throw error;
+      if (error instanceof git.Errors.NotFoundError && (await isPartialClone(this.gitDir)))
+        refusePartial(this.gitDir);
+      throw this.#failed(subject, error);
     }
   }
 

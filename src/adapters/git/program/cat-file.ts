@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { TransientError } from '../../../core/errors.ts';
+import { InputError, TransientError } from '../../../core/errors.ts';
 import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
 import { gitFailure } from '../repository/git-failure.ts';
 import type { BlobContent } from '../repository/git-repository.ts';
@@ -48,7 +48,8 @@ export class CatFile {
 
   /**
    * Calls `onBlob` once for each id, in order.
-   * @throws TransientError `git.stopped` or `git.corrupt` when git ends before the last one
+   * @throws TransientError `git.stopped` or `git.corrupt` when git ends before the last one, and InputError
+   * `git.partial-clone` when it would have to fetch one
    */
   async read(ids: readonly string[], maxBytes: number, onBlob: (blob: BlobContent) => void): Promise<void> {
     if (ids.length > 0) await this.#enqueue({ command: 'contents', ids, maxBytes, onBlob });
@@ -119,14 +120,15 @@ export class CatFile {
     this.#header = Buffer.alloc(0);
     const failed = this.#requests.splice(0);
     if (failed.length === 0) return;
-    const error = new TransientError(
-      `git cat-file ended while blobs were read: ${stderr.trim() || 'no message'}`,
-      {
-        code: gitFailure(stderr, this.#gitDir).code === 'git.corrupt' ? 'git.corrupt' : 'git.stopped',
-        subject: this.#gitDir,
-        cause,
-      },
-    );
+    const known = gitFailure(stderr, this.#gitDir);
+    const error =
+      known instanceof InputError
+        ? known
+        : new TransientError(`git cat-file ended while blobs were read: ${stderr.trim() || 'no message'}`, {
+            code: known.code === 'git.corrupt' ? 'git.corrupt' : 'git.stopped',
+            subject: this.#gitDir,
+            cause,
+          });
     for (const request of failed) request.reject(error);
   }
 

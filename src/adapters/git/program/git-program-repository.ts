@@ -1,3 +1,4 @@
+import path from 'node:path';
 import { TransientError } from '../../../core/errors.ts';
 import { CatFile } from './cat-file.ts';
 import { diffSmallTrees } from './cat-file-trees.ts';
@@ -13,6 +14,8 @@ import type {
   TreeChange,
   TreeEntry,
 } from '../repository/git-repository.ts';
+import { isPartialClone, refusePartial, requireCertainBase } from '../repository/incomplete-clone.ts';
+import { readShallowCommits } from '../repository/shallow-commits.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
 import type { RefReader } from '../repository/resolve-ref.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
@@ -108,7 +111,12 @@ export class GitProgramRepository implements GitRepository {
     options: ReadBlobsOptions,
     onBlob: (blob: BlobContent) => void,
   ): Promise<void> {
-    await this.#catFile.read(ids, options.maxBytes, onBlob);
+    let isLacking = false;
+    await this.#catFile.read(ids, options.maxBytes, (blob) => {
+      isLacking ||= blob.state === 'missing';
+      onBlob(blob);
+    });
+    if (isLacking && (await isPartialClone(this.gitDir))) refusePartial(this.gitDir);
   }
 
   async fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories> {
@@ -126,10 +134,25 @@ export class GitProgramRepository implements GitRepository {
   }
 
   async mergeBase(a: string, b: string): Promise<string | undefined> {
-    const result = await this.#run(['merge-base', a, b], `${a}..${b}`);
-    if (result.ok) return result.stdout.trim();
-    if (result.exitCode === 1) return undefined;
-    throw result.error;
+    const subject = `${a}..${b}`;
+    const result = await this.#run(['merge-base', '--all', a, b], subject);
+    if (!result.ok && result.exitCode !== 1) throw result.error;
+    const bases = linesOf(result.stdout);
+    const found = { tips: [a, b], bases, shallow: await this.#shallowCommits() } as const;
+    await requireCertainBase(found, async (known) =>
+      linesOf(await this.git(['rev-list', a, b, '--not', ...known], subject)),
+    );
+    return bases[0];
+  }
+
+  async isShallow(): Promise<boolean> {
+    return (await this.#shallowCommits()).size > 0;
+  }
+
+  async #shallowCommits(): Promise<ReadonlySet<string>> {
+    // The file of a linked work tree is in the main repository.
+    const file = await this.git(['rev-parse', '--git-path', 'shallow'], this.gitDir);
+    return readShallowCommits(path.resolve(this.gitDir, file.trimEnd()));
   }
 
   async close(): Promise<void> {
@@ -149,4 +172,8 @@ export class GitProgramRepository implements GitRepository {
   protected commitOf(revision: string): Promise<string | undefined> {
     return this.#catFile.resolve(`${revision}^{commit}`);
   }
+}
+
+function linesOf(output: string): string[] {
+  return output.split('\n').filter((line) => line !== '');
 }

@@ -64,6 +64,10 @@ export class CachedTreeListings implements GitRepository {
     return this.#repository.mergeBase(a, b);
   }
 
+  isShallow(): Promise<boolean> {
+    return this.#repository.isShallow();
+  }
+
   close(): Promise<void> {
     return this.#repository.close();
   }

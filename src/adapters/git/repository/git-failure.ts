@@ -1,5 +1,6 @@
 import { InputError, TransientError } from '../../../core/errors.ts';
 import type { BerthError } from '../../../core/errors.ts';
+import { PARTIAL_CLONE } from './incomplete-clone.ts';
 
 interface KnownFailure {
   readonly pattern: RegExp;
@@ -14,6 +15,8 @@ interface KnownFailure {
  * here, under LC_ALL=C.
  */
 const KNOWN: readonly KnownFailure[] = [
+  // First: without lazy fetches the same output has other messages, such as that of a transport that is not allowed.
+  { pattern: /lazy fetching disabled|from promisor remote|filtered out/, ...PARTIAL_CLONE },
   { pattern: /No space left on device/, code: 'git.disk-full', problem: 'the disk is full', transient: true },
   {
     pattern: /couldn't find remote ref|not our ref|unadvertised object|no such remote ref/,

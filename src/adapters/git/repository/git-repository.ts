@@ -93,8 +93,13 @@ export interface GitRepository {
   ): Promise<void>;
   /** The versions of files along the first parents, from the last `limit` commits that changed any of them. */
   fileHistories(commit: string, paths: readonly string[], limit: number): Promise<FileHistories>;
-  /** The best common ancestor; undefined for unrelated histories. */
+  /**
+   * The best common ancestor, or one of several; undefined for unrelated histories.
+   * @throws InputError `git.shallow` when the history is cut off, so that another one may be better
+   */
   mergeBase(a: string, b: string): Promise<string | undefined>;
+  /** Whether the history is cut off: earlier commits exist, but not here. */
+  isShallow(): Promise<boolean>;
   close(): Promise<void>;
 }
 

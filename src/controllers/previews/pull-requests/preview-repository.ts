@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { openMirror } from '../../../adapters/git/open-mirror.ts';
 import type { GitMirror } from '../../../adapters/git/repository/git-repository.ts';
+import { InputError } from '../../../core/errors.ts';
 import type { ServeSource } from '../../sources/progress/source-options.ts';
 
 /** A pull request must not fill the disk. When the mirror exceeds this size, pull requests are not planned. */
@@ -40,9 +41,15 @@ export class PreviewRepository {
     return this.#next((mirror) => mirror.fetch({ type: 'commit', id }, { signal }));
   }
 
-  /** Whether `commit` contains `earlier` in its history. Both must have been fetched. */
+  /** Whether `commit` is known to contain `earlier` in its history. Both must have been fetched. */
   holds(commit: string, earlier: string): Promise<boolean> {
-    return this.#next(async (mirror) => (await mirror.mergeBase(commit, earlier)) === earlier);
+    const baseIn = (mirror: GitMirror): Promise<string | undefined> =>
+      mirror.mergeBase(commit, earlier).catch((error: unknown) => {
+        // The remote itself is shallow.
+        if (error instanceof InputError && error.code === 'git.shallow') return undefined;
+        throw error;
+      });
+    return this.#next(async (mirror) => (await baseIn(mirror)) === earlier);
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import yaml from 'js-yaml';
+import { DocumentLocator, type Position } from '../../../adapters/yaml/document-locator.ts';
 import { errorText } from '../../../core/errors.ts';
 
 /** The files and folders that a kustomization, or the configuration of one of its generators or transformers, refers to. */
@@ -13,7 +14,14 @@ export interface KustomizationText {
   /** An address that kustomize would fetch; undefined if there is none. */
   readonly remote: string | undefined;
   /** Why the text cannot be read; undefined if it can. */
-  readonly unreadable: string | undefined;
+  readonly unreadable: Unreadable | undefined;
+}
+
+interface Unreadable {
+  readonly why: string;
+  /** Where in the file, from 1. */
+  readonly line: number;
+  readonly column: number;
 }
 
 /** Fields of a kustomization that refer to configurations to build from. */
@@ -93,7 +101,10 @@ export function parseKustomization(content: Buffer | undefined): KustomizationTe
   const configurations = listed(CONFIGURATION_FIELDS);
   const inPlace = configurations.filter((entry) => entry.includes('\n'));
   const inFiles = configurations.filter((entry) => !entry.includes('\n'));
-  const found = [scan([fields]), ...inPlace.map((text) => scanConfiguration(Buffer.from(text)))];
+  const found = [
+    scan([fields]),
+    ...inPlace.map((text) => withoutPlace(scanConfiguration(Buffer.from(text)))),
+  ];
   return {
     ...nothing,
     references: [...listed(BUILDING_FIELDS), ...inFiles],
@@ -110,6 +121,13 @@ export function scanConfiguration(
 ): Pick<KustomizationText, 'remote' | 'unreadable'> {
   const parsed = load(content, (text) => yaml.loadAll(text, undefined, { schema: yaml.CORE_SCHEMA }));
   return 'unreadable' in parsed ? { remote: undefined, ...parsed } : scan(parsed.documents);
+}
+
+/** The lines of a configuration are not those of the kustomization, at which its problems are reported. */
+export function withoutPlace(
+  found: Pick<KustomizationText, 'remote' | 'unreadable'>,
+): Pick<KustomizationText, 'remote' | 'unreadable'> {
+  return found.unreadable === undefined ? found : { ...found, ...unreadable(found.unreadable.why) };
 }
 
 /** Case folding as in Go's encoding/json, where the long s equals s. */
@@ -150,18 +168,28 @@ function wordsOf(text = ''): string[] {
 function load(
   content: Buffer | undefined,
   parse: (text: string) => readonly unknown[],
-): { readonly documents: readonly unknown[] } | { readonly unreadable: string } {
+): { readonly documents: readonly unknown[] } | { readonly unreadable: Unreadable } {
   if (content === undefined) return { documents: [] };
-  if (!isUtf8(content)) return { unreadable: 'got bytes that are not UTF-8' };
+  if (!isUtf8(content)) return unreadable('got bytes that are not UTF-8');
   const text = content.toString('utf8');
-  if (text.length > MAX_CHARS) return { unreadable: `got more than ${MAX_CHARS} characters` };
+  if (text.length > MAX_CHARS) return unreadable(`got more than ${MAX_CHARS} characters`);
   if (OLD_LINE_BREAK.test(text))
-    return { unreadable: 'got a line break of YAML 1.1 (U+0085, U+2028 or U+2029), expected plain ones' };
+    return unreadable('got a line break of YAML 1.1 (U+0085, U+2028 or U+2029), expected plain ones');
   try {
     return { documents: parse(text) };
   } catch (error) {
-    return { unreadable: error instanceof yaml.YAMLException ? error.reason : errorText(error) };
+    if (!(error instanceof yaml.YAMLException)) return unreadable(errorText(error));
+    const [found] = new DocumentLocator(text).errors();
+    const mark = error.mark as yaml.Mark | undefined;
+    return unreadable(error.reason, found ?? { line: (mark?.line ?? 0) + 1, column: 1 });
   }
+}
+
+function unreadable(
+  why: string,
+  { line, column }: Position = { line: 1, column: 1 },
+): { readonly unreadable: Unreadable } {
+  return { unreadable: { why, line, column } };
 }
 
 /** Visits each value once, even if aliases repeat it. */
@@ -175,7 +203,7 @@ function scan(values: readonly unknown[]): Pick<KustomizationText, 'remote' | 'u
     seen.add(value);
     for (const [name, inner] of Object.entries(value)) {
       if (name === '<<')
-        return { remote: undefined, unreadable: 'got a merge key (<<), expected plain fields' };
+        return { remote: undefined, ...unreadable('got a merge key (<<), expected plain fields') };
       if (!TEXT_FIELDS.has(name.toLowerCase())) open.push(inner);
     }
   }

@@ -1,6 +1,6 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Problem } from '../../../core/model/problem.ts';
-import { parseKustomization, scanConfiguration } from './kustomization-text.ts';
+import { parseKustomization, scanConfiguration, withoutPlace } from './kustomization-text.ts';
 import type { KustomizationText } from './kustomization-text.ts';
 import { resolveEntry } from './kustomize-tree.ts';
 import { refusedFile } from '../manifests/read-content.ts';
@@ -30,11 +30,22 @@ export function findRemoteReferences(
   inputs: readonly string[],
   files: ReadonlyMap<string, Buffer>,
 ): ParsedFile | undefined {
-  const unreadable = (at: string, why: string): ParsedFile =>
-    refusedFile(file, { code: 'source.kustomize', message: `${at} cannot be read: ${why}` });
+  const unreadable = (at: string, why: string, place = { line: 1, column: 1 }): ParsedFile => ({
+    manifests: [],
+    problems: [
+      {
+        severity: 'error',
+        code: 'source.kustomize',
+        message: `${at} cannot be read: ${why}`,
+        location: { file: at, ...place },
+      },
+    ],
+  });
   const problemOf = (at: string, reaching: Reaching): ParsedFile | undefined => {
     if (reaching.remote !== undefined) return missingReference(file, reaching.remote);
-    return reaching.unreadable === undefined ? undefined : unreadable(at, reaching.unreadable);
+    if (reaching.unreadable === undefined) return undefined;
+    const { why, ...place } = reaching.unreadable;
+    return unreadable(at, why, place);
   };
   for (const at of inputs) {
     if (!isKustomization(at)) continue;
@@ -51,7 +62,7 @@ export function findRemoteReferences(
           message: `got ${JSON.stringify(entry)} to configure a generator, transformer or validator, expected a file of the kustomization's folder`,
           hint: 'a rendered folder could name any address: commit the configuration as a file',
         });
-      const hidden = problemOf(at, scanConfiguration(configuration));
+      const hidden = problemOf(at, withoutPlace(scanConfiguration(configuration)));
       if (hidden !== undefined) return hidden;
     }
   }

@@ -82,6 +82,22 @@ describe('kustomizations that are wrong or hostile', () => {
     expect(problems(content)).toEqual(['source.kustomize prod/kustomization.yaml']);
   });
 
+  it('name the line and column of a field that stands there twice, also in a base', async () => {
+    const content = await read({
+      'base/kustomization.yaml': '# fleet\nresources: [a.yaml]\nnamePrefix: a-\nnamePrefix: b-\n',
+      'base/a.yaml': configMap('a'),
+      'prod/kustomization.yaml': 'resources: [../base]\n',
+    });
+    expect(content.problems).toMatchObject([
+      { message: expect.stringContaining('duplicated mapping key') as string },
+    ]);
+    expect(content.problems[0]?.location).toMatchObject({
+      file: 'base/kustomization.yaml',
+      line: 4,
+      column: 1,
+    });
+  });
+
   it.runIf(found)('leave alone what they name and do not build on', async () => {
     const content = await read({
       'base/kustomization.yaml': 'resources: [a.yaml]\n',
