@@ -4,6 +4,7 @@ import { canonicalJson } from '../../core/model/json-equal.ts';
 import { withClaim } from '../../core/work/applied/claim.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { updateOwnerReference } from './apply-by-update.ts';
+import { objectIdOf } from '../cluster/manifest-task.ts';
 import { desiredDigest } from './apply-cache.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
 import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
@@ -30,7 +31,7 @@ export async function applyByServer(context: ApplyContext): Promise<StrategyResu
   if (result.object === undefined) return result;
   const owners = await updateOwnerReference(context, result.object);
   const object = owners.object ?? result.object;
-  if (result.wanted !== undefined) context.memory.remember(context.task.meta.ordinal, result.wanted, object);
+  if (result.wanted !== undefined) context.memory.remember(objectIdOf(context.task), result.wanted, object);
   return { object, wrote: result.wrote || owners.wrote };
 }
 
@@ -47,7 +48,7 @@ async function applyAll(
   const { force, fieldManager } = config;
   const wanted = desiredDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
   const live = context.likelyNew ? undefined : await readLive(context);
-  if (live !== undefined && context.memory.isSettled(context.task.meta.ordinal, wanted, live))
+  if (live !== undefined && context.memory.isSettled(objectIdOf(context.task), wanted, live))
     return { object: live, wrote: false };
   const object = await send(context, manifest, config, live);
   return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };

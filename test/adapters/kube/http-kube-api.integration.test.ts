@@ -138,6 +138,20 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
       ]);
     });
 
+    it('takes the kind of the items from the list, for a caller that knows only the resource', async () => {
+      const { api } = await client((_request, response) =>
+        sendJson(response, 200, {
+          kind: 'JobList',
+          apiVersion: 'batch/v1',
+          metadata: { resourceVersion: '5' },
+          items: [{ metadata: { name: 'a' } }],
+        }),
+      );
+      const jobs = { group: 'batch', version: 'v1', kind: 'jobs', plural: 'jobs', namespaced: true };
+      const { items } = await api.list(jobs);
+      expect(items).toEqual([{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } }]);
+    });
+
     it.each([
       ['an object without items', { kind: 'PlacementList', metadata: { resourceVersion: '5' } }],
       ['an empty object', {}],

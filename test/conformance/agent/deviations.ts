@@ -87,6 +87,11 @@ const ALWAYS: readonly Deviation[] = [
     at: { 3: [...UNSEEN, ...says('Available', 2), ...says('Available', 3)] },
   },
   {
+    history: 'update-job',
+    reason: 'what the API server gave a Job stays, so that its other fields can be changed',
+    at: { 3: [...says('Applied'), ...says('Applied', 0), 'jobs/j.spec.parallelism'] },
+  },
+  {
     history: 'cel-reserved',
     reason: 'rules with the name of a condition of the agent do not take it over',
     at: { 1: TAKEN_OVER, 2: TAKEN_OVER },
