@@ -35,6 +35,33 @@ describe('a work is applied', () => {
     ]);
   });
 
+  it('is tried again a minute after its executor was refused, and then each minute', async () => {
+    let isAllowed = false;
+    let reviews = 0;
+    const create = harness.cluster.create.bind(harness.cluster);
+    harness.cluster.create = (kind, object, options) => {
+      if (kind.kind !== 'SubjectAccessReview') return create(kind, object, options);
+      reviews += 1;
+      return Promise.resolve({ ...object, status: { allowed: isAllowed } });
+    };
+    const subject = {
+      type: 'ServiceAccount' as const,
+      serviceAccount: { namespace: 'default', name: 'runner' },
+    };
+    await harness.applyWork('web', { ...workOf(configMap('a')), executor: { subject } });
+    expect(await harness.conditions('web')).toContain('Applied=False@1');
+    const asked = reviews;
+    await harness.clock.advance(50_000);
+    expect(reviews).toBe(asked);
+    await harness.clock.advance(60_000);
+    expect(reviews).toBeGreaterThan(asked);
+    expect(await harness.configMap('a')).toBeUndefined();
+    isAllowed = true;
+    await harness.clock.advance(60_000);
+    expect(await harness.configMap('a')).toBeDefined();
+    expect(await harness.conditions('web')).toContain('Applied=True@1');
+  });
+
   it('updates, and removes what left the work', async () => {
     await harness.applyWork('web', workOf(configMap('a'), configMap('b')));
     await harness.applyWork('web', workOf(configMap('a', { x: '2' })));
