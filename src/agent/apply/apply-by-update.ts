@@ -18,7 +18,7 @@ import {
 } from '../../core/work/update/fields-outside-manifest.ts';
 import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
-import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
+import { type ApplyContext, readLive, type StrategyResult, withManagers } from './apply-context.ts';
 
 /** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
@@ -69,7 +69,7 @@ async function write(
     objectContent(wanted),
   );
   memory.leave(id, kept);
-  memory.remember(id, desiredDigest('Update', task.manifest, ownership), object, undone);
+  memory.remember(id, desiredDigest('Update', task.manifest, ownership), object, { undone });
   return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
 }
 
@@ -120,15 +120,6 @@ async function isUnchangedSinceApply(
     return false;
   memory.leave(id, othersFieldsOutsideManifest(current, content, AGENT_MANAGER));
   return true;
-}
-
-/** The object with its managedFields, which the watch does not keep. */
-async function withManagers(context: ApplyContext, live: KubeObject): Promise<KubeObject | undefined> {
-  if (live.metadata.managedFields !== undefined) return live;
-  const { task, cluster, work } = context;
-  const current = await cluster.get(task.kind, task.key);
-  if (current !== undefined) context.live.written(task.kind, current, work);
-  return current;
 }
 
 /** Strategy CreateOnly: creates a missing object. On an existing object, only the owner references are maintained. */

@@ -21,8 +21,17 @@ interface Remembered {
   readonly excluded: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
+  /** Who applied it with server-side apply; undefined for another strategy. */
+  readonly appliedAs: string | undefined;
   /** Fields that the write changed although the manifest does not name them, with their new values. */
   readonly undone: readonly UndoneField[];
+}
+
+interface WriteDetails {
+  /** Fields that the manifest does not name, but that the write changed. */
+  readonly undone?: readonly FieldPath[];
+  /** The field manager of a server-side apply. */
+  readonly appliedAs?: string;
 }
 
 interface UndoneField {
@@ -57,8 +66,18 @@ export class ApplyCache {
     return this.#byId.has(id);
   }
 
-  /** @param undone fields that the manifest does not name, but that the write changed */
-  remember(id: string, wanted: string, live: KubeObject, undone: readonly FieldPath[] = []): void {
+  /** The field manager as which this process applied the object last; undefined: none, or it wrote in another way since. */
+  lastManager(id: string): string | undefined {
+    return this.#byId.get(id)?.appliedAs;
+  }
+
+  /** @param more what is known about the write */
+  remember(
+    id: string,
+    wanted: string,
+    live: KubeObject,
+    { undone = [], appliedAs }: WriteDetails = {},
+  ): void {
     const { uid, resourceVersion } = live.metadata;
     const content = objectContent(live);
     const excluded = [...(this.#leftFields.get(id) ?? []), ...undone];
@@ -68,6 +87,7 @@ export class ApplyCache {
       excluded,
       resourceVersion,
       uid,
+      appliedAs,
       undone: undone.map((path) => ({ path, value: valueAt(content, path) })),
     });
   }

@@ -4,7 +4,7 @@ import type { Clock, KubeApi } from '../../core/ports.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { applyOrder } from '../../core/work/manifests/kind-order.ts';
 import { resolveManifestConfig } from '../../core/work/manifests/manifest-config.ts';
-import { isAppliedWorkOwner, isOwned } from '../../core/work/applied/ownership.ts';
+import { isOwned, isShared } from '../../core/work/applied/ownership.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
 import { checkExecutor } from '../executor/executor-check.ts';
 import type { ExecutorReviews } from '../executor/executor-reviews.ts';
@@ -141,9 +141,7 @@ async function outcomeToKeep(work: ApplyWork, task: ReadyTask): Promise<ApplyOut
   if (last === undefined) return undefined;
   const live = await work.live.get(task).catch(() => undefined);
   if (live === undefined) return undefined;
-  const shared = (live.metadata.ownerReferences ?? []).some(
-    (owner) => isAppliedWorkOwner(owner) && owner.name !== work.owner.name,
-  );
+  const shared = isShared(live.metadata, work.owner);
   if (!shared && !work.memory.isHopeless(objectIdOf(task), live)) return undefined;
   return last.kind === 'applied' ? { ...last, object: live, wrote: false } : last;
 }

@@ -125,6 +125,7 @@ function sameLength(list: readonly unknown[], other: unknown): other is readonly
   return Array.isArray(other) && other.length === list.length;
 }
 
-function hasKey(item: unknown, key: Fields): boolean {
+/** Whether an item of a list is the one with this key of `fieldsV1`. */
+export function hasKey(item: unknown, key: Fields): boolean {
   return isMap(item) && Object.entries(key).every(([name, value]) => jsonEqual(item[name], value));
 }
