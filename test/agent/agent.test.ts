@@ -1,8 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '../../src/core/errors.ts';
-import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import { APPLIED_MANIFEST_WORK, kind, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
+import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
 import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
+
+const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
 
 let harness: AgentHarness;
 
@@ -33,6 +36,60 @@ describe('a work is applied', () => {
     expect((await harness.work('web'))?.metadata.finalizers).toEqual([
       'cluster.open-cluster-management.io/manifest-work-cleanup',
     ]);
+  });
+
+  it('replaces what cannot be changed, but never what took its place meanwhile', async () => {
+    const secret = (type: string): KubeObject => ({
+      ...{ apiVersion: 'v1', kind: 'Secret', type },
+      metadata: { name: 'a', namespace: 'default' },
+    });
+    harness.cluster.addKind(SECRET);
+    const key = { namespace: 'default', name: 'a' };
+    const uid = async () => (await harness.cluster.get(SECRET, key))?.metadata.uid;
+    await harness.applyWork('web', workOf(secret('one')));
+    const first = await uid();
+    const remove = harness.cluster.delete.bind(harness.cluster);
+    let other: string | undefined;
+    harness.cluster.delete = async (kind, at, options) => {
+      if (kind.kind === 'Secret' && other === undefined) {
+        await remove(SECRET, key);
+        other = (await harness.cluster.create(SECRET, secret('two'))).metadata.uid;
+      }
+      return remove(kind, at, options);
+    };
+    await harness.applyWork('web', workOf(secret('two')));
+    expect(other).toBeDefined();
+    expect(await uid()).toBe(other);
+    await harness.applyWork('web', workOf(secret('three')));
+    expect([first, other, undefined]).not.toContain(await uid());
+    expect(await harness.conditions('web')).toBe('Applied=True@3 Available=True@3');
+  });
+
+  it('is tried again a minute after its executor was refused, and then each minute', async () => {
+    let isAllowed = false;
+    let reviews = 0;
+    const create = harness.cluster.create.bind(harness.cluster);
+    harness.cluster.create = (kind, object, options) => {
+      if (kind.kind !== 'SubjectAccessReview') return create(kind, object, options);
+      reviews += 1;
+      return Promise.resolve({ ...object, status: { allowed: isAllowed } });
+    };
+    const subject = {
+      type: 'ServiceAccount' as const,
+      serviceAccount: { namespace: 'default', name: 'runner' },
+    };
+    await harness.applyWork('web', { ...workOf(configMap('a')), executor: { subject } });
+    expect(await harness.conditions('web')).toContain('Applied=False@1');
+    const asked = reviews;
+    await harness.clock.advance(50_000);
+    expect(reviews).toBe(asked);
+    await harness.clock.advance(60_000);
+    expect(reviews).toBeGreaterThan(asked);
+    expect(await harness.configMap('a')).toBeUndefined();
+    isAllowed = true;
+    await harness.clock.advance(60_000);
+    expect(await harness.configMap('a')).toBeDefined();
+    expect(await harness.conditions('web')).toContain('Applied=True@1');
   });
 
   it('updates, and removes what left the work', async () => {

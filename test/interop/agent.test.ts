@@ -6,6 +6,7 @@ import type { AppliedManifestWork } from '../../src/core/model/kind/applied-mani
 import { APPLIED_MANIFEST_WORK, kind } from '../../src/core/model/kinds.ts';
 import { AgentBesideControllers } from '../agent/apply/agent-beside-controllers.ts';
 import { fieldsThatOthersAdd } from '../agent/apply/added-field-scenarios.ts';
+import { changedStrategies } from '../agent/apply/strategy-change-scenarios.ts';
 import { createCrds } from './create-crds.ts';
 import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
@@ -84,4 +85,6 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('an agent on a real cluste
   });
 
   describe('fields that others add to the objects of a work', () => fieldsThatOthersAdd(() => api));
+
+  describe('a work whose update strategy changes', () => changedStrategies(() => api));
 });

@@ -1,7 +1,7 @@
 import { type BerthError, InputError } from '../../core/errors.ts';
 import { parseExactIntegers } from '../../core/jsonpath/exact-json.ts';
 import { jsonText } from '../../core/model/json-text.ts';
-import { apiVersionOf, type KindInfo } from '../../core/model/kinds.ts';
+import type { KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import type {
   Clock,
@@ -15,7 +15,7 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '../../core/ports.ts';
-import { requireList, requireObject } from './response-shapes.ts';
+import { itemTypeOf, requireList, requireObject } from './response-shapes.ts';
 import { Discovery } from './discovery.ts';
 import type { ImpersonatedUser } from './config/impersonation-headers.ts';
 import { KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
@@ -118,11 +118,8 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
       const query = queryString({ ...selectors(options), limit: this.#pageSize, continue: next });
       const request = { method: 'GET', path, query };
       const page = requireList(await this.#call(request), request);
-      // For built-in kinds, the items of a list have neither apiVersion nor kind.
-      for (const item of page.items)
-        items.push(
-          item.kind === undefined ? { ...item, apiVersion: apiVersionOf(kind), kind: kind.kind } : item,
-        );
+      const type = itemTypeOf(page, kind);
+      for (const item of page.items) items.push(item.kind === undefined ? { ...item, ...type } : item);
       resourceVersion = page.metadata.resourceVersion;
       next = page.metadata.continue;
     } while (next !== undefined && next !== '');

@@ -1,3 +1,4 @@
+import { apiVersionOf, type KindInfo } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { networkError, type RequestSubject } from './transport/kube-errors.ts';
 
@@ -11,6 +12,9 @@ export function requireObject(value: unknown, request: RequestSubject): KubeObje
 }
 
 interface ListBody {
+  /** Ends in `List`. */
+  readonly kind: string;
+  readonly apiVersion?: string;
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
   readonly items: readonly KubeObject[];
 }
@@ -28,4 +32,19 @@ export function requireList(value: unknown, request: RequestSubject): ListBody {
   if (!complete)
     throw networkError('the response is not a list with metadata.resourceVersion and items', request);
   return { ...(list as ListBody), items: (list as { items: ListBody['items'] | null }).items ?? [] };
+}
+
+/**
+ * The type of items that do not name theirs: those of built-in kinds. The list tells it; a caller may know only the
+ * resource.
+ */
+export function itemTypeOf(
+  { kind, apiVersion }: ListBody,
+  resource: KindInfo,
+): { readonly apiVersion: string; readonly kind: string } {
+  const itemKind = kind.slice(0, -'List'.length);
+  return {
+    apiVersion: apiVersion ?? apiVersionOf(resource),
+    kind: itemKind === '' ? resource.kind : itemKind,
+  };
 }

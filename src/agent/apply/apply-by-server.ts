@@ -1,12 +1,16 @@
 import type { IgnoreField, ServerSideApplyConfig } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { canonicalJson } from '../../core/model/json-equal.ts';
+import { isApplyConflict } from '../../core/work/applied/kube-failure.ts';
+import { isShared } from '../../core/work/applied/ownership.ts';
+import { takeOverFields } from '../../core/work/update/take-over-fields.ts';
 import { withClaim } from '../../core/work/applied/claim.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { updateOwnerReference } from './apply-by-update.ts';
+import { objectIdOf } from '../cluster/manifest-task.ts';
 import { desiredDigest } from './apply-cache.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
-import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
+import { type ApplyContext, readLive, type StrategyResult, withManagers } from './apply-context.ts';
 import { removeIgnoredFields } from './ignore-fields.ts';
 
 /**
@@ -20,6 +24,16 @@ const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
  * then, a claim marks the object as ours.
  */
 export async function applyByServer(context: ApplyContext): Promise<StrategyResult> {
+  try {
+    return await applyAndOwn(context);
+  } catch (error) {
+    if (!context.likelyNew || !isApplyConflict(error)) throw error;
+    // It does exist, and the fields may be our own.
+    return applyAndOwn({ ...context, likelyNew: false, fresh: true });
+  }
+}
+
+async function applyAndOwn(context: ApplyContext): Promise<StrategyResult> {
   const config = context.strategy?.serverSideApply ?? {};
   const manifest = withoutNullTimes(withoutOwners(context.task.manifest)) as KubeObject;
   const ignored = config.ignoreFields ?? [];
@@ -30,7 +44,10 @@ export async function applyByServer(context: ApplyContext): Promise<StrategyResu
   if (result.object === undefined) return result;
   const owners = await updateOwnerReference(context, result.object);
   const object = owners.object ?? result.object;
-  if (result.wanted !== undefined) context.memory.remember(context.task.meta.ordinal, result.wanted, object);
+  if (result.wanted !== undefined)
+    context.memory.remember(objectIdOf(context.task), result.wanted, object, {
+      appliedAs: managerOf(config),
+    });
   return { object, wrote: result.wrote || owners.wrote };
 }
 
@@ -47,7 +64,7 @@ async function applyAll(
   const { force, fieldManager } = config;
   const wanted = desiredDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
   const live = context.likelyNew ? undefined : await readLive(context);
-  if (live !== undefined && context.memory.isSettled(context.task.meta.ordinal, wanted, live))
+  if (live !== undefined && context.memory.isSettled(objectIdOf(context.task), wanted, live))
     return { object: live, wrote: false };
   const object = await send(context, manifest, config, live);
   return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
@@ -68,6 +85,7 @@ async function applyWithIgnored(
   return { object: await send(context, withHash(stripped, hash), config, live), wrote: true };
 }
 
+/** Such a field is applied only when the object is created. */
 function isOnSpokePresent(field: IgnoreField): boolean {
   return field.condition === 'OnSpokePresent';
 }
@@ -76,17 +94,52 @@ function isOnSpokePresent(field: IgnoreField): boolean {
 async function send(
   context: ApplyContext,
   manifest: KubeObject,
-  { force, fieldManager }: ServerSideApplyConfig,
+  config: ServerSideApplyConfig,
   before: KubeObject | undefined,
 ): Promise<KubeObject> {
   const { cluster, live, task } = context;
   const { reference, owned } = context.ownership;
   const hasOwner = (before?.metadata.ownerReferences ?? []).some(({ uid }) => uid === reference.uid);
   const sent = owned && !hasOwner ? withClaim(manifest, reference) : manifest;
-  const manager = fieldManager === undefined || fieldManager === '' ? AGENT_MANAGER : fieldManager;
-  const object = await cluster.apply(task.kind, sent, { fieldManager: manager, force: force ?? false });
+  if (before !== undefined) await takeOver(context, before, config);
+  const options = { fieldManager: managerOf(config), force: config.force ?? false };
+  const object = await cluster.apply(task.kind, sent, options);
   live.written(task.kind, object, context.work);
   return object;
+}
+
+function managerOf({ fieldManager = '' }: ServerSideApplyConfig): string {
+  return fieldManager === '' ? AGENT_MANAGER : fieldManager;
+}
+
+/**
+ * Gives the fields that the agent wrote in another way to the manager that applies now. Not those of an object that works
+ * share: another work may have written them, which is a conflict.
+ */
+async function takeOver(
+  context: ApplyContext,
+  before: KubeObject,
+  config: ServerSideApplyConfig,
+): Promise<void> {
+  const { cluster, live, memory, task, work } = context;
+  const { reference } = context.ownership;
+  const manager = managerOf(config);
+  if (memory.lastManager(objectIdOf(task)) === manager) return;
+  const current = await withManagers(context, before);
+  if (current === undefined || isShared(current.metadata, reference)) return;
+  const { uid, resourceVersion, ownerReferences = [] } = current.metadata;
+  const managedFields = takeOverFields(current, {
+    manager,
+    isOwned: ownerReferences.some((owner) => owner.uid === reference.uid),
+    reach: await removeIgnoredFields(current, (config.ignoreFields ?? []).filter(isOnSpokePresent)),
+  });
+  if (managedFields === undefined) return;
+  const patch = { metadata: { uid, resourceVersion, managedFields } };
+  live.written(
+    task.kind,
+    await cluster.mergePatch(task.kind, task.key, patch, { fieldManager: AGENT_MANAGER }),
+    work,
+  );
 }
 
 function withHash(manifest: KubeObject, hash: string): KubeObject {

@@ -1,21 +1,24 @@
 import { InputError } from '../../core/errors.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
-import { withFieldsOf } from '../../core/model/field-path.ts';
+import { type FieldPath, withFieldsOf } from '../../core/model/field-path.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { unclaimPatch } from '../../core/work/applied/claim.ts';
 import { withOwner } from '../../core/work/applied/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata } from '../../core/work/update/plan-update.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { isAlreadyExists, isRefusal } from '../../core/work/applied/kube-failure.ts';
+import { objectIdOf } from '../cluster/manifest-task.ts';
 import { desiredDigest } from './apply-cache.ts';
 import { objectContent } from '../../core/work/update/merge-content.ts';
 import {
+  assignedFields,
   differencesOutsideManifest,
+  keepableFields,
   othersFieldsOutsideManifest,
 } from '../../core/work/update/fields-outside-manifest.ts';
 import { isUntouched } from '../../core/work/update/untouched.ts';
 import { AGENT_MANAGER } from '../../core/work/applied/agent-manager.ts';
-import { type ApplyContext, readLive, type StrategyResult } from './apply-context.ts';
+import { type ApplyContext, readLive, type StrategyResult, withManagers } from './apply-context.ts';
 
 /** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {
@@ -23,22 +26,22 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   if (context.likelyNew) return createUnlessExists(context, applyByUpdate);
   const live = await readLive(context);
   if (live === undefined) return { object: await create(context), wrote: true };
-  const { ordinal } = task.meta;
+  const id = objectIdOf(task);
   const wanted = desiredDigest('Update', task.manifest, ownership);
-  if (memory.isSettled(ordinal, wanted, live)) return { object: live, wrote: false };
+  if (memory.isSettled(id, wanted, live)) return { object: live, wrote: false };
   const plan = planUpdate(live, task.manifest, ownership, sha256);
   if (plan.action === 'none') return { object: live, wrote: false };
-  if (plan.action === 'update' && (await isUnchangedSinceApply(context, plan.object))) {
-    memory.remember(ordinal, wanted, live);
+  if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };
+  if (await isUnchangedSinceApply(context, plan.object, live)) {
+    memory.remember(id, wanted, live);
     return { object: live, wrote: false };
   }
-  if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };
   try {
     return await write(context, plan.object, live);
   } catch (error) {
     if (!isRefusal(error, 'invalid')) throw error;
     if (plan.recreateWhenInvalid) return { object: await recreate(context, live), wrote: true };
-    return writeAroundOthers(context, plan.object, error);
+    return writeAroundKept(context, plan.object, error);
   }
 }
 
@@ -46,14 +49,16 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
  * Makes the object equal to the plan, except for fields that others set repeatedly. Changes of
  * other unnamed fields are remembered: if another client sets such a field again, it is left to
  * that client.
+ * @param kept further fields that stay as they are, from now on
  */
 async function write(
   { task, ownership, memory, cluster, live: watched, work }: ApplyContext,
   plan: KubeObject,
   live: KubeObject,
+  kept: readonly FieldPath[] = [],
 ): Promise<StrategyResult> {
-  const { ordinal } = task.meta;
-  const wanted = withFieldsOf(plan, live, memory.leftFields(ordinal, live)) as KubeObject;
+  const id = objectIdOf(task);
+  const wanted = withFieldsOf(plan, live, [...memory.leftFields(id, live), ...kept]) as KubeObject;
   const isUpToDate =
     sameMetadata(live, wanted.metadata) && jsonEqual(objectContent(live), objectContent(wanted));
   const object = isUpToDate ? live : await cluster.update(task.kind, wanted, { fieldManager: AGENT_MANAGER });
@@ -63,46 +68,57 @@ async function write(
     objectContent(object),
     objectContent(wanted),
   );
-  memory.remember(ordinal, desiredDigest('Update', task.manifest, ownership), object, undone);
+  memory.leave(id, kept);
+  memory.remember(id, desiredDigest('Update', task.manifest, ownership), object, { undone });
   return { object, wrote: object.metadata.resourceVersion !== live.metadata.resourceVersion };
 }
 
 /**
- * Some fields that a controller adds cannot be removed, such as the volume of a bound claim. If the
- * server refuses the plan, it is tried again with the fields that others added.
- * @param refusal thrown again if others added no fields, or if that is refused, too
+ * Some fields cannot be removed: what a controller added, such as the volume of a bound claim, or a default that the
+ * API server does not set again. If the server refuses the plan, it is tried again with the fields that the manifest
+ * does not name.
+ * @param refusal thrown again if there are no such fields, or if that is refused, too
  */
-async function writeAroundOthers(
+async function writeAroundKept(
   context: ApplyContext,
   plan: KubeObject,
   refusal: unknown,
 ): Promise<StrategyResult> {
-  const { task, memory, cluster } = context;
+  const { task, cluster } = context;
   const live = await cluster.get(task.kind, task.key);
-  const added =
-    live === undefined ? [] : othersFieldsOutsideManifest(live, objectContent(plan), AGENT_MANAGER);
-  if (live === undefined || added.length === 0) throw refusal;
-  memory.leave(task.meta.ordinal, added);
-  try {
-    const { resourceVersion } = live.metadata;
-    return await write(context, { ...plan, metadata: { ...plan.metadata, resourceVersion } }, live);
-  } catch (error) {
-    throw isRefusal(error, 'invalid') ? refusal : error;
+  if (live === undefined) throw refusal;
+  const { resourceVersion } = live.metadata;
+  const current = { ...plan, metadata: { ...plan.metadata, resourceVersion } };
+  for (const kept of keepableFields(live, objectContent(plan), AGENT_MANAGER)) {
+    try {
+      return await write(context, current, live, kept);
+    } catch (error) {
+      if (!isRefusal(error, 'invalid')) throw error;
+    }
   }
+  throw refusal;
 }
 
 /**
- * After a restart: whether the object has all applied fields, and otherwise only defaults of the
- * API server and fields of others, which are left to them. Costs one read.
+ * After a restart: whether the object has all applied fields, and otherwise only defaults of the API server and fields
+ * of others, which are left to them. Fields that the server itself assigned stay in any case, because it refuses writes
+ * without them. Costs at most one read.
  */
-async function isUnchangedSinceApply(context: ApplyContext, wanted: KubeObject): Promise<boolean> {
-  const { task, memory, cluster, appliedBefore, live } = context;
-  if (!appliedBefore || memory.hasEntry(task.meta.ordinal)) return false;
-  const current = await cluster.get(task.kind, task.key);
+async function isUnchangedSinceApply(
+  context: ApplyContext,
+  wanted: KubeObject,
+  live: KubeObject,
+): Promise<boolean> {
+  const { task, memory, appliedBefore } = context;
+  const id = objectIdOf(task);
+  if (memory.hasEntry(id)) return false;
+  const current = await withManagers(context, live);
   if (current === undefined) return false;
-  live.written(task.kind, current, context.work);
-  if (!sameMetadata(current, wanted.metadata) || !isUntouched(wanted, current)) return false;
-  memory.leave(task.meta.ordinal, othersFieldsOutsideManifest(current, objectContent(wanted), AGENT_MANAGER));
+  const content = objectContent(wanted);
+  memory.leave(id, assignedFields(current, content));
+  if (!appliedBefore || !sameMetadata(current, wanted.metadata) || !isUntouched(wanted, current))
+    return false;
+  memory.leave(id, othersFieldsOutsideManifest(current, content, AGENT_MANAGER));
   return true;
 }
 
@@ -131,7 +147,8 @@ async function create(context: ApplyContext): Promise<KubeObject> {
   const wanted = objectToCreate(task.manifest, ownership, sha256);
   const object = await cluster.create(task.kind, wanted, { fieldManager: AGENT_MANAGER });
   context.live.written(task.kind, object, context.work);
-  memory.remember(task.meta.ordinal, desiredDigest('Update', task.manifest, ownership), object);
+  memory.leave(objectIdOf(task), assignedFields(object, objectContent(wanted)));
+  memory.remember(objectIdOf(task), desiredDigest('Update', task.manifest, ownership), object);
   return object;
 }
 

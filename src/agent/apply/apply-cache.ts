@@ -21,8 +21,17 @@ interface Remembered {
   readonly excluded: readonly FieldPath[];
   readonly resourceVersion: string | undefined;
   readonly uid: string | undefined;
+  /** Who applied it with server-side apply; undefined for another strategy. */
+  readonly appliedAs: string | undefined;
   /** Fields that the write changed although the manifest does not name them, with their new values. */
   readonly undone: readonly UndoneField[];
+}
+
+interface WriteDetails {
+  /** Fields that the manifest does not name, but that the write changed. */
+  readonly undone?: readonly FieldPath[];
+  /** The field manager of a server-side apply. */
+  readonly appliedAs?: string;
 }
 
 interface UndoneField {
@@ -31,43 +40,54 @@ interface UndoneField {
 }
 
 /**
- * Caches the result of writing each manifest of one work. The API server adds defaults, so
+ * Caches the result of writing each manifest of one work, by the id of its object. The API server adds defaults, so
  * wanted and live objects always differ; without this every pass would write again. Status changes
  * are ignored.
  */
 export class ApplyCache {
-  readonly #outcomes = new Map<number, Attempt>();
-  readonly #byOrdinal = new Map<number, Remembered>();
+  readonly #outcomes = new Map<string, Attempt>();
+  readonly #byId = new Map<string, Remembered>();
   /** Fields that the manifest does not name, and that others set again after we had removed them. */
-  readonly #leftFields = new Map<number, readonly FieldPath[]>();
+  readonly #leftFields = new Map<string, readonly FieldPath[]>();
 
   /** Whether the live object is still the result of writing exactly this manifest. */
-  isSettled(ordinal: number, wanted: string, live: KubeObject): boolean {
-    const remembered = this.#byOrdinal.get(ordinal);
+  isSettled(id: string, wanted: string, live: KubeObject): boolean {
+    const remembered = this.#byId.get(id);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
     if (remembered.resourceVersion === live.metadata.resourceVersion) return true;
     if (remembered.digest !== fingerprint(live, remembered.excluded)) return false;
-    this.leftFields(ordinal, live);
-    this.#byOrdinal.set(ordinal, { ...remembered, resourceVersion: live.metadata.resourceVersion });
+    this.leftFields(id, live);
+    this.#byId.set(id, { ...remembered, resourceVersion: live.metadata.resourceVersion });
     return true;
   }
 
   /** Whether this process wrote the object, so that the cache has an entry. */
-  hasEntry(ordinal: number): boolean {
-    return this.#byOrdinal.has(ordinal);
+  hasEntry(id: string): boolean {
+    return this.#byId.has(id);
   }
 
-  /** @param undone fields that the manifest does not name, but that the write changed */
-  remember(ordinal: number, wanted: string, live: KubeObject, undone: readonly FieldPath[] = []): void {
+  /** The field manager as which this process applied the object last; undefined: none, or it wrote in another way since. */
+  lastManager(id: string): string | undefined {
+    return this.#byId.get(id)?.appliedAs;
+  }
+
+  /** @param more what is known about the write */
+  remember(
+    id: string,
+    wanted: string,
+    live: KubeObject,
+    { undone = [], appliedAs }: WriteDetails = {},
+  ): void {
     const { uid, resourceVersion } = live.metadata;
     const content = objectContent(live);
-    const excluded = [...(this.#leftFields.get(ordinal) ?? []), ...undone];
-    this.#byOrdinal.set(ordinal, {
+    const excluded = [...(this.#leftFields.get(id) ?? []), ...undone];
+    this.#byId.set(id, {
       wanted,
       digest: fingerprint(live, excluded),
       excluded,
       resourceVersion,
       uid,
+      appliedAs,
       undone: undone.map((path) => ({ path, value: valueAt(content, path) })),
     });
   }
@@ -76,13 +96,13 @@ export class ApplyCache {
    * Fields of the object that are left to others, including those that the last write reverted and
    * that were set again.
    */
-  leftFields(ordinal: number, live: KubeObject): readonly FieldPath[] {
+  leftFields(id: string, live: KubeObject): readonly FieldPath[] {
     const content = objectContent(live);
-    const setAgain = (this.#byOrdinal.get(ordinal)?.undone ?? []).filter(
+    const setAgain = (this.#byId.get(id)?.undone ?? []).filter(
       ({ path, value }) => !jsonEqual(valueAt(content, path), value),
     );
     return this.leave(
-      ordinal,
+      id,
       setAgain.map(({ path }) => path),
     );
   }
@@ -91,28 +111,34 @@ export class ApplyCache {
    * Leaves these fields to others from now on.
    * @returns all such fields
    */
-  leave(ordinal: number, paths: readonly FieldPath[]): readonly FieldPath[] {
-    const before = this.#leftFields.get(ordinal) ?? [];
+  leave(id: string, paths: readonly FieldPath[]): readonly FieldPath[] {
+    const before = this.#leftFields.get(id) ?? [];
     const fresh = paths.filter((path) => !before.some((known) => jsonEqual(known, path)));
     if (fresh.length === 0) return before;
     const all = [...before, ...fresh];
-    this.#leftFields.set(ordinal, all);
+    this.#leftFields.set(id, all);
     return all;
   }
 
+  /** Forgets the objects of manifests that left the work. */
+  keepOnly(ids: ReadonlySet<string>): void {
+    for (const map of [this.#outcomes, this.#byId, this.#leftFields])
+      for (const id of map.keys()) if (!ids.has(id)) map.delete(id);
+  }
+
   /** @param live the object as it was after the attempt, if it could be read */
-  noteOutcome(ordinal: number, outcome: ApplyOutcome, live: KubeObject | undefined): void {
-    this.#outcomes.set(ordinal, { outcome, seenDigest: live === undefined ? undefined : fingerprint(live) });
+  noteOutcome(id: string, outcome: ApplyOutcome, live: KubeObject | undefined): void {
+    this.#outcomes.set(id, { outcome, seenDigest: live === undefined ? undefined : fingerprint(live) });
   }
 
   /** The last outcome, for an object that must not be retried yet. */
-  lastOutcome(ordinal: number): ApplyOutcome | undefined {
-    return this.#outcomes.get(ordinal)?.outcome;
+  lastOutcome(id: string): ApplyOutcome | undefined {
+    return this.#outcomes.get(id)?.outcome;
   }
 
   /** Whether the last attempt failed permanently, and nothing relevant changed since. */
-  isHopeless(ordinal: number, live: KubeObject): boolean {
-    const attempt = this.#outcomes.get(ordinal);
+  isHopeless(id: string, live: KubeObject): boolean {
+    const attempt = this.#outcomes.get(id);
     return (
       attempt?.outcome.kind === 'failed' &&
       attempt.outcome.retry === 'never' &&

@@ -38,3 +38,12 @@ export interface StrategyResult {
 export function readLive({ live, task, fresh }: ApplyContext): Promise<KubeObject | undefined> {
   return fresh ? live.getFresh(task) : live.get(task);
 }
+
+/** The object with its managedFields, which the watch does not keep. */
+export async function withManagers(context: ApplyContext, live: KubeObject): Promise<KubeObject | undefined> {
+  if (live.metadata.managedFields !== undefined) return live;
+  const { task, cluster, work } = context;
+  const current = await cluster.get(task.kind, task.key);
+  if (current !== undefined) context.live.written(task.kind, current, work);
+  return current;
+}

@@ -4,13 +4,13 @@ import type { Clock, KubeApi } from '../../core/ports.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import { applyOrder } from '../../core/work/manifests/kind-order.ts';
 import { resolveManifestConfig } from '../../core/work/manifests/manifest-config.ts';
-import { isAppliedWorkOwner, isOwned } from '../../core/work/applied/ownership.ts';
+import { isOwned, isShared } from '../../core/work/applied/ownership.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
 import { checkExecutor } from '../executor/executor-check.ts';
 import type { ExecutorReviews } from '../executor/executor-reviews.ts';
 import { parseExecutor } from '../../core/work/applied/executor-subject.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
-import { type ManifestTask, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
+import { type ManifestTask, objectIdOf, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
 import type { ApplyCache } from './apply-cache.ts';
 import { applyManifest } from './apply-manifest.ts';
 import type { ApplyOutcome } from '../../core/work/applied/apply-outcome.ts';
@@ -61,6 +61,9 @@ const CONFLICT_WAIT_MS = 10;
  */
 export async function applyManifests(work: ApplyWork): Promise<readonly ManifestResult[]> {
   const { tasks } = work;
+  const ids = tasks.flatMap((task) => (task.ready ? [objectIdOf(task)] : []));
+  // A manifest whose kind is not resolved now may be one of the known objects.
+  if (ids.length === tasks.length) work.memory.keepOnly(new Set(ids));
   const outcomes = new Map<ManifestTask, ApplyOutcome>();
   let remaining = applyOrder(tasks.map(kindNameOf)).flatMap((index) => tasks[index] ?? []);
   for (let attempt = 0; attempt < CONFLICT_TRIES && remaining.length > 0; attempt++) {
@@ -134,14 +137,12 @@ async function mayDelete({ spec, reviews }: ApplyWork, task: ReadyTask): Promise
  * resync corrects it. Or the server refused the same write for the same state of the object.
  */
 async function outcomeToKeep(work: ApplyWork, task: ReadyTask): Promise<ApplyOutcome | undefined> {
-  const last = work.memory.lastOutcome(task.meta.ordinal);
+  const last = work.memory.lastOutcome(objectIdOf(task));
   if (last === undefined) return undefined;
   const live = await work.live.get(task).catch(() => undefined);
   if (live === undefined) return undefined;
-  const shared = (live.metadata.ownerReferences ?? []).some(
-    (owner) => isAppliedWorkOwner(owner) && owner.name !== work.owner.name,
-  );
-  if (!shared && !work.memory.isHopeless(task.meta.ordinal, live)) return undefined;
+  const shared = isShared(live.metadata, work.owner);
+  if (!shared && !work.memory.isHopeless(objectIdOf(task), live)) return undefined;
   return last.kind === 'applied' ? { ...last, object: live, wrote: false } : last;
 }
 
@@ -151,7 +152,7 @@ async function cacheOutcome(work: ApplyWork, task: ManifestTask, outcome: ApplyO
   const live = hopeless ? await work.live.get(task).catch(() => undefined) : undefined;
   // The watch caches objects, so they are not stored here again.
   const withoutObject = outcome.kind === 'applied' ? { ...outcome, object: undefined } : outcome;
-  work.memory.noteOutcome(task.meta.ordinal, withoutObject, live);
+  work.memory.noteOutcome(objectIdOf(task), withoutObject, live);
 }
 
 function failed(problem: string, retry: 'soon' | 'minute'): ApplyOutcome {

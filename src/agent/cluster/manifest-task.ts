@@ -28,6 +28,14 @@ export type ResolvedMeta = { readonly [F in Exclude<keyof ManifestResourceMeta, 
 
 export type ReadyTask = Extract<ManifestTask, { ready: true }>;
 
+/**
+ * Identifies the object of a manifest within its work. Its place in the spec changes with its neighbours, and the version
+ * is only a view of the object.
+ */
+export function objectIdOf({ kind, key }: ReadyTask): string {
+  return `${kind.group}/${kind.plural} ${key.namespace}/${key.name}`;
+}
+
 /** @param ordinal the index in the spec */
 export async function readManifest(raw: unknown, ordinal: number, cluster: KubeApi): Promise<ManifestTask> {
   const manifest = asObject(raw);

@@ -60,13 +60,13 @@ export async function syncWork(
   const { status } = observation;
   if (pass !== undefined) await recordApplied(state, pass);
   await state.writeWorkStatus(work, status);
-  if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work);
+  if (pass !== undefined && pass.retry !== 'soon') noteApplied(state, memory, work, pass.retry);
   reportPass(state, work, status, pass?.results);
   if (pass?.retry === 'soon')
     return missingNamespaces(pass.results).length === 0
       ? RETRY
       : { kind: 'retry', atMostMs: NAMESPACE_RETRY_MS };
-  return nextPass(state, memory, observation, pass?.retry === 'minute');
+  return nextPass(state, memory, observation);
 }
 
 async function withFinalizer(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
@@ -106,12 +106,19 @@ function applyCause(
 /**
  * Stored only after the pass was reported completely, because its results are stored nowhere else:
  * a pass whose status writes failed is repeated completely. Otherwise the next pass would have
- * nothing to do and report nothing until the resync.
+ * nothing to do and report nothing until the resync. The next complete pass comes with the resync, or when the rights of a
+ * denied executor are due to be asked for again.
  */
-function noteApplied({ settings }: AgentState, memory: WorkMemory, work: ManifestWork): void {
+function noteApplied(
+  { settings }: AgentState,
+  memory: WorkMemory,
+  work: ManifestWork,
+  retry: 'minute' | 'never',
+): void {
   const { clock, random, resyncIntervalMs } = settings;
   memory.appliedInput = inputOf(work);
-  memory.resyncAtMs = clock.now() + resyncIntervalMs * (1 + 0.5 * random());
+  const resyncMs = resyncIntervalMs * (1 + 0.5 * random());
+  memory.resyncAtMs = clock.now() + (retry === 'minute' ? Math.min(DENIED_RETRY_MS, resyncMs) : resyncMs);
 }
 
 /**
@@ -281,20 +288,15 @@ const DENIED_RETRY_MS = 60_000;
 const NAMESPACE_RETRY_MS = 10_000;
 
 /**
- * The delay of the next pass without an event: the resync, a denied executor, and objects that are
- * not watched.
+ * The delay of the next pass without an event: the resync, an executor that may not read, and objects
+ * that are not watched.
  */
-function nextPass(
-  state: AgentState,
-  memory: WorkMemory,
-  observation: WorkObservation,
-  denied: boolean,
-): ReconcileOutcome {
+function nextPass(state: AgentState, memory: WorkMemory, observation: WorkObservation): ReconcileOutcome {
   const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
   const nowMs = clock.now();
   const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
   if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
-  if (denied || observation.rights === 'denied') waits.push(DENIED_RETRY_MS);
+  if (observation.rights === 'denied') waits.push(DENIED_RETRY_MS);
   const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
   if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
   if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);

@@ -67,7 +67,7 @@ export function withFieldsOf(value: unknown, other: unknown, paths: readonly Fie
   }
   const own = Object.entries(value).map(([key, item]) => [key, inside(key, item)] as const);
   const added = paths.flatMap(([key, ...rest]) => {
-    if (key === undefined || rest.length > 0 || Object.hasOwn(value, key)) return [];
+    if (key === undefined || rest.length > 0 || (valueAt(value, [key]) ?? null) !== null) return [];
     const field = valueAt(other, [key]);
     return field === undefined ? [] : [[key, field] as const];
   });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ConflictError, InputError, TransientError } from '../../../src/core/errors.ts';
 import { MANAGED_CLUSTER, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { WatchEvent } from '../../../src/core/ports.ts';
@@ -6,6 +6,7 @@ import { type Answer, type Protocol, sendJson, startScripted } from './scripted-
 
 const stops: (() => Promise<void>)[] = [];
 afterEach(async () => {
+  vi.useRealTimers();
   for (const stop of stops.splice(0)) await stop();
 });
 
@@ -138,6 +139,20 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
       ]);
     });
 
+    it('takes the kind of the items from the list, for a caller that knows only the resource', async () => {
+      const { api } = await client((_request, response) =>
+        sendJson(response, 200, {
+          kind: 'JobList',
+          apiVersion: 'batch/v1',
+          metadata: { resourceVersion: '5' },
+          items: [{ metadata: { name: 'a' } }],
+        }),
+      );
+      const jobs = { group: 'batch', version: 'v1', kind: 'jobs', plural: 'jobs', namespaced: true };
+      const { items } = await api.list(jobs);
+      expect(items).toEqual([{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name: 'a' } }]);
+    });
+
     it.each([
       ['an object without items', { kind: 'PlacementList', metadata: { resourceVersion: '5' } }],
       ['an empty object', {}],
@@ -255,6 +270,43 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
         response.end(lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
       });
       expect(error).toMatchObject({ code });
+    });
+
+    it('an event that is never finished ends it, one that comes in parts does not', async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      const whole = `${JSON.stringify({ type: 'ADDED', object: object('a', '2') })}\n`;
+      let write: (text: string) => void = () => undefined;
+      const { api } = await client((_request, response) => {
+        response.writeHead(200).flushHeaders();
+        write = (text) => void response.write(text);
+      });
+      const events: WatchEvent[] = [];
+      let error: unknown;
+      const read = async (): Promise<void> => {
+        const { signal } = new AbortController();
+        const onOpen = (): void => write(whole);
+        for await (const event of api.watch(MANAGED_CLUSTER, { resourceVersion: '1', signal, onOpen }))
+          events.push(event);
+      };
+      read().catch((reason: unknown) => (error = reason));
+      await expect.poll(() => events.length).toBe(1);
+      // Nothing need come between two events, and a large one may take its time.
+      await vi.advanceTimersByTimeAsync(100_000);
+      write(whole.slice(0, 9));
+      await vi.advanceTimersByTimeAsync(50_000);
+      write(whole.slice(9));
+      await expect.poll(() => events.length).toBe(2);
+      await vi.advanceTimersByTimeAsync(50_000);
+      write(whole + whole.slice(0, 20));
+      await expect.poll(() => events.length).toBe(3);
+      expect(error).toBeUndefined();
+      // Bytes are no progress.
+      const waitOn = async (): Promise<unknown> => {
+        write(' ');
+        await vi.advanceTimersByTimeAsync(20_000);
+        return error;
+      };
+      await expect.poll(waitOn).toMatchObject({ code: 'kube.network' });
     });
 
     it('an event that was cut is an error, not an event', async () => {

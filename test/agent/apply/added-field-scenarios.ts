@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { AgentEvent } from '../../../src/agent/options/agent-options.ts';
 import type { KindInfo } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
@@ -12,6 +13,7 @@ const kindOf = (group: string, kind: string, plural: string): KindInfo => ({
   namespaced: true,
 });
 const DEPLOYMENT = kindOf('apps', 'Deployment', 'deployments');
+const JOB = kindOf('batch', 'Job', 'jobs');
 const CLAIM = kindOf('', 'PersistentVolumeClaim', 'persistentvolumeclaims');
 const SERVICE = kindOf('', 'Service', 'services');
 const CONFIG_MAP = kindOf('', 'ConfigMap', 'configmaps');
@@ -122,6 +124,43 @@ export function fieldsThatOthersAdd(server: () => KubeApi): void {
       spec: { volumeName: 'volume-1' },
     });
     expect(await agent.writesAtRest()).toEqual([]);
+  });
+
+  it('Update: what the server gives a Job is left alone, in every later pass', async () => {
+    const failures: AgentEvent[] = [];
+    const onEvent = (event: AgentEvent): void => void (event.kind === 'failed' && failures.push(event));
+    await agent.start({ onEvent });
+    const job = (content: object = {}): KubeObject =>
+      agent.object('batch/v1', 'Job', {
+        spec: {
+          template: { spec: { restartPolicy: 'Never', containers: [{ name: 'a', image: 'x' }] } },
+          ...content,
+        },
+      });
+    await agent.applied([job(), deployment('web:1')]);
+    const created = await agent.read(JOB);
+    const asCreated = { metadata: { uid: created?.metadata.uid, generation: 1 }, spec: created?.['spec'] };
+    // As the controller of Deployments does: each is a reason for a pass.
+    for (const revision of ['1', '2'])
+      await agent.byOther(DEPLOYMENT, { metadata: { annotations: { revision } }, spec: { replicas: 3 } });
+    await agent.writesAtRest();
+    // A change beside it, in another order, and after a restart.
+    await agent.applied([deployment('web:2'), job()]);
+    await agent.stop();
+    await agent.apply([job(), deployment('web:3')]);
+    await agent.start({ onEvent });
+    await expect.poll(() => agent.appliedCondition()).toBe('True');
+    expect(await agent.read(JOB)).toMatchObject(asCreated);
+
+    // What can be changed is changed, and what left the manifest goes, although the selector must stay.
+    await agent.applied([job({ ttlSecondsAfterFinished: 9, suspend: true }), deployment('web:3')]);
+    expect(await spec(JOB)).toMatchObject({ ttlSecondsAfterFinished: 9, suspend: true });
+    await agent.stop();
+    await agent.apply([job({ suspend: true }), deployment('web:3')]);
+    await agent.start({ onEvent });
+    await expect.poll(() => agent.appliedCondition()).toBe('True');
+    expect((await spec(JOB))['ttlSecondsAfterFinished']).toBeUndefined();
+    expect(failures).toEqual([]);
   });
 
   it('Update: what the server gives a Service is left alone', async () => {

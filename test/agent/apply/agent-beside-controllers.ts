@@ -15,6 +15,17 @@ import type { KubeApi } from '../../../src/core/ports.ts';
 import { interceptedApi } from '../../controllers/sources/following/intercepted-api.ts';
 import { SilentLogger } from '../../fakes/silent-logger.ts';
 
+/** A strategy is given to these. */
+const RESOURCES = [
+  { group: 'apps', resource: 'deployments' },
+  { group: '', resource: 'configmaps' },
+];
+
+const configOf = (id: object, updateStrategy: UpdateStrategy) => ({
+  resourceIdentifier: { ...id, name: '*', namespace: '*' },
+  updateStrategy,
+});
+
 /** An agent on a server that is hub and managed cluster at once, and the requests by which it writes objects of works. */
 export class AgentBesideControllers {
   readonly #api: KubeApi;
@@ -60,21 +71,20 @@ export class AgentBesideControllers {
     await this.#api.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }
 
-  /** Makes the work or gives it another manifest, and waits until the agent says that it is applied. */
-  async applied(manifest: KubeObject, strategy?: UpdateStrategy): Promise<void> {
-    await this.apply([manifest], strategy);
+  /** Makes the work or gives it other manifests, and waits until the agent says that they are applied. */
+  async applied(manifests: KubeObject | readonly KubeObject[], strategy?: UpdateStrategy): Promise<void> {
+    await this.apply([manifests].flat(), strategy);
     await expect.poll(() => this.appliedCondition()).toBe('True');
   }
 
   async apply(manifests: readonly KubeObject[], strategy?: UpdateStrategy): Promise<void> {
-    const resource = { group: 'apps', resource: 'deployments', name: '*', namespace: '*' };
     const work: KubeObject = {
       apiVersion: 'work.open-cluster-management.io/v1',
       kind: 'ManifestWork',
       metadata: { namespace: this.#name, name: 'work' },
       spec: {
         workload: { manifests },
-        ...(strategy && { manifestConfigs: [{ resourceIdentifier: resource, updateStrategy: strategy }] }),
+        ...(strategy && { manifestConfigs: RESOURCES.map((id) => configOf(id, strategy)) }),
       },
     };
     await this.#api.apply(MANIFEST_WORK, work, { fieldManager: 'test', force: true });

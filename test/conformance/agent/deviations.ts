@@ -87,6 +87,23 @@ const ALWAYS: readonly Deviation[] = [
     at: { 3: [...UNSEEN, ...says('Available', 2), ...says('Available', 3)] },
   },
   {
+    history: 'update-job',
+    reason: 'what the API server gave a Job stays, so that its other fields can be changed',
+    at: { 3: [...says('Applied'), ...says('Applied', 0), 'jobs/j.spec.parallelism'] },
+  },
+  {
+    history: 'ssa-from-update',
+    reason:
+      'what the agent wrote with an update is taken over by its first server-side apply, and is no conflict',
+    at: {
+      2: [
+        ...[...says('Applied'), ...says('Applied', 0)],
+        ...['.spec.replicas', '.spec.note', ' apply managers'].map((what) => `widgets/w${what}`),
+      ],
+      3: ['widgets/w.spec.note'],
+    },
+  },
+  {
     history: 'cel-reserved',
     reason: 'rules with the name of a condition of the agent do not take it over',
     at: { 1: TAKEN_OVER, 2: TAKEN_OVER },

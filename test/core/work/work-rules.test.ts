@@ -158,15 +158,27 @@ describe('ownership', () => {
     [{ propagationPolicy: 'Orphan' }, false],
     [{ propagationPolicy: 'SelectivelyOrphan' }, true],
     [{ propagationPolicy: 'SelectivelyOrphan', selectivelyOrphans: { orphaningRules: [rule] } }, false],
-    [
-      {
-        propagationPolicy: 'SelectivelyOrphan',
-        selectivelyOrphans: { orphaningRules: [{ ...rule, name: 'x' }] },
-      },
-      true,
-    ],
   ] as const)('%j', (deleteOption, want) => {
     expect(isOwned(deleteOption, rule)).toBe(want);
+  });
+
+  it.each([
+    { ...rule, group: 'x' },
+    { ...rule, resource: 'x' },
+    { ...rule, name: 'x' },
+    { ...rule, namespace: 'x' },
+    // No wildcards: a rule without a namespace is about what has none.
+    { ...rule, namespace: '' },
+    { ...rule, namespace: undefined },
+  ])('an object that an orphaning rule does not name exactly is owned: %j', (other) => {
+    const selectivelyOrphans = { orphaningRules: [other] };
+    expect(isOwned({ propagationPolicy: 'SelectivelyOrphan', selectivelyOrphans }, rule)).toBe(true);
+  });
+
+  it('an orphaning rule without group and namespace names an object that has none', () => {
+    const selectivelyOrphans = { orphaningRules: [{ resource: 'nodes', name: 'a' }] };
+    const node = { group: '', resource: 'nodes', namespace: '', name: 'a' };
+    expect(isOwned({ propagationPolicy: 'SelectivelyOrphan', selectivelyOrphans }, node)).toBe(false);
   });
 
   it('replaces the reference of a re-created AppliedManifestWork and keeps the others', () => {

@@ -9,6 +9,7 @@ import { startAwakeTimeout } from './awake-timeout.ts';
 /** A connection and how many streams are open on it. */
 export interface PooledSession {
   readonly session: ClientHttp2Session;
+  readonly socket: TLSSocket;
   streams: number;
   /** Whether a ping is in progress. */
   isProbing: boolean;
@@ -30,12 +31,17 @@ const SESSION_WINDOW_BYTES = 16 * 1024 * 1024;
 const SESSION_MEMORY_MB = 256;
 const PONG_WITHIN_MS = 5_000;
 
-/** Connections to one server. A new one is opened when all streams that the server allows are in use. */
+/**
+ * Connections to one server. A new one is opened when all streams that the server allows are in use.
+ *
+ * No event is relied on to learn that a connection has ended: a session whose peer is gone can be destroyed and wait for
+ * ever for its socket to close. Each connection is checked when it is taken, and session and socket end together.
+ */
 export class Http2Sessions {
   readonly #options: Http2SessionsOptions;
   /** Sessions that accept new streams. */
   readonly #usable = new Set<PooledSession>();
-  readonly #all = new Map<ClientHttp2Session, TLSSocket>();
+  readonly #all = new Set<PooledSession>();
   /** Aborts connections that are still being opened. */
   readonly #closing = new AbortController();
   #opening: Promise<boolean> | undefined;
@@ -68,10 +74,18 @@ export class Http2Sessions {
 
   done(pooled: PooledSession): void {
     pooled.streams -= 1;
-    if (pooled.streams > 0 || pooled.session.destroyed) return;
-    if (!this.#usable.has(pooled)) pooled.session.close();
+    if (pooled.streams > 0) return;
+    if (!this.#usable.has(pooled) || !isAlive(pooled)) this.end(pooled);
     // An idle connection must not keep the process alive.
     else pooled.session.unref();
+  }
+
+  /** Ends the connection with all its streams, now. The session alone would wait for the peer to close the socket. */
+  end(pooled: PooledSession): void {
+    this.#usable.delete(pooled);
+    this.#all.delete(pooled);
+    pooled.session.destroy();
+    pooled.socket.destroy();
   }
 
   /**
@@ -80,38 +94,44 @@ export class Http2Sessions {
    */
   probe(pooled: PooledSession, keepUsing: boolean): void {
     const { session } = pooled;
-    if (session.destroyed) return;
+    if (!isAlive(pooled)) return this.#leave(pooled);
     if (!keepUsing) this.#usable.delete(pooled);
     if (pooled.isProbing) return;
     pooled.isProbing = true;
     const withinMs = Math.min(PONG_WITHIN_MS, this.#options.connectTimeoutMs);
-    const endLimit = startAwakeTimeout(withinMs, () => session.destroy(), false);
+    const endLimit = startAwakeTimeout(withinMs, () => this.end(pooled), false);
     session.ping((error) => {
       endLimit();
       pooled.isProbing = false;
-      if (error === null && !session.closed && !this.#retired) this.#usable.add(pooled);
+      if (error !== null || this.#retired || !isAlive(pooled)) this.#leave(pooled);
+      else this.#usable.add(pooled);
     });
   }
 
   /** Accepts no new streams. Each connection ends with its last stream. */
   retire(): void {
     this.#retired = true;
-    for (const { session } of this.#usable) session.close();
-    this.#usable.clear();
+    for (const pooled of this.#usable) this.#leave(pooled);
   }
 
   close(): void {
     this.retire();
     this.#closing.abort(closedError(this.#options.base));
-    for (const [session, socket] of this.#all) {
-      session.destroy();
-      // After `session.close()` the session waits for the server, which may never answer.
-      socket.destroy();
-    }
+    for (const pooled of this.#all) this.end(pooled);
+  }
+
+  /** Opens no further streams on the connection. It ends with its last stream. */
+  #leave(pooled: PooledSession): void {
+    this.#usable.delete(pooled);
+    if (pooled.streams === 0 || pooled.session.destroyed || pooled.socket.destroyed) this.end(pooled);
   }
 
   #withRoom(): PooledSession | undefined {
     for (const pooled of this.#usable) {
+      if (!isAlive(pooled)) {
+        this.#leave(pooled);
+        continue;
+      }
       if (pooled.streams >= (pooled.session.remoteSettings.maxConcurrentStreams ?? Infinity)) continue;
       if (pooled.streams === 0) pooled.session.ref();
       pooled.streams += 1;
@@ -132,31 +152,37 @@ export class Http2Sessions {
       settings: { enablePush: false, initialWindowSize: STREAM_WINDOW_BYTES },
       maxSessionMemory: SESSION_MEMORY_MB,
     });
-    const pooled: PooledSession = { session, streams: 0, isProbing: false };
-    const removeFromUsable = (): boolean => this.#usable.delete(pooled);
-    this.#all.set(session, socket);
-    // The streams report the error. This listener only keeps it from being unhandled.
-    session.on('error', removeFromUsable);
-    session.on('goaway', removeFromUsable);
-    session.on('close', () => {
-      removeFromUsable();
-      this.#all.delete(session);
-    });
-    await settingsReceived(session, this.#options);
-    if (this.#retired) session.close();
-    else if (acceptsStreams(session)) this.#usable.add(pooled);
+    const pooled: PooledSession = { session, socket, streams: 0, isProbing: false };
+    this.#all.add(pooled);
+    // The streams report the error.
+    session.on('error', () => this.#leave(pooled));
+    session.on('goaway', () => this.#leave(pooled));
+    session.on('close', () => this.end(pooled));
+    try {
+      await settingsReceived(session, this.#options);
+    } catch (error) {
+      this.end(pooled);
+      throw error;
+    }
+    if (!this.#retired && acceptsStreams(pooled)) this.#usable.add(pooled);
     else {
+      this.end(pooled);
       // An immediate retry would open one connection after the other as long as the server behaves like this.
-      session.destroy();
-      throw closedError(this.#options.base);
+      if (!this.#retired) throw closedError(this.#options.base);
     }
     return true;
   }
 }
 
+/** Whether streams can be opened on the connection, as far as this side knows. */
+function isAlive({ session, socket }: PooledSession): boolean {
+  const isEnded = session.closed || session.destroyed || socket.destroyed;
+  return !isEnded && socket.writable && !socket.readableEnded;
+}
+
 /** Whether the server accepts streams: one that shuts down may start with GOAWAY, or allow no streams. */
-function acceptsStreams({ closed, destroyed, remoteSettings }: ClientHttp2Session): boolean {
-  return !closed && !destroyed && remoteSettings.maxConcurrentStreams !== 0;
+function acceptsStreams(pooled: PooledSession): boolean {
+  return isAlive(pooled) && pooled.session.remoteSettings.maxConcurrentStreams !== 0;
 }
 
 /** Waits for the settings of the server, which contain the allowed number of streams. */
@@ -164,7 +190,6 @@ function settingsReceived(session: ClientHttp2Session, options: Http2SessionsOpt
   return new Promise((resolve, reject) => {
     const fail = (): void => {
       endLimit();
-      session.destroy();
       reject(closedError(options.base));
     };
     const endLimit = startAwakeTimeout(options.connectTimeoutMs, fail);
@@ -214,6 +239,10 @@ function handshakeFinished(socket: TLSSocket, signal: AbortSignal): Promise<TLSS
     socket.once('error', (error: Error) => {
       endWait();
       reject(error);
+    });
+    socket.once('close', () => {
+      endWait();
+      reject(signal.aborted ? (signal.reason as Error) : new Error('the connection was closed'));
     });
     socket.once('secureConnect', () => {
       endWait();

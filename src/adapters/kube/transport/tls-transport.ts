@@ -1,4 +1,10 @@
-import { type ClientHttp2Stream, constants, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Stream,
+  type ClientSessionRequestOptions,
+  constants,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+} from 'node:http2';
 import { startAwakeTimeout } from './awake-timeout.ts';
 import { Http1Transport, type TransportOptions } from './http1-transport.ts';
 import { Http2Sessions, type PooledSession } from './http2-sessions.ts';
@@ -21,10 +27,9 @@ export class TlsTransport implements KubeTransport {
   readonly #sessions: Http2Sessions;
   #http1: Http1Transport | undefined;
 
-  constructor(options: TransportOptions) {
+  constructor(options: TransportOptions, sessions = sessionsFor(options)) {
     this.#options = options;
-    const { base, tls, proxy, headerTimeoutMs } = options;
-    this.#sessions = new Http2Sessions({ base, tls, proxy, connectTimeoutMs: headerTimeoutMs });
+    this.#sessions = sessions;
   }
 
   async send(request: WireRequest): Promise<KubeResponse> {
@@ -76,7 +81,7 @@ export class TlsTransport implements KubeTransport {
       let stream: ClientHttp2Stream;
       try {
         fence?.enter();
-        stream = pooled.session.request(headers, {
+        stream = openStream(pooled, headers, {
           endStream: body === undefined,
           waitForTrailers: fence !== undefined,
           ...(signal === undefined ? {} : { signal }),
@@ -87,9 +92,20 @@ export class TlsTransport implements KubeTransport {
         reject(error instanceof Error ? error : new Error(String(error)));
         return;
       }
+      let isOver = false;
+      // A stream of a connection that is gone may never tell that it is closed.
+      const finish = (error: Error): void => {
+        endLimit();
+        reject(error);
+        if (isOver) return;
+        isOver = true;
+        this.#sessions.done(pooled);
+      };
       const endLimit = startAwakeTimeout(headerTimeoutMs, () => {
+        const error = headerTimeoutError(subject, headerTimeoutMs);
         this.#sessions.probe(pooled, false);
-        stream.destroy(headerTimeoutError(subject, headerTimeoutMs));
+        stream.destroy(error);
+        finish(error);
       });
       if (fence !== undefined) endFenced(stream, fence);
       stream.once('response', (received: IncomingHttpHeaders) => {
@@ -106,14 +122,30 @@ export class TlsTransport implements KubeTransport {
         reject(stream.rstCode === constants.NGHTTP2_REFUSED_STREAM ? new RefusedStream() : error);
       });
       stream.once('close', () => {
-        endLimit();
-        this.#sessions.done(pooled);
+        finish(new Error('the connection was closed'));
         // A watch is cancelled when it receives nothing for too long. Then the connection may be broken.
         if (signal?.aborted === true) this.#sessions.probe(pooled, true);
-        reject(new Error('the connection was closed'));
       });
       if (body !== undefined) stream.end(body);
     });
+  }
+}
+
+function sessionsFor({ base, tls, proxy, headerTimeoutMs }: TransportOptions): Http2Sessions {
+  return new Http2Sessions({ base, tls, proxy, connectTimeoutMs: headerTimeoutMs });
+}
+
+/** @throws RefusedStream when the connection has ended since it was taken: nothing was sent */
+function openStream(
+  { session }: PooledSession,
+  headers: OutgoingHttpHeaders,
+  options: ClientSessionRequestOptions,
+): ClientHttp2Stream {
+  try {
+    return session.request(headers, options);
+  } catch (error) {
+    if (session.closed || session.destroyed) throw new RefusedStream();
+    throw error;
   }
 }
 

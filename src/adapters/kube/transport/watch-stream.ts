@@ -3,12 +3,18 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { WatchEvent } from '../../../core/ports.ts';
+import { startAwakeTimeout } from './awake-timeout.ts';
 import { parseKubeStatus, errorForStatus, networkError, type RequestSubject } from './kube-errors.ts';
 import type { KubeResponse } from './kube-transport.ts';
 import { parseJsonBody } from './read-body.ts';
 
 /** An object of the API has at most a few MiB. A longer line is not a watch event. */
 const MAX_LINE_CHARS = 16 * 1024 * 1024;
+/**
+ * How long one event may take to arrive, from its first byte. Servers send a bookmark about every 60 s, so nothing more
+ * comes over a connection that is stuck in an event. Bytes are no progress: only whole events are.
+ */
+const EVENT_LIMIT_MS = 60_000;
 
 /** The events of a watch response, one JSON document in each line. Ends when the server ends it, or the signal aborts. */
 export async function* readWatchEvents(
@@ -29,6 +35,11 @@ async function* readLines(
   // Several times as fast as a TextDecoder, and its strings need half of the memory.
   const decoder = new StringDecoder('utf8');
   let pending = '';
+  let endLimit = (): void => undefined;
+  const onStall = (): void =>
+    void response.body.destroy(
+      networkError(`an event did not arrive completely within ${EVENT_LIMIT_MS} ms`, request),
+    );
   try {
     for await (const chunk of response.body as AsyncIterable<Buffer>) {
       // Responses that arrived at the same time are processed first, because callers wait for them before they send the
@@ -37,12 +48,15 @@ async function* readLines(
       let searchFrom = pending.length;
       pending += decoder.write(chunk);
       let end = pending.indexOf('\n', searchFrom);
+      const isNewLine = searchFrom === 0 || end !== -1;
+      if (isNewLine) endLimit();
       while (end !== -1) {
         yield pending.slice(0, end);
         pending = pending.slice(end + 1);
         searchFrom = 0;
         end = pending.indexOf('\n', searchFrom);
       }
+      if (isNewLine && pending !== '') endLimit = startAwakeTimeout(EVENT_LIMIT_MS, onStall, false);
       if (pending.length > MAX_LINE_CHARS)
         throw networkError(`a watch event is longer than ${MAX_LINE_CHARS} characters`, request);
     }
@@ -52,6 +66,7 @@ async function* readLines(
       ? error
       : networkError(`the watch was interrupted: ${errorText(error)}`, request, error);
   } finally {
+    endLimit();
     response.body.destroy();
   }
   if (signal.aborted) return;

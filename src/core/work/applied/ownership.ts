@@ -1,6 +1,6 @@
 import { APPLIED_MANIFEST_WORK } from '../../model/kinds.ts';
 import type { DeleteOption, ResourceIdentifier } from '../../model/kind/manifest-work.ts';
-import type { OwnerReference } from '../../model/object-meta.ts';
+import type { ObjectMeta, OwnerReference } from '../../model/object-meta.ts';
 
 /**
  * Owned objects have an owner reference to the AppliedManifestWork and are deleted with the work;
@@ -33,6 +33,11 @@ export function isAppliedWorkOwner(owner: OwnerReference): boolean {
     owner.kind === APPLIED_MANIFEST_WORK.kind &&
     owner.apiVersion.split('/')[0] === APPLIED_MANIFEST_WORK.group
   );
+}
+
+/** Whether other works own the object, too. */
+export function isShared({ ownerReferences = [] }: ObjectMeta, owner: Pick<OwnerReference, 'name'>): boolean {
+  return ownerReferences.some((other) => isAppliedWorkOwner(other) && other.name !== owner.name);
 }
 
 /**

@@ -43,29 +43,70 @@ export function othersFieldsOutsideManifest(
   content: unknown,
   manager: string,
 ): readonly FieldPath[] {
-  const entries = (live.metadata.managedFields ?? []) as readonly ManagedFields[];
-  const found = new Map<string, FieldPath>();
-  for (const { manager: by, subresource = '', fieldsV1 = {} } of entries) {
-    if (by === manager || subresource !== '') continue;
-    const { 'f:metadata': _metadata, 'f:status': _status, ...main } = fieldsV1;
-    for (const path of ownedOutsideManifest(main, objectContent(live), content))
-      found.set(JSON.stringify(path), path);
-  }
-  return [...found.values()];
+  const others = mainEntries(live).filter((entry) => entry.manager !== manager);
+  return fieldsOutsideManifest(live, content).filter((path) => isOwned(others, live, path));
 }
 
-/** @param tree of `fieldsV1` */
-function ownedOutsideManifest(tree: Fields, live: unknown, content: unknown): readonly FieldPath[] {
-  return Object.entries(tree).flatMap(([element, below]) => {
-    const text = element.slice(2);
-    if (element.startsWith('f:') && isMap(live) && isMap(content) && Object.hasOwn(live, text))
-      return isInManifest(content, text)
-        ? prefixed(text, ownedOutsideManifest(below as Fields, live[text], content[text]))
-        : [[text]];
-    if (!element.startsWith('k:') || !Array.isArray(live) || !sameLength(live, content)) return [];
-    const at = live.findIndex((item) => hasKey(item, JSON.parse(text) as Fields));
-    return at === -1 ? [] : prefixed(at, ownedOutsideManifest(below as Fields, live[at], content[at]));
-  });
+/**
+ * Fields that the API server itself gave the object, such as the selector of a Job: the manifest does not name them, and
+ * no manager owns them. None if the server does not track managers.
+ * @param live with managedFields, as read from the server
+ * @param content of the manifest
+ */
+export function assignedFields(live: KubeObject, content: unknown): readonly FieldPath[] {
+  const entries = mainEntries(live);
+  if (entries.length === 0) return [];
+  return fieldsOutsideManifest(live, content).filter((path) => !isOwned(entries, live, path));
+}
+
+/**
+ * Fields that may have to stay because the API server refuses a write without them, in the order in which to try: those
+ * that the manager did not write, and all.
+ * @param live with managedFields, as read from the server
+ * @param content of the manifest
+ */
+export function keepableFields(
+  live: KubeObject,
+  content: unknown,
+  manager: string,
+): readonly (readonly FieldPath[])[] {
+  const all = fieldsOutsideManifest(live, content);
+  const own = mainEntries(live).filter((entry) => entry.manager === manager);
+  const notWritten = all.filter((path) => !isOwned(own, live, path));
+  return [notWritten, ...(notWritten.length === all.length ? [] : [all])].filter(({ length }) => length > 0);
+}
+
+function fieldsOutsideManifest(live: KubeObject, content: unknown): readonly FieldPath[] {
+  return differencesOutsideManifest(objectContent(live), content, content);
+}
+
+/** Entries of managers that wrote more than the status. */
+function mainEntries({ metadata }: KubeObject): readonly ManagedFields[] {
+  const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
+  return entries.filter(({ subresource }) => subresource !== 'status');
+}
+
+function isOwned(entries: readonly ManagedFields[], live: KubeObject, path: FieldPath): boolean {
+  return entries.some(({ fieldsV1 = {} }) => containsPath(fieldsV1, objectContent(live), path));
+}
+
+/** @param tree of `fieldsV1`. An empty one owns all that is below. */
+function containsPath(tree: Fields, live: unknown, path: FieldPath): boolean {
+  const [part, ...rest] = path;
+  if (part === undefined) return true;
+  const next = typeof part === 'number' ? itemElement(tree, live, part) : `f:${part}`;
+  const below = next === undefined ? undefined : (tree[next] as Fields | undefined);
+  if (below === undefined) return false;
+  const value = (live as Readonly<Record<string | number, unknown>> | undefined)?.[part];
+  return Object.keys(below).length === 0 || containsPath(below, value, rest);
+}
+
+/** The element of the tree that is about this item of a list. */
+function itemElement(tree: Fields, live: unknown, at: number): string | undefined {
+  const item = (live as readonly unknown[])[at];
+  return Object.keys(tree).find(
+    (element) => element.startsWith('k:') && hasKey(item, JSON.parse(element.slice(2)) as Fields),
+  );
 }
 
 function prefixed(key: string | number, paths: readonly FieldPath[]): readonly FieldPath[] {
@@ -84,6 +125,7 @@ function sameLength(list: readonly unknown[], other: unknown): other is readonly
   return Array.isArray(other) && other.length === list.length;
 }
 
-function hasKey(item: unknown, key: Fields): boolean {
+/** Whether an item of a list is the one with this key of `fieldsV1`. */
+export function hasKey(item: unknown, key: Fields): boolean {
   return isMap(item) && Object.entries(key).every(([name, value]) => jsonEqual(item[name], value));
 }

@@ -5,6 +5,7 @@ import { AGENT_MANAGER } from '../applied/agent-manager.ts';
 /** An entry of `metadata.managedFields`, as far as it is read here. */
 export interface ManagedFields {
   readonly manager?: string;
+  readonly operation?: string;
   readonly subresource?: string;
   readonly fieldsV1?: Readonly<Record<string, unknown>>;
 }

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { withFieldsOf } from '../../../../src/core/model/field-path.ts';
 import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
 import {
+  assignedFields,
   differencesOutsideManifest,
+  keepableFields,
   othersFieldsOutsideManifest,
 } from '../../../../src/core/work/update/fields-outside-manifest.ts';
 
@@ -54,6 +56,11 @@ describe('fields of others that a manifest does not name', () => {
   it.each<{ name: string; entries: readonly object[]; want: readonly unknown[] }>([
     { name: 'ours', entries: [entry('work-agent', { 'f:spec': { 'f:replicas': {} } })], want: [] },
     { name: 'of a status', entries: [entry('kcm', { 'f:spec': { 'f:replicas': {} } }, 'status')], want: [] },
+    {
+      name: 'of the scale of a Deployment',
+      entries: [entry('hpa', { 'f:spec': { 'f:replicas': {} } }, 'scale')],
+      want: [['spec', 'replicas']],
+    },
     { name: 'of the metadata', entries: [entry('kcm', { 'f:metadata': { 'f:labels': {} } })], want: [] },
     { name: 'named', entries: [entry('kcm', { 'f:spec': { 'f:image': {} } })], want: [] },
     { name: 'gone since', entries: [entry('kcm', { 'f:spec': { 'f:gone': {} } })], want: [] },
@@ -88,6 +95,73 @@ describe('fields of others that a manifest does not name', () => {
   });
 });
 
+describe('fields that a manifest does not name and that may have to stay', () => {
+  const job = (...managedFields: object[]): KubeObject => ({
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { name: 'a', managedFields },
+    spec: {
+      backoffLimit: 6,
+      selector: { matchLabels: { uid: '1' } },
+      template: {
+        metadata: { labels: { uid: '1' } },
+        spec: { containers: [{ name: 'c', image: 'x', pull: 'y' }] },
+      },
+      volume: 'v',
+    },
+  });
+  const content = {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    spec: { template: { spec: { containers: [{ name: 'c', image: 'x' }] } } },
+  };
+  const container = { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:pull': {} } } };
+  const own = {
+    manager: 'work-agent',
+    fieldsV1: { 'f:spec': { 'f:backoffLimit': {}, 'f:template': { 'f:spec': container } } },
+  };
+  const other = { manager: 'kcm', fieldsV1: { 'f:spec': { 'f:volume': {} } } };
+  const status = { manager: 'kcm', subresource: 'status', fieldsV1: { 'f:status': { 'f:active': {} } } };
+  const [backoff, volume] = [
+    ['spec', 'backoffLimit'],
+    ['spec', 'volume'],
+  ];
+  const assigned = [
+    ['spec', 'selector'],
+    ['spec', 'template', 'metadata'],
+  ];
+  const pull = ['spec', 'template', 'spec', 'containers', 0, 'pull'];
+  it.each<{ name: string; live: KubeObject; assigned: readonly unknown[]; keepable: readonly unknown[][] }>([
+    {
+      name: 'the server gave some, a controller one, and we the rest',
+      live: job(own, other, status),
+      assigned,
+      keepable: [
+        [...assigned, volume],
+        [backoff, ...assigned, pull, volume],
+      ],
+    },
+    {
+      name: 'an owner of a map owns what is in it',
+      live: job({ manager: 'work-agent', fieldsV1: { 'f:spec': {} } }),
+      assigned: [],
+      keepable: [[backoff, ...assigned, pull, volume]],
+    },
+    {
+      name: 'nothing is known about managers',
+      live: job(),
+      assigned: [],
+      keepable: [[backoff, ...assigned, pull, volume]],
+    },
+    { name: 'nothing is left', live: { ...job(own), ...content }, assigned: [], keepable: [] },
+  ])('$name', ({ live, assigned: wantAssigned, keepable }) => {
+    expect(assignedFields(live, content)).toEqual(wantAssigned);
+    expect(keepableFields(live, content, 'work-agent').map((paths) => [...paths].sort())).toEqual(
+      keepable.map((paths) => [...paths].sort()),
+    );
+  });
+});
+
 describe('a value with fields of another one', () => {
   const other = { spec: { replicas: 3, image: 'live', list: [{ name: 'a', extra: 1 }] }, more: 1 };
   it.each<{ name: string; value: unknown; paths: readonly (readonly (string | number)[])[]; want: unknown }>([
@@ -97,6 +171,12 @@ describe('a value with fields of another one', () => {
       value: { spec: {} },
       paths: [['spec', 'replicas'], ['more']],
       want: { spec: { replicas: 3 }, more: 1 },
+    },
+    {
+      name: 'a field that is null in it',
+      value: { spec: { replicas: null } },
+      paths: [['spec', 'replicas']],
+      want: { spec: { replicas: 3 } },
     },
     {
       name: 'not one that it has',
