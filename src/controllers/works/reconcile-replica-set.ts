@@ -6,6 +6,7 @@ import {
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
 } from '../../core/model/kind/manifest-work-replica-set.ts';
+import { takesWork } from '../../core/model/kind/managed-cluster.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
@@ -154,6 +155,7 @@ export class ReplicaSetReconciler {
       decisions: new Map(names.map((name) => [name, inventory.decisionsOf(namespace, name)])),
       children: inventory.childrenOf(replicaSet),
       specsFor: clusterSpecs(replicaSet, template, (name) => inventory.cluster(name)),
+      takesWork: (name) => takesWork(inventory.cluster(name)),
       nowMs,
       now: formatRfc3339(instantFromEpochMs(nowMs)),
       rules: control.rules ?? this.#options.rules,

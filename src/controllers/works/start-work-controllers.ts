@@ -2,7 +2,7 @@ import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts'
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import { ConflictError, InputError } from '../../core/errors.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -145,6 +145,7 @@ function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, compl
   inventory.placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement')));
   inventory.clusters.store.onChange((change) => {
     if (valuesChanged(change)) addAll(inventory.substitutingReplicaSets());
+    if (takesWork(change.before) !== takesWork(change.after)) addAll(inventory.replicaSetsOn(change.key));
   });
   inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
 }

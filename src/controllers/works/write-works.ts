@@ -7,6 +7,7 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
+import { confirmTakesWork } from '../inventory/confirm-takes-work.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
 
 /** One write to a namespace of a cluster on the hub. */
@@ -62,6 +63,8 @@ async function writeOne(action: WorkAction, options: WriteWorksOptions): Promise
 }
 
 async function createWork(work: ManifestWork, options: WriteWorksOptions): Promise<void> {
+  // The event of the cluster starts the next pass.
+  if (!(await confirmTakesWork(options.hub, work.metadata.namespace ?? ''))) return;
   try {
     await options.hub.create(MANIFEST_WORK, work as unknown as KubeObject, { fieldManager: FIELD_MANAGER });
     report('created', work, options);

@@ -10,6 +10,7 @@ import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
 import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import { CopyLimit } from './copy-limit.ts';
 import type { HeldRemovals } from './held-removals.ts';
 import type { PullInventory } from './pull-inventory.ts';
@@ -55,8 +56,7 @@ export class ApplicationReconciler {
     const { inventory, onLeaving } = this.#options;
     const application = inventory.application(key);
     const works = inventory.worksOf(key);
-    const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
-    const plan = planPull({ application, works, hasCluster });
+    const plan = planPull({ application, works, takesWork: (name) => inventory.takesWork(name) });
     for (const { work } of plan.leaving) onLeaving(removalGroup(work) ?? '');
     if (application === undefined) {
       this.#waiting.delete(key);
@@ -88,6 +88,8 @@ export class ApplicationReconciler {
   }
 
   async #create(key: string, work: ManifestWork): Promise<void> {
+    // The event of the cluster starts the next pass.
+    if (!(await confirmTakesWork(this.#options.hub, work.metadata.namespace ?? ''))) return;
     try {
       await this.#options.hub.create(MANIFEST_WORK, work as never, PULL_FIELD_MANAGER);
       this.#emit('created', key, work);

@@ -3,7 +3,7 @@ import type { ObjectChange } from '../../../adapters/kube/cache/object-store.ts'
 import { ConflictError } from '../../../core/errors.ts';
 import { FailingKeys } from '../../../core/failing-keys.ts';
 import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
@@ -32,6 +32,10 @@ export interface PullController {
   /** What fails, is held or is not confirmed at the moment, as text for users. */
   warnings(): readonly string[];
   figures(): PullMetrics;
+  /**
+   * Why works on the cluster must stay until this controller removes them: their removal is held, or not judged yet.
+   */
+  leavingOn(cluster: string): readonly string[];
   close(): Promise<void>;
 }
 
@@ -105,6 +109,7 @@ export function startPullController(options: PullOptions): PullController {
     },
     warnings: () => [...inventory.warnings(), ...warningsOf(inventory, held), ...failing.warnings()],
     figures: () => figuresOf(inventory, held),
+    leavingOn: (cluster) => leavingOn(cluster, inventory, held),
     close: () => supervisor.close(),
   };
 }
@@ -118,6 +123,20 @@ function figuresOf(inventory: PullInventory, held: HeldRemovals): PullMetrics {
     held: held.all.length,
     unconfirmed: inventory.unconfirmedRemovals().length,
   };
+}
+
+function leavingOn(cluster: string, inventory: PullInventory, held: HeldRemovals): readonly string[] {
+  const applications = inventory.works.store
+    .list()
+    .filter(({ metadata }) => metadata.namespace === cluster)
+    .flatMap((work) => hubApplicationOf(work) ?? []);
+  const leaving = [...new Set(applications)].filter((key) =>
+    inventory.leavingOf(key).some(({ work }) => work.metadata.namespace === cluster),
+  );
+  const texts = leaving.map(
+    (key) => held.messageOf(key) ?? `the removal of Application ${key} is not judged yet`,
+  );
+  return [...new Set(texts)].sort();
 }
 
 function warningsOf(inventory: PullInventory, held: HeldRemovals): readonly string[] {
@@ -191,6 +210,7 @@ function groupKeys(inventory: PullInventory, work: ManifestWork): readonly strin
 function isSameCluster({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return false;
   return (
+    takesWork(before) === takesWork(after) &&
     isUnreachable(before as unknown as ManagedCluster) === isUnreachable(after as unknown as ManagedCluster)
   );
 }

@@ -41,6 +41,39 @@ describe('Applications to works', () => {
     ]);
   });
 
+  it('makes no work again on a cluster that is being deleted, says so, and removes none elsewhere', async () => {
+    fleet = await fleetOf('c1', 'c2');
+    await fleet.application('c1');
+    await fleet.application('c2');
+    await fleet.settle();
+    await fleet.deleteCluster('c1');
+    await fleet.settle();
+    expect(clustersOf({ works: fleet.works() })).toEqual(['c1', 'c2']);
+    expect((await fleet.get('shop-c1'))?.status?.conditions).toMatchObject([
+      { type: 'MemberLeavingWarning' },
+    ]);
+    // Clean-up of another controller.
+    await fleet.deleteWork('c1');
+    await fleet.settle(60_000);
+    // A move to the cluster that goes must not take the Application from where it runs.
+    const annotations = { 'apps.open-cluster-management.io/ocm-managed-cluster': 'c1' };
+    await fleet.patch('shop-c2', { metadata: { annotations } });
+    await fleet.settle(60_000);
+    expect(clustersOf({ works: fleet.works() })).toEqual(['c2']);
+  });
+
+  it('says which works on a cluster have to stay until their removal is judged', async () => {
+    fleet = await fleetOf(...CLUSTERS);
+    for (const cluster of CLUSTERS) await fleet.application(cluster);
+    await fleet.settle();
+    expect(fleet.leavingOn('c1')).toEqual([]);
+    for (const cluster of CLUSTERS) await fleet.delete(`shop-${cluster}`);
+    await fleet.settle(300);
+    expect(fleet.leavingOn('c1')).toEqual(['the removal of Application argocd/shop-c1 is not judged yet']);
+    await fleet.settle();
+    expect(fleet.leavingOn('c1')).toEqual([fleet.held[0]?.message]);
+  });
+
   it('writes nothing after a restart', async () => {
     fleet = await fleetOf('c1', 'c2');
     await fleet.application('c1');
