@@ -19,14 +19,17 @@ import {
 } from '../../core/registration/acceptance/plan-acceptance.ts';
 import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
 import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
-import { API_RESOURCE_FINALIZER, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import {
+  API_RESOURCE_FINALIZER,
+  CLUSTER_NAME_LABEL,
+  REGISTRATION_MANAGER,
+} from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { AutomaticAcceptance } from './accept-by-rule.ts';
 import { hasAnyOf } from './objects-of-cluster.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 

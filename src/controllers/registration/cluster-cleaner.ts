@@ -14,7 +14,7 @@ import {
   REMOVAL_HELD,
 } from '../../core/registration/deletion/deletion-hold.ts';
 import { type CleanupPlan, planCleanup } from '../../core/registration/deletion/plan-cleanup.ts';
-import { RESOURCE_FINALIZER } from '../../core/registration/names.ts';
+import { RESOURCE_FINALIZER, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { findCondition } from '../../core/work/conditions/condition-list.ts';
@@ -22,7 +22,6 @@ import { listedClusters } from '../inventory/decisions-by-cluster.ts';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { objectsOfCluster } from './objects-of-cluster.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 

@@ -43,6 +43,3 @@ export interface RegistrationController {
   /** Runs beside the passes until the signal aborts. */
   run?(signal: AbortSignal): Promise<void>;
 }
-
-/** Field manager of everything that registration writes. */
-export const REGISTRATION_MANAGER = 'berth-registration';

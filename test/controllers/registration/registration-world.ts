@@ -39,6 +39,8 @@ export interface WorldOptions {
   /** Default: no placement is decided. */
   readonly decides?: RegistrationOptions['decides'];
   readonly holdsOfPull?: RegistrationOptions['holdsOfPull'];
+  /** Whether the hub checks and completes OCM's kinds, as their webhooks do. Default: true. */
+  readonly admission?: boolean;
   /** Of the controllers, not of the hub. */
   readonly clock?: SleepingClock;
   /** What the controllers use; default: the administrator's. */
@@ -58,7 +60,9 @@ export class RegistrationWorld {
   }
 
   static async create(options: WorldOptions = {}): Promise<RegistrationWorld> {
-    const world = new RegistrationWorld(await startEmbeddedHub({}, { admission: hubAdmission() }));
+    const world = new RegistrationWorld(
+      await startEmbeddedHub({}, { admission: hubAdmission({ ocm: options.admission !== false }) }),
+    );
     world.start(options);
     return world;
   }
