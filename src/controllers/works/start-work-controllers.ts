@@ -15,6 +15,7 @@ import { collectCompletedWork, deletionDueMs } from './collect-completed-works.t
 import { STATUS_RIVAL_TEXT } from '../../core/work/replica-set/status-rivals.ts';
 import { FailingReplicaSets } from '../../core/work/replica-set/failing-replica-sets.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
+import { MissingNamespaces } from '../inventory/missing-namespaces.ts';
 import { WorkInventory } from './work-inventory.ts';
 import type { WorkWritten } from './write-works.ts';
 
@@ -50,6 +51,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new WorkInventory(cache);
   const failing = new FailingReplicaSets();
+  const namespaces = new MissingNamespaces({ clock, random, log });
   const replicaSets = new WorkQueue(clock);
   const completed = new WorkQueue(clock);
   const synced = Promise.all(
@@ -61,6 +63,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     inventory,
     rules: options.rules ?? 'berth',
     writeConcurrency: 8,
+    namespaces,
     ...rivalHandlers(failing, options.onError),
   });
   const shared = { clock, random, log, mayBegin };
@@ -110,7 +113,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
       await synced;
       await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
     },
-    warnings: () => [...inventory.warnings(), ...failing.warnings()],
+    warnings: () => [...inventory.warnings(), ...namespaces.warnings('works'), ...failing.warnings()],
     close: () => supervisor.close(),
   };
 }

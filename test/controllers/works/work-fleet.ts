@@ -33,6 +33,7 @@ export class Fleet {
   readonly hub: KubeApi;
   readonly clock = new FakeClock();
   readonly written: WorkWritten[] = [];
+  readonly log = new SilentLogger();
   /** What failed: the replica set, or the kind that could not be read. */
   readonly errors: (readonly [key: string, error: unknown])[] = [];
   readonly #answerMs: number;
@@ -49,7 +50,7 @@ export class Fleet {
     this.#controllers = startWorksAlone({
       hub: through,
       clock: this.clock,
-      log: new SilentLogger(),
+      log: this.log,
       random: () => 0.5,
       onWrite: (event) => this.written.push(event),
       onError: (key, error) => this.errors.push([key, error]),

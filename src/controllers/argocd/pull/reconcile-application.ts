@@ -10,6 +10,7 @@ import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
 import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import type { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
 import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import { CopyLimit } from './copy-limit.ts';
 import type { HeldRemovals } from './held-removals.ts';
@@ -18,6 +19,7 @@ import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts
 import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
 
 export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'onWrite'> {
+  readonly namespaces: MissingNamespaces;
   readonly inventory: PullInventory;
   readonly held: HeldRemovals;
   /** Called when works of this group may have to be removed. */
@@ -67,24 +69,35 @@ export class ApplicationReconciler {
       await this.#finalize(application);
       return DONE;
     }
-    await this.#write(key, application, plan);
+    const afterMs = await this.#write(key, application, plan);
     await this.#report(key, application, plan, works);
+    if (afterMs !== undefined) return { kind: 'requeue', afterMs };
     return this.#waiting.has(key) ? { kind: 'requeue', afterMs: COPY_RECHECK_MS } : DONE;
   }
 
-  async #write(key: string, application: Application, { write, cluster = '' }: PullPlan): Promise<void> {
-    const { hub } = this.#options;
+  /** @returns milliseconds until the next try, if the cluster has no namespace */
+  async #write(
+    key: string,
+    application: Application,
+    { write, cluster = '' }: PullPlan,
+  ): Promise<number | undefined> {
+    const { hub, namespaces } = this.#options;
+    let afterMs: number | undefined;
     if (write.type === 'create') {
-      const waitsFor = await this.#copies.create(application, cluster, () => this.#create(key, write.work));
+      const make = async (): Promise<void> => {
+        afterMs = await namespaces.make(cluster, () => this.#create(key, write.work));
+      };
+      const waitsFor = await this.#copies.create(application, cluster, make);
       if (waitsFor !== undefined) {
         this.#waiting.set(key, waitsFor);
-        return;
+        return undefined;
       }
     }
     this.#waiting.delete(key);
-    if (write.type !== 'update') return;
+    if (write.type !== 'update') return afterMs;
     await hub.update(MANIFEST_WORK, { ...write.work }, PULL_FIELD_MANAGER);
     this.#emit('updated', key, write.work);
+    return undefined;
   }
 
   async #create(key: string, work: ManifestWork): Promise<void> {

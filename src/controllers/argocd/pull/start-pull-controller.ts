@@ -10,6 +10,7 @@ import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
 import { runReconciler, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
 import { HeldRemovals } from './held-removals.ts';
 import { isUnreachable, PullInventory } from './pull-inventory.ts';
 import type { PullOptions } from './pull-options.ts';
@@ -50,6 +51,7 @@ export function startPullController(options: PullOptions): PullController {
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new PullInventory(cache);
   const held = new HeldRemovals();
+  const namespaces = new MissingNamespaces({ clock, random, log });
   const failing = new FailingKeys('passes of the pull model');
   const [applications, removals, reports] = [0, 1, 2].map(() => new WorkQueue(clock)) as [
     WorkQueue,
@@ -62,6 +64,7 @@ export function startPullController(options: PullOptions): PullController {
   const reconciler = new ApplicationReconciler({
     ...options,
     inventory,
+    namespaces,
     held,
     onLeaving: (group) => removals.addAfter(group, GATHER_MS),
   });
@@ -107,7 +110,7 @@ export function startPullController(options: PullOptions): PullController {
       await synced;
       await Promise.all([applications.whenIdle(), removals.whenIdle()]);
     },
-    warnings: () => [...inventory.warnings(), ...warningsOf(inventory, held), ...failing.warnings()],
+    warnings: () => [...warningsOf(inventory, held, namespaces), ...failing.warnings()],
     figures: () => figuresOf(inventory, held),
     leavingOn: (cluster) => leavingOn(cluster, inventory, held),
     close: () => supervisor.close(),
@@ -139,12 +142,18 @@ function leavingOn(cluster: string, inventory: PullInventory, held: HeldRemovals
   return [...new Set(texts)].sort();
 }
 
-function warningsOf(inventory: PullInventory, held: HeldRemovals): readonly string[] {
+function warningsOf(
+  inventory: PullInventory,
+  held: HeldRemovals,
+  namespaces: MissingNamespaces,
+): readonly string[] {
   const away = inventory
     .unconfirmedRemovals()
     .filter(({ metadata }) => inventory.isUnreachable(metadata.namespace ?? ''));
   const names = away.map(({ metadata }) => namespacedName(metadata)).sort();
   return [
+    ...inventory.warnings(),
+    ...namespaces.warnings('pull model'),
     ...held.all.map(({ message }) => `pull model: ${message}`),
     ...(names.length === 0
       ? []
