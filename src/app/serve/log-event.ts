@@ -110,7 +110,7 @@ function logArgocd(
 
 function logRegistration(log: Logger, event: Extract<ControllerEvent, { kind: 'registration' }>): void {
   const { kind, atMs: _at, ...fields } = event;
-  const isTrouble = event.action === 'unreachable' || event.action === 'clock-out-of-sync';
+  const isTrouble = ['unreachable', 'clock-out-of-sync', 'deletion-held'].includes(event.action);
   log[isTrouble ? 'warn' : 'info'](TEXT[kind], fields);
 }
 

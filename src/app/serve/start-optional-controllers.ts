@@ -6,12 +6,12 @@ import { startHubRegistration } from './start-hub-registration.ts';
 /** Starts the optional controllers: Argo CD and registration. */
 export function startOptionalControllers(
   parts: Parameters<typeof startArgocd>[0] &
-    Omit<Parameters<typeof startHubRegistration>[0], 'onEvent'> &
+    Omit<Parameters<typeof startHubRegistration>[0], 'onEvent' | 'pull'> &
     Parameters<typeof recordTimeline>[0] &
     Parameters<typeof startAdmission>[0],
 ): ReturnType<typeof startArgocd> {
   const argocd = startArgocd(parts);
-  const registration = startHubRegistration({ ...parts, onEvent: recordTimeline(parts) });
+  const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
   const others = [registration, startAdmission(parts)].filter((one) => one !== undefined);
   return {
     pull: argocd.pull,

@@ -60,6 +60,15 @@ export interface ServeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
+/** Which placements the controller decides. An embedded hub has no other scheduler. */
+export function decidedPlacements({
+  embedded,
+  schedule,
+}: Pick<ServeOptions, 'embedded' | 'schedule'>): 'own' | 'all' | 'none' {
+  if (schedule === 'upstream') return 'none';
+  return embedded === true ? 'all' : 'own';
+}
+
 export interface ServeArgocdOptions {
   /** The namespace of Argo CD. */
   readonly namespace: string;

@@ -8,9 +8,13 @@ import {
   judgeRequest,
 } from '../../core/registration/approval/judge-request.ts';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
-import { AUTO_ACCEPTED_ANNOTATION, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import {
+  AUTO_ACCEPTED_ANNOTATION,
+  CLUSTER_NAME_LABEL,
+  REGISTRATION_MANAGER,
+} from '../../core/registration/names.ts';
 import { requestsOf } from './read-request.ts';
-import { REGISTRATION_MANAGER, type RegistrationOptions } from './registration-options.ts';
+import type { RegistrationOptions } from './registration-options.ts';
 
 /**
  * Accepts a cluster once if a rule accepts the identity that requests its certificate. If a namespace with the name of

@@ -19,13 +19,17 @@ import {
 } from '../../core/registration/acceptance/plan-acceptance.ts';
 import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
 import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
-import { API_RESOURCE_FINALIZER, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import {
+  API_RESOURCE_FINALIZER,
+  CLUSTER_NAME_LABEL,
+  REGISTRATION_MANAGER,
+} from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
+import { DeletionHolds } from './deletion-holds.ts';
 import { AutomaticAcceptance } from './accept-by-rule.ts';
 import { hasAnyOf } from './objects-of-cluster.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
@@ -42,6 +46,7 @@ export class AcceptanceController extends CachedController {
     OWN_KINDS.map((kind) => [kind.kind, this.read(kind)]),
   );
   readonly #requests = this.read(CERTIFICATE_REQUEST);
+  readonly #holds = new DeletionHolds(this.options);
   readonly #automatic = new AutomaticAcceptance(this.options, this.#requests, this.#namespaces);
 
   follow(queue: WorkQueue): void {
@@ -60,6 +65,7 @@ export class AcceptanceController extends CachedController {
   async reconcile(name: string): Promise<ReconcileOutcome> {
     const cluster = await this.#read(name);
     if (cluster !== undefined && (await this.#automatic.accept(cluster))) return DONE;
+    if (await this.#keepsRights(cluster)) return { kind: 'requeue', afterMs: WAIT_MS };
     const plan = planAcceptance({
       name,
       cluster,
@@ -80,6 +86,13 @@ export class AcceptanceController extends CachedController {
   #find({ kind, object }: DesiredObject): KubeObject | undefined {
     const reflector = kind === NAMESPACE ? this.#namespaces : this.#own.get(kind.kind);
     return reflector?.store.get(namespacedName(object.metadata));
+  }
+
+  /** While the deletion of an accepted cluster waits, its agent must be able to report and to renew its certificate. */
+  async #keepsRights(cluster: ManagedCluster | undefined): Promise<boolean> {
+    if (cluster?.metadata.deletionTimestamp === undefined || cluster.spec?.hubAcceptsClient !== true)
+      return false;
+    return (await this.#holds.of(cluster.metadata.name)).length > 0;
   }
 
   #mayRemove(cluster: ManagedCluster | undefined): boolean {

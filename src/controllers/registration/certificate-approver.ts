@@ -15,13 +15,12 @@ import {
 } from '../../core/registration/approval/judge-request.ts';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import { isAlive } from '../../core/registration/health/is-joined.ts';
-import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
 import { approveRequest } from './approve-request.ts';
 import { readRequest, requestsOf } from './read-request.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 /** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
 const RECHECK_MS = 30_000;

@@ -1,26 +1,47 @@
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import { errorText, InputError } from '../../core/errors.ts';
-import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '../../core/model/kinds.ts';
+import {
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
+  MANIFEST_WORK,
+  PLACEMENT_DECISION,
+} from '../../core/model/kinds.ts';
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
-import { deletionFailed } from '../../core/registration/cluster-conditions.ts';
+import { DELETING, deletionFailed } from '../../core/registration/cluster-conditions.ts';
+import {
+  type DeletionHold,
+  deletionWaits,
+  REMOVAL_HELD,
+} from '../../core/registration/deletion/deletion-hold.ts';
 import { type CleanupPlan, planCleanup } from '../../core/registration/deletion/plan-cleanup.ts';
-import { RESOURCE_FINALIZER } from '../../core/registration/names.ts';
+import { RESOURCE_FINALIZER, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { findCondition } from '../../core/work/conditions/condition-list.ts';
+import { listedClusters } from '../inventory/decisions-by-cluster.ts';
 import { CachedController } from './cached-controller.ts';
+import { DeletionHolds } from './deletion-holds.ts';
 import { objectsOfCluster } from './objects-of-cluster.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
+import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
 const RECHECK_MS = 5_000;
 const SOON_MS = 200;
+const MAX_NOTE = 1_000;
 /** In the order of deletion: add-ons may need works to uninstall themselves, so they come first. */
 const CLEANED_KINDS = [MANAGED_CLUSTER_ADDON, MANIFEST_WORK];
 
-/** Deletes the add-ons and works of a cluster before the cluster itself is deleted. */
+/**
+ * Deletes the add-ons and works of a cluster before the cluster itself is deleted. It waits while a placement selects
+ * the cluster, because a hold keeps what runs there.
+ */
 export class ClusterCleaner extends CachedController {
   readonly name = 'cleanup';
   readonly #clusters = this.read(MANAGED_CLUSTER);
+  readonly #decisions = this.read(PLACEMENT_DECISION);
+  readonly #holds = new DeletionHolds(this.options);
+  /** Sentences about the clusters whose deletion waits for a person. */
+  readonly #held = new Map<string, string>();
   /** Clusters that were deleted after somebody removed their finalizers. */
   readonly #gone = new Set<string>();
 
@@ -32,6 +53,15 @@ export class ClusterCleaner extends CachedController {
       else if (wasDeleted(change)) this.#gone.add(key);
       queue.add(key);
     });
+    this.#decisions.store.onChange(({ before, after }) => {
+      const listed = new Set(after === undefined ? [] : listedClusters(after));
+      for (const cluster of before === undefined ? [] : listedClusters(before))
+        if (!listed.has(cluster)) queue.add(cluster);
+    });
+  }
+
+  warnings(): readonly string[] {
+    return [...this.#held.values()].sort();
   }
 
   async reconcile(name: string): Promise<ReconcileOutcome> {
@@ -44,6 +74,7 @@ export class ClusterCleaner extends CachedController {
       return DONE;
     }
     if (!hasFinalizer) return DONE;
+    if (await this.#waits(name, cluster)) return { kind: 'requeue', afterMs: RECHECK_MS };
     const { plan, isReported } = await this.#cleanUp(cluster);
     // Writing the report changes the version of the object, so the next pass removes the finalizer.
     if (isReported || !plan.isFinished)
@@ -52,6 +83,37 @@ export class ClusterCleaner extends CachedController {
     await this.#setFinalizers(cluster, others);
     this.options.onEvent?.({ action: 'cleaned-up', cluster: name });
     return DONE;
+  }
+
+  /** @param cluster undefined: it is gone */
+  async #waits(name: string, cluster: KubeObject | undefined): Promise<boolean> {
+    const holds = await this.#holds.of(name);
+    const isHeld = holds.some((hold) => hold.isHeld);
+    if (!isHeld) this.#held.delete(name);
+    if (holds.length === 0) return false;
+    const condition = deletionWaits(holds);
+    if (isHeld) {
+      if (!this.#held.has(name)) await this.#announce(name, cluster, holds);
+      this.#held.set(name, `registration: cluster ${name} is being deleted. ${condition.message}`);
+    }
+    if (cluster !== undefined) await this.#report(cluster, condition);
+    return true;
+  }
+
+  async #announce(
+    name: string,
+    cluster: KubeObject | undefined,
+    holds: readonly DeletionHold[],
+  ): Promise<void> {
+    const explanation = holds.map(({ text }) => text).join('; ');
+    this.options.onEvent?.({ action: 'deletion-held', cluster: name, explanation });
+    const before = cluster === undefined ? undefined : conditionOf(cluster);
+    // A restart does not write the Event again.
+    if (cluster === undefined || before === REMOVAL_HELD) return;
+    const note = `The deletion of cluster ${name} waits: ${explanation}`.slice(0, MAX_NOTE);
+    await reportEvent(this.options, cluster, {
+      ...{ type: 'Warning', reason: REMOVAL_HELD, action: 'Delete', note },
+    });
   }
 
   async #cleanUp(cluster: KubeObject): Promise<{ readonly plan: CleanupPlan; readonly isReported: boolean }> {
@@ -73,6 +135,8 @@ export class ClusterCleaner extends CachedController {
   async #cleanUpAfter(name: string): Promise<ReconcileOutcome> {
     if (!this.#gone.has(name)) return DONE;
     const there = await this.options.hub.get(MANAGED_CLUSTER, { namespace: '', name });
+    if (there === undefined && (await this.#waits(name, undefined)))
+      return { kind: 'requeue', afterMs: RECHECK_MS };
     const plan = there === undefined ? planCleanup(await this.#leftOvers(name)) : undefined;
     if (plan === undefined || plan.isFinished) {
       this.#gone.delete(name);
@@ -108,6 +172,11 @@ export class ClusterCleaner extends CachedController {
       { fieldManager: REGISTRATION_MANAGER, metadataOnly: true },
     );
   }
+}
+
+function conditionOf(cluster: KubeObject): string | undefined {
+  const { conditions } = (cluster['status'] ?? {}) as { readonly conditions?: readonly Condition[] };
+  return findCondition(conditions, DELETING)?.reason;
 }
 
 /**

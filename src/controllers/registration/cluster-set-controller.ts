@@ -4,13 +4,17 @@ import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
 import type { ManagedClusterSet } from '../../core/model/kind/managed-cluster-set.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { DEFAULT_SETS, planDefaultSet } from '../../core/registration/sets/default-sets.ts';
+import {
+  DEFAULT_SETS,
+  planDefaultMembership,
+  planDefaultSet,
+} from '../../core/registration/sets/default-sets.ts';
 import { planManagedNamespaces } from '../../core/registration/sets/managed-namespaces.ts';
 import { bindingCondition, setCondition } from '../../core/registration/sets/set-status.ts';
+import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 
 /** Clusters often join and leave sets in groups. Changes within this time are counted together. */
@@ -99,10 +103,18 @@ export class ClusterSetController extends CachedController {
   async #reconcileCluster(name: string): Promise<void> {
     const cluster = this.#clusters.store.get(name) as ManagedCluster | undefined;
     if (cluster === undefined) return;
+    const { uid, resourceVersion } = cluster.metadata;
+    const labels = planDefaultMembership(cluster);
+    if (labels !== undefined) {
+      // With the version that was read, so that the set that a person gives it meanwhile is kept.
+      const patch = { metadata: { uid, resourceVersion, labels } };
+      const options = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
+      await this.options.hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch, options);
+      return;
+    }
     const sets = this.#sets.store.list() as unknown as readonly ManagedClusterSet[];
     const managedNamespaces = planManagedNamespaces(cluster, sets);
     if (managedNamespaces === undefined) return;
-    const { uid, resourceVersion } = cluster.metadata;
     await this.options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },

@@ -17,12 +17,12 @@ import {
   type ObservedLease,
   observeLease,
 } from '../../core/registration/health/judge-lease.ts';
-import { CLUSTER_LEASE, CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
-import { REGISTRATION_MANAGER, type RegistrationOptions } from './registration-options.ts';
+import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 

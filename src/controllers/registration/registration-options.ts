@@ -14,6 +14,13 @@ export interface RegistrationOptions {
    */
   readonly cache: ObjectCache;
   readonly autoAcceptance: AutoAcceptance;
+  /**
+   * The placements that Berth decides: those with its mark, all, or none. A cluster that is being deleted keeps what runs
+   * on it while one of them selects it. Default: none.
+   */
+  readonly decides?: 'own' | 'all' | 'none' | undefined;
+  /** Why works of pulled Applications on the cluster must stay. Default: none do. */
+  readonly holdsOfPull?: ((cluster: string) => readonly string[]) | undefined;
   readonly clock: SleepingClock;
   readonly log: Logger;
   /** Uniform in [0, 1). */
@@ -31,9 +38,8 @@ export interface RegistrationController {
   /** Adds the keys of existing objects, and of objects that change. */
   follow(queue: WorkQueue): void;
   reconcile(key: string): Promise<ReconcileOutcome>;
+  /** What users should know at the moment. Default: nothing. */
+  warnings?(): readonly string[];
   /** Runs beside the passes until the signal aborts. */
   run?(signal: AbortSignal): Promise<void>;
 }
-
-/** Field manager of everything that registration writes. */
-export const REGISTRATION_MANAGER = 'berth-registration';

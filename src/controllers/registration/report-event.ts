@@ -3,10 +3,15 @@ import type { EventContent } from '../../core/model/kind/event.ts';
 import { EVENT } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { clusterEvent } from '../../core/registration/cluster-event.ts';
+import type { REMOVAL_HELD } from '../../core/registration/deletion/deletion-hold.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 
 interface HubEventContent extends EventContent {
-  readonly reason: 'ManagedClusterAccepted' | 'ManagedClusterDenied' | 'AvailableUnknown';
+  readonly reason:
+    | 'ManagedClusterAccepted'
+    | 'ManagedClusterDenied'
+    | 'AvailableUnknown'
+    | typeof REMOVAL_HELD;
 }
 
 const CONTROLLER = 'berth-registration';

@@ -1,10 +1,10 @@
 import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
 import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
+import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 const ALL = 'all';
 /** The two roles do not carry the label of a cluster, so they are not watched. */

@@ -75,7 +75,11 @@ export function startRegistration(
     });
   }
   return {
-    warnings: () => [...refusals(controllers), ...failing.warnings()],
+    warnings: () => [
+      ...refusals(controllers),
+      ...controllers.flatMap((controller) => [...(controller.warnings?.() ?? [])]),
+      ...failing.warnings(),
+    ],
     close: () => supervisor.close(),
   };
 }

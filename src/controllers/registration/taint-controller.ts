@@ -2,10 +2,10 @@ import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import type { ManagedCluster, Taint } from '../../core/model/kind/managed-cluster.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
+import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import type { WorkQueue } from '../../runtime/work-queue.ts';
 import { CachedController } from './cached-controller.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
 
 /** Taints clusters by their health, so that placements move away from clusters that do not answer. */
 export class TaintController extends CachedController {

@@ -4,7 +4,7 @@ import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import type { Clock, KubeApi } from '../../core/ports.ts';
 import { setCondition } from '../../core/work/conditions/condition-list.ts';
-import { REGISTRATION_MANAGER } from './registration-options.ts';
+import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
 
 /**
  * Sets conditions in the status of an object. It sends at most one request, and none if they are already set. Other

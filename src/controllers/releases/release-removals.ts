@@ -5,6 +5,7 @@ import { PULL_LABEL } from '../../core/argocd/pull/pull-keys.ts';
 import { hubApplicationOf, removalGroup } from '../../core/argocd/pull/pull-target.ts';
 import { InputError } from '../../core/errors.ts';
 import { asApplication } from '../../core/model/kind/argo-application.ts';
+import { takesWork } from '../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../core/model/kinds.ts';
 import type { KubeApi } from '../../core/ports.ts';
@@ -58,14 +59,15 @@ async function leavingOf(hub: KubeApi, group: string): Promise<readonly WorkToRe
       subject: group,
       hint: 'berth status names the ApplicationSets and namespaces whose removals are held',
     });
-  const clusters = new Set((await hub.list(MANAGED_CLUSTER)).items.map(({ metadata }) => metadata.name));
+  const open = (await hub.list(MANAGED_CLUSTER)).items.filter(takesWork);
+  const clusters = new Set(open.map(({ metadata }) => metadata.name));
   const leaving: WorkToRemove[] = [];
   for (const key of applications) {
     const [namespace = '', name = ''] = key.split('/');
     const live = await hub.get(APPLICATION, { namespace, name });
     const application = live === undefined ? undefined : asApplication(live);
     const works = all.filter((work) => hubApplicationOf(work) === key);
-    leaving.push(...planPull({ application, works, hasCluster: (one) => clusters.has(one) }).leaving);
+    leaving.push(...planPull({ application, works, takesWork: (one) => clusters.has(one) }).leaving);
   }
   return leaving;
 }

@@ -13,6 +13,7 @@ import { formatRef } from '../../core/model/object-ref.ts';
 import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/kind/placement-decision.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import type { KubeApi } from '../../core/ports.ts';
+import { isBeingDeleted } from '../inventory/confirm-takes-work.ts';
 import {
   NAMED_WORK_LABEL,
   namedWorkLabel,
@@ -69,7 +70,32 @@ export async function planNamedWork(hub: KubeApi, request: NamedWorkRequest): Pr
       }),
       hint: 'add --overwrite to change it',
     });
-  return plan;
+  return withoutGoing(hub, plan, target);
+}
+
+/**
+ * The plan without works on clusters that are being deleted: clean-up would delete them at once. A user without the
+ * right to list clusters is not checked.
+ * @throws InputError if the user named such a cluster
+ */
+async function withoutGoing(hub: KubeApi, plan: NamedWorksPlan, target: WorkTarget): Promise<NamedWorksPlan> {
+  const going = new Set<string>();
+  for (const cluster of new Set(plan.create.map(({ metadata }) => metadata.namespace ?? ''))) {
+    const isGoing = await isBeingDeleted(hub, cluster).catch((error: unknown) => {
+      if (error instanceof InputError && error.code === 'kube.forbidden') return false;
+      throw error;
+    });
+    if (isGoing) going.add(cluster);
+  }
+  const [first] = going;
+  if (first !== undefined && target.type === 'clusters')
+    throw new InputError('is being deleted, so no work is made for it', {
+      code: 'work.cluster-going',
+      subject: formatRef({ kind: 'ManagedCluster', namespace: '', name: first }),
+      hint: 'leave it out of --clusters',
+    });
+  const isOn = ({ metadata }: ManifestWork): boolean => going.has(metadata.namespace ?? '');
+  return { ...plan, create: plan.create.filter((work) => !isOn(work)), skipped: plan.create.filter(isOn) };
 }
 
 /** Creates and changes works first, so that a work that moves is on its new cluster before it leaves the old one. */

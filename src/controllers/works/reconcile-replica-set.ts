@@ -6,14 +6,16 @@ import {
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
 } from '../../core/model/kind/manifest-work-replica-set.ts';
+import { takesWork } from '../../core/model/kind/managed-cluster.ts';
 import { jsonEqual } from '../../core/model/json-equal.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
 import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
 import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
-import type { ReplicaSetPlan } from '../../core/work/replica-set/replica-set-plan.ts';
+import type { ReplicaSetPlan, WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
 import { StatusRivals } from '../../core/work/replica-set/status-rivals.ts';
 import {
@@ -28,6 +30,7 @@ import {
   type RolloutControl,
 } from '../../core/work/replica-set/rollout-control.ts';
 import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';
 import { readLastGood, recordLastGood } from './last-good-template.ts';
 import type { WorkInventory } from './work-inventory.ts';
 import { type WorkWritten, writeWorks } from './write-works.ts';
@@ -40,6 +43,7 @@ export interface ReplicaSetReconcilerOptions {
   readonly rules: RolloutRules;
   /** Concurrent writes for one replica set. */
   readonly writeConcurrency: number;
+  readonly namespaces: MissingNamespaces;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
   /** Called when Berth leaves the replica set (`namespace/name`) to another controller that writes it. */
   readonly onYield?: ((key: string) => void) | undefined;
@@ -100,7 +104,7 @@ export class ReplicaSetReconciler {
   }
 
   async #deploy(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
-    const { hub, clock, writeConcurrency, onWrite } = this.#options;
+    const { hub, clock } = this.#options;
     if (this.#reported.delete(namespacedName(replicaSet.metadata)))
       this.#options.onResume?.(namespacedName(replicaSet.metadata));
     const control = readRolloutControl(replicaSet);
@@ -110,28 +114,20 @@ export class ReplicaSetReconciler {
     const plan = this.#plan(lastGood === undefined ? replicaSet : atOnce(replicaSet), template, control);
     if (await this.#rollBack(replicaSet, control, plan)) return DONE;
     const now = formatRfc3339(instantFromEpochMs(clock.now()));
-    const failure = await writeWorks(plan.actions, {
-      hub,
-      replicaSet: namespacedName(replicaSet.metadata),
-      now,
-      concurrency: writeConcurrency,
-      onWrite,
-    }).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
+    const { waiting, failure } = await this.#write(replicaSet, plan.actions, now).then(
+      (missing) => ({ waiting: missing, failure: undefined }),
+      (error: unknown) => ({ waiting: NOTHING_WAITS, failure: { error } }),
     );
     const status = replicaSetStatus(replicaSet, plan, {
       now,
       hold: holdOf(control, lastGood !== undefined),
-      failure:
-        failure === undefined || failure.error instanceof ConflictError
-          ? undefined
-          : errorText(failure.error),
+      failure: waiting.size > 0 ? missingText([...waiting.keys()]) : failureOf(failure?.error),
     });
     await this.#patchStatus(replicaSet, status);
     if (failure !== undefined) throw failure.error;
     await this.#recordIfGood(replicaSet, control, status);
-    return plan.recheckAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: plan.recheckAfterMs };
+    const afterMs = Math.min(plan.recheckAfterMs ?? Number.POSITIVE_INFINITY, ...waiting.values());
+    return afterMs === Number.POSITIVE_INFINITY ? DONE : { kind: 'requeue', afterMs };
   }
 
   #plan(
@@ -154,6 +150,7 @@ export class ReplicaSetReconciler {
       decisions: new Map(names.map((name) => [name, inventory.decisionsOf(namespace, name)])),
       children: inventory.childrenOf(replicaSet),
       specsFor: clusterSpecs(replicaSet, template, (name) => inventory.cluster(name)),
+      takesWork: (name) => takesWork(inventory.cluster(name)),
       nowMs,
       now: formatRfc3339(instantFromEpochMs(nowMs)),
       rules: control.rules ?? this.#options.rules,
@@ -194,23 +191,13 @@ export class ReplicaSetReconciler {
   async #finalize(replicaSet: ManifestWorkReplicaSet): Promise<ReconcileOutcome> {
     const finalizers = replicaSet.metadata.finalizers ?? [];
     if (!finalizers.includes(REPLICA_SET_FINALIZER)) return DONE;
-    const { hub, onWrite, clock, writeConcurrency } = this.#options;
+    const { hub, clock } = this.#options;
     const labelSelector = `${REPLICA_SET_LABEL}=${ownerLabelValue(replicaSet.metadata)}`;
     const { items } = await hub.list(MANIFEST_WORK, { labelSelector });
-    await writeWorks(
-      items.map((current) => ({
-        type: 'delete',
-        current: current as never,
-        reason: 'the replica set is deleted',
-      })),
-      {
-        hub,
-        replicaSet: namespacedName(replicaSet.metadata),
-        now: formatRfc3339(instantFromEpochMs(clock.now())),
-        concurrency: writeConcurrency,
-        onWrite,
-      },
-    );
+    const deletions = items.map((current): WorkAction => {
+      return { type: 'delete', current: current as never, reason: 'the replica set is deleted' };
+    });
+    await this.#write(replicaSet, deletions, formatRfc3339(instantFromEpochMs(clock.now())));
     const foreground = replicaSet.spec.cascadeDeletionPolicy === 'Foreground';
     if (foreground && (await hub.list(MANIFEST_WORK, { labelSelector })).items.length > 0)
       return { kind: 'requeue', afterMs: FOREGROUND_RECHECK_MS };
@@ -219,6 +206,16 @@ export class ReplicaSetReconciler {
       finalizers.filter((finalizer) => finalizer !== REPLICA_SET_FINALIZER),
     );
     return DONE;
+  }
+
+  #write(
+    replicaSet: ManifestWorkReplicaSet,
+    actions: readonly WorkAction[],
+    now: string,
+  ): ReturnType<typeof writeWorks> {
+    const { hub, writeConcurrency: concurrency, namespaces, onWrite } = this.#options;
+    const key = namespacedName(replicaSet.metadata);
+    return writeWorks(actions, { hub, replicaSet: key, now, concurrency, namespaces, onWrite });
   }
 
   async #setFinalizers(replicaSet: ManifestWorkReplicaSet, finalizers: readonly string[]): Promise<void> {
@@ -248,6 +245,16 @@ export class ReplicaSetReconciler {
 
 /** The events of the works normally start the next pass sooner. This covers a lost event. */
 const FOREGROUND_RECHECK_MS = 30_000;
+const NOTHING_WAITS: ReadonlyMap<string, number> = new Map();
+
+function missingText(clusters: readonly string[]): string {
+  return `no namespace on the hub: ${formatNameList([...clusters].sort())}`;
+}
+
+/** A conflict is no failure, because its event starts the next pass. */
+function failureOf(error: unknown): string | undefined {
+  return error === undefined || error instanceof ConflictError ? undefined : errorText(error);
+}
 
 function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
   if (control.aborted && hasLastGood) return 'aborted';

@@ -2,7 +2,7 @@ import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts'
 import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import { ConflictError, InputError } from '../../core/errors.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
@@ -15,6 +15,7 @@ import { collectCompletedWork, deletionDueMs } from './collect-completed-works.t
 import { STATUS_RIVAL_TEXT } from '../../core/work/replica-set/status-rivals.ts';
 import { FailingReplicaSets } from '../../core/work/replica-set/failing-replica-sets.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
+import { MissingNamespaces } from '../inventory/missing-namespaces.ts';
 import { WorkInventory } from './work-inventory.ts';
 import type { WorkWritten } from './write-works.ts';
 
@@ -50,6 +51,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new WorkInventory(cache);
   const failing = new FailingReplicaSets();
+  const namespaces = new MissingNamespaces({ clock, random, log });
   const replicaSets = new WorkQueue(clock);
   const completed = new WorkQueue(clock);
   const synced = Promise.all(
@@ -61,6 +63,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
     inventory,
     rules: options.rules ?? 'berth',
     writeConcurrency: 8,
+    namespaces,
     ...rivalHandlers(failing, options.onError),
   });
   const shared = { clock, random, log, mayBegin };
@@ -110,7 +113,7 @@ export function startWorkControllers(options: WorkControllersOptions): WorkContr
       await synced;
       await Promise.all([replicaSets.whenIdle(), completed.whenIdle()]);
     },
-    warnings: () => [...inventory.warnings(), ...failing.warnings()],
+    warnings: () => [...inventory.warnings(), ...namespaces.warnings('works'), ...failing.warnings()],
     close: () => supervisor.close(),
   };
 }
@@ -145,6 +148,7 @@ function enqueueOnChange(inventory: WorkInventory, replicaSets: WorkQueue, compl
   inventory.placements.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'placement')));
   inventory.clusters.store.onChange((change) => {
     if (valuesChanged(change)) addAll(inventory.substitutingReplicaSets());
+    if (takesWork(change.before) !== takesWork(change.after)) addAll(inventory.replicaSetsOn(change.key));
   });
   inventory.decisions.store.onChange((change) => addAll(inventory.replicaSetsOf(change, 'decision')));
 }

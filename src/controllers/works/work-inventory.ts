@@ -13,13 +13,14 @@ import {
 import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
-import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/kind/placement-decision.ts';
+import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
 import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
 import type { IndexDefinition, ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
+import { DECISIONS_BY_CLUSTER, placementOfDecision } from '../inventory/decisions-by-cluster.ts';
 import { refusedKindText } from '../inventory/refused-kind.ts';
 
 /** By owner label. */
@@ -28,7 +29,7 @@ const WORKS_BY_OWNER: IndexDefinition = {
   keysOf: (work) => work.metadata.labels?.[REPLICA_SET_LABEL],
 };
 /** By `namespace/placement`. */
-const DECISIONS_BY_PLACEMENT: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: placementKey };
+const DECISIONS_BY_PLACEMENT: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: placementOfDecision };
 /** By owner label. There is one replica set for a label, unless two names are shortened to the same label. */
 const REPLICA_SETS_BY_LABEL: IndexDefinition = {
   kind: MANIFEST_WORK_REPLICA_SET,
@@ -48,6 +49,7 @@ export class WorkInventory {
   readonly clusters: Reflector;
   readonly #children;
   readonly #decisionsOf;
+  readonly #decisionsNaming;
   readonly #byLabel;
   readonly #byPlacement;
 
@@ -59,6 +61,7 @@ export class WorkInventory {
     this.clusters = cache.of(MANAGED_CLUSTER);
     this.#children = cache.index(WORKS_BY_OWNER);
     this.#decisionsOf = cache.index(DECISIONS_BY_PLACEMENT);
+    this.#decisionsNaming = cache.index(DECISIONS_BY_CLUSTER);
     this.#byLabel = cache.index(REPLICA_SETS_BY_LABEL);
     this.#byPlacement = cache.index(REPLICA_SETS_BY_PLACEMENT);
   }
@@ -107,21 +110,25 @@ export class WorkInventory {
       .map(({ metadata }) => namespacedName(metadata));
   }
 
+  /** Replica sets whose placements select the cluster. */
+  replicaSetsOn(cluster: string): readonly string[] {
+    const placements = this.#decisionsNaming
+      .get(cluster)
+      .map((decision) => placementOfDecision(decision) ?? '');
+    const replicaSets = placements.flatMap((placement) => this.#byPlacement.get(placement));
+    return [...new Set(replicaSets.map(({ metadata }) => namespacedName(metadata)))];
+  }
+
   /** Replica sets that an event of another kind may concern. */
   replicaSetsOf(change: ObjectChange, kind: 'work' | 'placement' | 'decision'): readonly string[] {
     const keys = [change.before, change.after].flatMap((object) => {
       if (object === undefined) return [];
       if (kind === 'placement') return this.#byPlacement.get(namespacedName(object.metadata));
-      if (kind === 'decision') return this.#byPlacement.get(placementKey(object) ?? '');
+      if (kind === 'decision') return this.#byPlacement.get(placementOfDecision(object) ?? '');
       return this.#byLabel.get(object.metadata.labels?.[REPLICA_SET_LABEL] ?? '');
     });
     return [...new Set(keys.map(({ metadata }) => namespacedName(metadata)))];
   }
-}
-
-function placementKey(decision: KubeObject): string | undefined {
-  const placement = decision.metadata.labels?.[PLACEMENT_LABEL];
-  return placement === undefined ? undefined : `${decision.metadata.namespace ?? ''}/${placement}`;
 }
 
 function placementKeys(replicaSet: KubeObject): readonly string[] {

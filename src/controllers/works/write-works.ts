@@ -7,6 +7,8 @@ import type { KubeObject } from '../../core/model/object-meta.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
+import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';
+import { confirmTakesWork } from '../inventory/confirm-takes-work.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
 
 /** One write to a namespace of a cluster on the hub. */
@@ -25,6 +27,7 @@ export interface WriteWorksOptions {
   /** RFC 3339 */
   readonly now: string;
   readonly concurrency: number;
+  readonly namespaces: MissingNamespaces;
   readonly onWrite?: ((event: WorkWritten) => void) | undefined;
 }
 
@@ -32,36 +35,46 @@ const FIELD_MANAGER = 'berth-works';
 
 /**
  * Applies a plan: first additions and changes, then removals. A failed write does not stop the others, but nothing is
- * removed if one failed.
+ * removed if one failed, or if a cluster has no namespace yet.
+ * @returns the clusters without a namespace, and milliseconds until the next try
  * @throws the first error, after all were tried
  */
-export async function writeWorks(actions: readonly WorkAction[], options: WriteWorksOptions): Promise<void> {
+export async function writeWorks(
+  actions: readonly WorkAction[],
+  options: WriteWorksOptions,
+): Promise<ReadonlyMap<string, number>> {
   const limit = pLimit(options.concurrency);
+  const waiting = new Map<string, number>();
+  const write = async (action: WorkAction): Promise<void> => {
+    if (action.type !== 'create') return writeOne(action, options);
+    const { namespace = '' } = action.work.metadata;
+    const waitMs = await options.namespaces.make(namespace, () => createWork(action.work, options));
+    if (waitMs !== undefined) waiting.set(namespace, waitMs);
+  };
   const run = async (chosen: readonly WorkAction[]): Promise<void> => {
-    const results = await Promise.allSettled(chosen.map((action) => limit(() => writeOne(action, options))));
+    const results = await Promise.allSettled(chosen.map((action) => limit(() => write(action))));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed !== undefined) throw failed.reason;
   };
   await run(actions.filter(({ type }) => type !== 'delete'));
-  await run(actions.filter(({ type }) => type === 'delete'));
+  if (waiting.size === 0) await run(actions.filter(({ type }) => type === 'delete'));
+  return waiting;
 }
 
-async function writeOne(action: WorkAction, options: WriteWorksOptions): Promise<void> {
-  switch (action.type) {
-    case 'create':
-      return createWork(action.work, options);
-    case 'update':
-      return updateWork(action, options);
-    case 'delete': {
-      const { name, namespace = '', uid } = action.current.metadata;
-      if (action.current.metadata.deletionTimestamp !== undefined) return;
-      const found = await options.hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
-      if (found) report('deleted', action.current, options, action.reason);
-    }
-  }
+async function writeOne(
+  action: Exclude<WorkAction, { type: 'create' }>,
+  options: WriteWorksOptions,
+): Promise<void> {
+  if (action.type === 'update') return updateWork(action, options);
+  const { name, namespace = '', uid } = action.current.metadata;
+  if (action.current.metadata.deletionTimestamp !== undefined) return;
+  const found = await options.hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
+  if (found) report('deleted', action.current, options, action.reason);
 }
 
 async function createWork(work: ManifestWork, options: WriteWorksOptions): Promise<void> {
+  // The event of the cluster starts the next pass.
+  if (!(await confirmTakesWork(options.hub, work.metadata.namespace ?? ''))) return;
   try {
     await options.hub.create(MANIFEST_WORK, work as unknown as KubeObject, { fieldManager: FIELD_MANAGER });
     report('created', work, options);

@@ -21,7 +21,7 @@ import { grant, type Permission } from './permission.ts';
 const PATCH_CLUSTERS = grant(
   [MANAGED_CLUSTER],
   ['get', 'patch'],
-  'get, patch: Berth writes finalizers, taints and automatic acceptance of ManagedClusters.',
+  'get, patch: Berth writes finalizers, taints, the default set and automatic acceptance of ManagedClusters.',
 );
 const PATCH_STATUS = grant(
   [MANAGED_CLUSTER],
@@ -118,6 +118,13 @@ const NEEDED: Readonly<Record<RegistrationDuty, readonly Permission[]>> = {
       ['create', 'patch'],
       'create, patch: Berth keeps the sets default and global.',
     ),
+    ...PATCH_CLUSTERS,
+    ...grant(
+      [MANAGED_CLUSTER_SET],
+      ['create'],
+      'create: Berth puts clusters without a set into the default set.',
+      'join',
+    ),
     ...grant(
       [MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING],
       ['patch'],
@@ -134,6 +141,7 @@ const NEEDED: Readonly<Record<RegistrationDuty, readonly Permission[]>> = {
       ['list', 'delete'],
       'list, delete: Berth deletes the add-ons and works of a cluster that is deleted.',
     ),
+    ...EVENTS,
   ],
 };
 

@@ -31,6 +31,9 @@ export const UNREACHABLE_TAINT = 'cluster.open-cluster-management.io/unreachable
 /** Taint of a cluster whose API server does not answer its agent. */
 export const UNAVAILABLE_TAINT = 'cluster.open-cluster-management.io/unavailable';
 
+/** Field manager of everything that Berth's registration controllers write on the hub. */
+export const REGISTRATION_MANAGER = 'berth-registration';
+
 /** API group for RBAC rules about registration. It has no objects. */
 export const REGISTER_GROUP = 'register.open-cluster-management.io';
 /** The signer of all client certificates of agents. */

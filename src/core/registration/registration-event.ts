@@ -5,6 +5,12 @@ export type RegistrationEvent =
       readonly cluster: string;
     }
   | {
+      /** A cluster is being deleted, and what runs on it must stay. */
+      readonly action: 'deletion-held';
+      readonly cluster: string;
+      readonly explanation: string;
+    }
+  | {
       readonly action: 'unreachable';
       readonly cluster: string;
       /**

@@ -1,5 +1,7 @@
 import { type FieldPath, valueAt, withoutFields } from '../model/field-path.ts';
 import type { KubeObject } from '../model/object-meta.ts';
+import { CLUSTER_SET_LABEL } from '../model/kind/managed-cluster.ts';
+import { REGISTRATION_MANAGER } from '../registration/names.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { APPLIED_HASH_ANNOTATION, containsAll } from './desired-object.ts';
 import { TAINTS_FIELD } from './applied/cluster-taints.ts';
@@ -49,7 +51,7 @@ export function judgeConflicts(
     const holders = fieldHolders(live, name, manager);
     const isTaints = desired.kind === 'ManagedCluster' && name === TAINTS_FIELD;
     const wasOurs = isOurs && !before.has(name) && holders.length > 0 && holders.every(isByHand);
-    if (isTaints || wasOurs) taken.push(name);
+    if (isTaints || wasOurs || isDefaultSet(desired, name, holders)) taken.push(name);
     else left.push({ name, managers: holders.map((holder) => holder.manager) });
   }
   return { taken, left };
@@ -125,6 +127,14 @@ function leftNames(live: KubeObject): readonly string[] {
  * of the user agent, which is Mozilla for browsers.
  */
 const INTERACTIVE_TOOLS = /^(?:(?:kubectl|oc)(?:-.*)?|k9s|Mozilla|before-first-apply)$/;
+
+/** The default set that Berth's registration gave a cluster without one. A set that Git names replaces it. */
+function isDefaultSet({ kind }: KubeObject, name: string, holders: readonly FieldHolder[]): boolean {
+  if (kind !== 'ManagedCluster' || name !== SET_FIELD || holders.length === 0) return false;
+  return holders.every(({ manager }) => manager === REGISTRATION_MANAGER);
+}
+
+const SET_FIELD = `.metadata.labels.${CLUSTER_SET_LABEL}`;
 
 /** An apply (`kubectl apply --server-side`) claims the field permanently; an edit does not. */
 function isByHand({ manager, operation, subresource }: FieldHolder): boolean {

@@ -25,6 +25,8 @@ export interface NamedWorksPlan {
   readonly update: readonly { readonly current: ManifestWork; readonly spec: ManifestWorkSpec }[];
   readonly unchanged: readonly ManifestWork[];
   readonly remove: readonly ManifestWork[];
+  /** Works that are not made, because their cluster is being deleted. */
+  readonly skipped?: readonly ManifestWork[] | undefined;
   /** Existing works that may not be changed without `overwrite`. */
   readonly refused: readonly ManifestWork[];
 }

@@ -26,6 +26,22 @@ const taints = async (): Promise<readonly string[]> =>
 const commit = (over: Parameters<typeof cluster>[1]): string =>
   fleet.git.commit({ ...baseFiles, 'edge.yaml': yaml(cluster('edge-1', over)) });
 
+it('gives a cluster the default set without webhooks, and the set that a commit names later', async () => {
+  await fleet.close();
+  fleet = await ServedFleet.create({ admission: hubAdmission({ ocm: false }) });
+  const { metadata, ...rest } = cluster('edge-1');
+  await fleet.hub.api.create(MANAGED_CLUSTER, { ...rest, metadata: { ...metadata, labels: {} } });
+  fleet.git.commit(baseFiles);
+  const registration = { duties: ['sets'] as const, autoAcceptance: ACCEPT_NOBODY, clock: systemClock };
+  await fleet.serve({ registration });
+  const set = async () => (await edge())?.metadata.labels?.['cluster.open-cluster-management.io/clusterset'];
+  await expect.poll(set).toBe('default');
+  commit({ labels: { zone: 'a' } });
+  await expect.poll(set).toBe('prod');
+  await fleet.passes(600_000);
+  expect(await set()).toBe('prod');
+});
+
 it('takes a cluster, its set, labels and taints from Git, and the rest from its agent', async () => {
   commit({ taints: [MAINTENANCE] });
   const registration = { duties: DUTIES, autoAcceptance: ACCEPT_NOBODY, clock: systemClock };

@@ -9,7 +9,7 @@ import { type RecordedPull, recordedPulls, stored } from './recorded-pull.ts';
 
 const RECORDED = recordedPulls();
 const CLUSTERS = new Set(['cluster1', 'cluster2', 'cluster3']);
-const hasCluster = (name: string): boolean => CLUSTERS.has(name);
+const takesWork = (name: string): boolean => CLUSTERS.has(name);
 const name = (work: ManifestWork): string => `${work.metadata.namespace}/${work.metadata.name}`;
 
 /** The works after a plan, as a hub stores them. */
@@ -22,7 +22,7 @@ function worksAfter(plan: PullPlan, before: readonly ManifestWork[]): readonly M
 }
 
 function plan(application: Application | undefined, works: readonly ManifestWork[] = []) {
-  return planPull({ application, works, hasCluster });
+  return planPull({ application, works, takesWork });
 }
 
 /** The Application before the step: with the label that the step took, or with another cluster. */

@@ -9,6 +9,7 @@ import {
   type RunningRegistration,
   startRegistration,
 } from '../../../src/controllers/registration/start-registration.ts';
+import type { RegistrationOptions } from '../../../src/controllers/registration/registration-options.ts';
 import {
   ACCEPT_NOBODY,
   type AutoAcceptance,
@@ -35,6 +36,11 @@ import { makeCertificateRequest } from '../../e2e/certificate-request.ts';
 export interface WorldOptions {
   readonly duties?: readonly RegistrationDuty[];
   readonly autoAcceptance?: AutoAcceptance;
+  /** Default: no placement is decided. */
+  readonly decides?: RegistrationOptions['decides'];
+  readonly holdsOfPull?: RegistrationOptions['holdsOfPull'];
+  /** Whether the hub checks and completes OCM's kinds, as their webhooks do. Default: true. */
+  readonly admission?: boolean;
   /** Of the controllers, not of the hub. */
   readonly clock?: SleepingClock;
   /** What the controllers use; default: the administrator's. */
@@ -54,7 +60,9 @@ export class RegistrationWorld {
   }
 
   static async create(options: WorldOptions = {}): Promise<RegistrationWorld> {
-    const world = new RegistrationWorld(await startEmbeddedHub({}, { admission: hubAdmission() }));
+    const world = new RegistrationWorld(
+      await startEmbeddedHub({}, { admission: hubAdmission({ ocm: options.admission !== false }) }),
+    );
     world.start(options);
     return world;
   }
@@ -65,6 +73,7 @@ export class RegistrationWorld {
 
   start(options: WorldOptions = {}): void {
     const { duties = DUTIES, autoAcceptance = ACCEPT_NOBODY, clock = systemClock, api = this.api } = options;
+    const { decides, holdsOfPull } = options;
     const shared = { clock, random: Math.random, log: new SilentLogger() };
     const registration = { duties, autoAcceptance, clock };
     const served = {
@@ -80,7 +89,8 @@ export class RegistrationWorld {
     const cache = serveCache(served, () => undefined, history);
     this.#supervisor = new Supervisor(shared);
     const onEvent = (event: RegistrationEvent): void => void this.events.push(event);
-    this.#running = startRegistration({ ...shared, hub: api, cache, autoAcceptance, onEvent }, duties);
+    const of = { autoAcceptance, decides, holdsOfPull };
+    this.#running = startRegistration({ ...shared, hub: api, cache, ...of, onEvent }, duties);
     cache.start(this.#supervisor);
   }
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   type KindInfo,
   MANAGED_CLUSTER,
@@ -75,4 +75,39 @@ it('lists the managed namespaces of a cluster, and forgets those of a set that i
   await expect.poll(namespaces).toEqual([{ clusterSet: 'east', name: 'shop' }]);
   await world.patch(MANAGED_CLUSTER, 'c1', { metadata: { labels: { [LABEL]: 'default' } } });
   await expect.poll(namespaces).toEqual([]);
+});
+
+describe('on a hub without webhooks, a cluster', () => {
+  beforeEach(async () => {
+    await world.close();
+    world = await RegistrationWorld.create({ duties: ['sets'], admission: false });
+  });
+  const setOf = async (name: string): Promise<string | undefined> =>
+    (await world.get(MANAGED_CLUSTER, name))?.metadata.labels?.[LABEL];
+
+  it.each([
+    { name: 'without labels', labels: undefined },
+    { name: 'with other labels', labels: { region: 'eu' } },
+    { name: 'with an empty set', labels: { [LABEL]: '' } },
+  ])('$name joins the default set, and again when its label is removed', async ({ labels }) => {
+    await world.register('c1', { metadata: { labels } });
+    await expect.poll(() => setOf('c1')).toBe('default');
+    expect((await world.get(MANAGED_CLUSTER, 'c1'))?.metadata.labels).toMatchObject(
+      labels?.region === undefined ? {} : labels,
+    );
+    await expect.poll(() => said(MANAGED_CLUSTER_SET, 'default')).toContain('1 ManagedClusters selected');
+    await world.patch(MANAGED_CLUSTER, 'c1', { metadata: { labels: { [LABEL]: null } } });
+    await expect.poll(() => setOf('c1')).toBe('default');
+  });
+
+  it('that a person gives another set keeps it', async () => {
+    await world.register('c1');
+    await expect.poll(() => setOf('c1')).toBe('default');
+    await world.patch(MANAGED_CLUSTER, 'c1', { metadata: { labels: { [LABEL]: 'prod' } } });
+    await world.register('c2', { metadata: { labels: { [LABEL]: 'test' } } });
+    // A cluster that comes afterwards is looked at after those before it.
+    await world.register('c3');
+    await expect.poll(() => setOf('c3')).toBe('default');
+    expect([await setOf('c1'), await setOf('c2')]).toEqual(['prod', 'test']);
+  });
 });

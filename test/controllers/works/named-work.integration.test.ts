@@ -3,7 +3,12 @@ import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import {
+  MANAGED_CLUSTER,
+  MANIFEST_WORK,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '../../../src/core/model/kinds.ts';
 import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
 import {
   applyNamedWork,
@@ -69,6 +74,17 @@ describe('berth create work', () => {
     );
     expect((await hub.list(MANIFEST_WORK)).items).toHaveLength(2);
     expect(await create(clusters('c1'), [template('2')], true)).toEqual(['c1/web=2', 'c2/web=1']);
+  });
+
+  it('makes no work on a cluster that is being deleted: refuses its name, skips it where a placement selects it', async () => {
+    const metadata = { name: 'c1', finalizers: ['test/keep'] };
+    await hub.create(MANAGED_CLUSTER, { apiVersion: CLUSTER_API, kind: 'ManagedCluster', metadata });
+    await hub.delete(MANAGED_CLUSTER, { namespace: '', name: 'c1' });
+    await expect(create(clusters('c1'), [template('1')])).rejects.toThrow(
+      'ManagedCluster c1: is being deleted',
+    );
+    await select(['c1', 'c2']);
+    expect(await create(placement, [template('1')])).toEqual(['c2/web=1']);
   });
 
   it('follows a placement when it is run again', async () => {

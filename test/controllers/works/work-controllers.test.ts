@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
+import type { KindInfo } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeApi, WatchOptions } from '../../../src/core/ports.ts';
 import { template } from '../../core/work/replica-set-harness.ts';
 import { Fleet, memoryHub, WORK_API } from './work-fleet.ts';
 
@@ -26,6 +28,46 @@ describe('work controllers', () => {
       'created c3',
       'deleted c1',
     ]);
+  });
+
+  it('never makes the work again of a cluster that is deleted while the decision names it', async () => {
+    fleet = await new Fleet().start();
+    await fleet.place('all', ['c1']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    await fleet.hub.delete(MANAGED_CLUSTER, { namespace: '', name: 'c1' });
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c1: '1' });
+    // Clean-up of another controller, which waits for nothing.
+    for (const { metadata } of await fleet.works())
+      await fleet.hub.delete(MANIFEST_WORK, { namespace: 'c1', name: metadata.name });
+    await fleet.settle(60_000);
+    await fleet.replicaSet('2');
+    await fleet.settle(60_000);
+    expect(await fleet.works()).toEqual([]);
+    await fleet.leave('c1');
+    await fleet.settle(60_000);
+    await fleet.stop();
+    await fleet.start();
+    expect(await fleet.works()).toEqual([]);
+    await fleet.join('c1');
+    await fleet.settle();
+    expect(await fleet.contents()).toEqual({ c1: '2' });
+  });
+
+  it('asks the hub before it makes a work, because the watch of clusters may be behind that of works', async () => {
+    const hub = memoryHub();
+    fleet = await new Fleet(hub).start(withoutClusterEvents(hub));
+    await fleet.place('all', ['c1']);
+    await fleet.replicaSet('1');
+    await fleet.settle();
+    // The controllers do not hear of this.
+    await hub.delete(MANAGED_CLUSTER, { namespace: '', name: 'c1' });
+    for (const { metadata } of await fleet.works())
+      await hub.delete(MANIFEST_WORK, { namespace: 'c1', name: metadata.name });
+    await fleet.settle(10_000);
+    expect(fleet.written.map(({ kind }) => kind)).toEqual(['created']);
+    expect(await fleet.works()).toEqual([]);
   });
 
   it('writes nothing after a restart', async () => {
@@ -202,3 +244,18 @@ describe('clean-up of completed works', () => {
     expect((await fleet.works()).length).toBe(gone ? 0 : 1);
   });
 });
+
+/** The hub, but its watch of clusters falls silent once the first cluster is there. */
+function withoutClusterEvents(hub: KubeApi): KubeApi {
+  return new Proxy(hub, {
+    get(target, property) {
+      const value: unknown = Reflect.get(target, property);
+      if (property !== 'watch') return typeof value === 'function' ? value.bind(target) : value;
+      return async function* (of: KindInfo, options: WatchOptions) {
+        for await (const event of target.watch(of, options)) {
+          if (of !== MANAGED_CLUSTER || event.type === 'added') yield event;
+        }
+      };
+    },
+  });
+}

@@ -1,7 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  apiVersionOf,
   CONTROLLER_REVISION,
   type KindInfo,
+  MANAGED_CLUSTER,
   MANIFEST_WORK,
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
@@ -31,6 +33,7 @@ export class Fleet {
   readonly hub: KubeApi;
   readonly clock = new FakeClock();
   readonly written: WorkWritten[] = [];
+  readonly log = new SilentLogger();
   /** What failed: the replica set, or the kind that could not be read. */
   readonly errors: (readonly [key: string, error: unknown])[] = [];
   readonly #answerMs: number;
@@ -47,7 +50,7 @@ export class Fleet {
     this.#controllers = startWorksAlone({
       hub: through,
       clock: this.clock,
-      log: new SilentLogger(),
+      log: this.log,
       random: () => 0.5,
       onWrite: (event) => this.written.push(event),
       onError: (key, error) => this.errors.push([key, error]),
@@ -80,9 +83,25 @@ export class Fleet {
     this.#controllers = undefined;
   }
 
+  /** Makes a ManagedCluster if there is none. Its finalizer keeps it until `leave`. */
+  async join(name: string): Promise<void> {
+    if ((await this.hub.get(MANAGED_CLUSTER, { namespace: '', name })) !== undefined) return;
+    await this.hub.create(MANAGED_CLUSTER, {
+      apiVersion: apiVersionOf(MANAGED_CLUSTER),
+      kind: 'ManagedCluster',
+      metadata: { name, finalizers: ['test/keep'] },
+    });
+  }
+
+  /** Removes the finalizer of a cluster that is being deleted. */
+  async leave(name: string): Promise<void> {
+    await this.hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, { metadata: { finalizers: [] } });
+  }
+
   /** @param groups clusters by decision group */
   async place(name: string, ...groups: readonly (readonly string[])[]): Promise<void> {
     const meta = { name, namespace: 'team' };
+    for (const cluster of groups.flat()) await this.join(cluster);
     await this.put(PLACEMENT, { apiVersion: CLUSTER_API, kind: 'Placement', metadata: meta, spec: {} });
     for (const [index, clusters] of groups.entries()) {
       const labels = {

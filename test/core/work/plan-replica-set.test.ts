@@ -18,6 +18,33 @@ describe('planReplicaSet', () => {
     expect(harness.place('all', ['c2']).step()).toEqual(['delete c1 all']);
   });
 
+  it.each([
+    { name: 'all at once', strategy: undefined },
+    { name: 'one after the other', strategy: progressive({ maxConcurrency: 1 }) },
+  ])(
+    'makes no work for a cluster that is being deleted, and goes on with the others: $name',
+    ({ strategy }) => {
+      const harness = new ReplicaSetHarness().place('all', ['c1', 'c2'], strategy);
+      harness.going.add('c1');
+      expect(harness.step()).toEqual(['create c2 all']);
+      expect(harness.step()).toEqual([]);
+      harness.report(['c2'], APPLIED);
+      expect(harness.status()['PlacementRolledOut']).toBe('True Complete');
+      expect(harness.message('PlacementRolledOut')).toContain(
+        'no work is made for clusters that are being deleted or do not exist: c1',
+      );
+    },
+  );
+
+  it('leaves the works of a cluster that is being deleted as they are, until the decision lets it go', () => {
+    const harness = new ReplicaSetHarness().place('all', ['c1', 'c2']);
+    harness.step();
+    harness.going.add('c1');
+    harness.spec = template('2');
+    expect(harness.step()).toEqual(['update c2 all']);
+    expect(harness.place('all', ['c2']).step()).toEqual(['delete c1 all']);
+  });
+
   it('deletes the work of a cluster that left while the template changed', () => {
     const harness = new ReplicaSetHarness().place('all', ['c1', 'c2']);
     harness.step();

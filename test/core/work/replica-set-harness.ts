@@ -50,6 +50,8 @@ export class ReplicaSetHarness {
   refs: { name: string; rolloutStrategy?: RolloutStrategy }[] = [];
   labels: Record<string, string> = {};
   paused = false;
+  /** Clusters that are being deleted. */
+  readonly going = new Set<string>();
   rules: ReplicaSetInput['rules'] = 'berth';
   name = 'web';
   readonly placements = new Map<string, Placement>();
@@ -97,6 +99,7 @@ export class ReplicaSetHarness {
       decisions: this.decisions,
       children: this.works,
       specsFor: () => ({ ok: true, specs: this.specs ?? [this.spec] }),
+      takesWork: (cluster) => !this.going.has(cluster),
       now: NOW,
       nowMs: Date.parse(NOW),
       rules: this.rules,
@@ -132,12 +135,20 @@ export class ReplicaSetHarness {
   }
 
   status(): Record<string, string> {
-    const { conditions } = replicaSetStatus(this.replicaSet, this.plan(), {
+    return Object.fromEntries(this.#conditions().map((c) => [c.type, `${c.status} ${c.reason}`]));
+  }
+
+  message(type: string): string | undefined {
+    return this.#conditions().find((c) => c.type === type)?.message;
+  }
+
+  #conditions(): readonly Condition[] {
+    const { conditions = [] } = replicaSetStatus(this.replicaSet, this.plan(), {
       now: NOW,
       hold: this.paused ? 'paused' : 'none',
       failure: undefined,
     });
-    return Object.fromEntries((conditions ?? []).map((c) => [c.type, `${c.status} ${c.reason}`]));
+    return conditions;
   }
 
   private carryOut(action: WorkAction): void {

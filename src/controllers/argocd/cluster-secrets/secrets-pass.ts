@@ -20,6 +20,7 @@ import type { KubeApi } from '../../../core/ports.ts';
 import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
 import { PRUNE_ANNOTATION } from '../../../core/sync/plan-prune.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
+import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import type { CredentialReader } from './credential-reader.ts';
 
 export interface SecretWritten {
@@ -104,9 +105,8 @@ export class SecretsPass {
         return;
       }
       const { wanted, known } = step;
-      if (known === undefined)
-        await this.#create(newSecret(wanted, this.#options.argocdNamespace), key, name);
-      else await this.#update(known, secretPatch(known, wanted, sha256), key);
+      if (known !== undefined) await this.#update(known, secretPatch(known, wanted, sha256), key);
+      else if (!(await this.#create(newSecret(wanted, this.#options.argocdNamespace), key, name))) return;
       addSentence(this.#registered, key, name);
     } catch (error) {
       this.#mayWorkLater = true;
@@ -116,9 +116,12 @@ export class SecretsPass {
     }
   }
 
-  async #create(secret: KubeObject, gitOpsCluster: string, cluster: string): Promise<void> {
+  /** @returns whether it was created. If the cluster is going, its event starts the next pass. */
+  async #create(secret: KubeObject, gitOpsCluster: string, cluster: string): Promise<boolean> {
+    if (!(await confirmTakesWork(this.#options.hub, cluster))) return false;
     await this.#options.hub.create(SECRET, secret, { fieldManager: FIELD_MANAGER, metadataOnly: true });
     this.#emit('created', { name: secret.metadata.name, cluster, gitOpsCluster });
+    return true;
   }
 
   async #update(

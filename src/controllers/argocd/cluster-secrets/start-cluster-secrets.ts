@@ -14,7 +14,7 @@ import {
 } from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
 import { jsonEqual } from '../../../core/model/json-equal.ts';
 import { type KindInfo, MANAGED_CLUSTER, SECRET } from '../../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../../core/model/kind/managed-cluster.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { formatRfc3339, instantFromEpochMs } from '../../../core/model/rfc3339.ts';
@@ -241,6 +241,7 @@ function tokenOf(object: KubeObject): unknown {
 
 /** Heartbeats and conditions do not matter. */
 function hasAddressChanged({ before, after }: ObjectChange): boolean {
-  const content = (object: KubeObject | undefined) => object && [object.metadata.labels, object['spec']];
+  const content = (object: KubeObject | undefined) =>
+    object && [object.metadata.labels, object['spec'], takesWork(object)];
   return !jsonEqual(content(before), content(after));
 }

@@ -1,8 +1,9 @@
 import type { IndexDefinition, ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
 import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
 import { hubApplicationOf, pullCluster, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
 import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
 import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../core/model/kinds.ts';
@@ -80,6 +81,19 @@ export class PullInventory {
 
   cluster(name: string): ManagedCluster | undefined {
     return this.clusters.store.get(name) as ManagedCluster | undefined;
+  }
+
+  takesWork(name: string): boolean {
+    return takesWork(this.cluster(name));
+  }
+
+  /** Works of the Application that have to go, as the cache shows it. */
+  leavingOf(application: string): readonly WorkToRemove[] {
+    return planPull({
+      application: this.application(application),
+      works: this.worksOf(application),
+      takesWork: (name) => this.takesWork(name),
+    }).leaving;
   }
 
   /** Works with a deletion timestamp, whose cluster has not confirmed the removal. */

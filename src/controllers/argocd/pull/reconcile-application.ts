@@ -11,6 +11,8 @@ import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
 import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
 import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import type { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
+import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import { CopyLimit } from './copy-limit.ts';
 import type { HeldRemovals } from './held-removals.ts';
 import type { PullInventory } from './pull-inventory.ts';
@@ -18,6 +20,7 @@ import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts
 import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
 
 export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'clock' | 'onWrite'> {
+  readonly namespaces: MissingNamespaces;
   readonly inventory: PullInventory;
   readonly held: HeldRemovals;
   /** Called when works of this group may have to be removed. */
@@ -57,8 +60,7 @@ export class ApplicationReconciler {
     const works = inventory.worksOf(key);
     const live = inventory.application(key);
     const application = live && withRefreshTime(live, works, clock.now());
-    const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
-    const plan = planPull({ application, works, hasCluster });
+    const plan = planPull({ application, works, takesWork: (name) => inventory.takesWork(name) });
     for (const { work } of plan.leaving) onLeaving(removalGroup(work) ?? '');
     if (application === undefined) {
       this.#waiting.delete(key);
@@ -69,27 +71,40 @@ export class ApplicationReconciler {
       await this.#finalize(application);
       return DONE;
     }
-    await this.#write(key, application, plan);
+    const afterMs = await this.#write(key, application, plan);
     await this.#report(key, application, plan, works);
+    if (afterMs !== undefined) return { kind: 'requeue', afterMs };
     return this.#waiting.has(key) ? { kind: 'requeue', afterMs: COPY_RECHECK_MS } : DONE;
   }
 
-  async #write(key: string, application: Application, { write, cluster = '' }: PullPlan): Promise<void> {
-    const { hub } = this.#options;
+  /** @returns milliseconds until the next try, if the cluster has no namespace */
+  async #write(
+    key: string,
+    application: Application,
+    { write, cluster = '' }: PullPlan,
+  ): Promise<number | undefined> {
+    const { hub, namespaces } = this.#options;
+    let afterMs: number | undefined;
     if (write.type === 'create') {
-      const waitsFor = await this.#copies.create(application, cluster, () => this.#create(key, write.work));
+      const make = async (): Promise<void> => {
+        afterMs = await namespaces.make(cluster, () => this.#create(key, write.work));
+      };
+      const waitsFor = await this.#copies.create(application, cluster, make);
       if (waitsFor !== undefined) {
         this.#waiting.set(key, waitsFor);
-        return;
+        return undefined;
       }
     }
     this.#waiting.delete(key);
-    if (write.type !== 'update') return;
+    if (write.type !== 'update') return afterMs;
     await hub.update(MANIFEST_WORK, { ...write.work }, PULL_FIELD_MANAGER);
     this.#emit('updated', key, write.work);
+    return undefined;
   }
 
   async #create(key: string, work: ManifestWork): Promise<void> {
+    // The event of the cluster starts the next pass.
+    if (!(await confirmTakesWork(this.#options.hub, work.metadata.namespace ?? ''))) return;
     try {
       await this.#options.hub.create(MANIFEST_WORK, work as never, PULL_FIELD_MANAGER);
       this.#emit('created', key, work);

@@ -67,9 +67,9 @@ async function confirmedLeaving(
   { inventory, hub }: RemoveWorksOptions,
 ): Promise<readonly WorkToRemove[]> {
   const keys = new Set(inventory.worksOfGroup(group).map((work) => hubApplicationOf(work) ?? ''));
-  const hasCluster = (name: string): boolean => inventory.cluster(name) !== undefined;
+  const isOpen = (name: string): boolean => inventory.takesWork(name);
   const leavingOf = (key: string, application: Application | undefined): readonly WorkToRemove[] =>
-    planPull({ application, works: inventory.worksOf(key), hasCluster }).leaving;
+    planPull({ application, works: inventory.worksOf(key), takesWork: isOpen }).leaving;
   const candidates = [...keys].filter((key) => leavingOf(key, inventory.application(key)).length > 0);
   const limit = pLimit(CONCURRENCY);
   const confirmed = candidates.map((key) =>

@@ -3,13 +3,14 @@ import type { ObjectChange } from '../../../adapters/kube/cache/object-store.ts'
 import { ConflictError } from '../../../core/errors.ts';
 import { FailingKeys } from '../../../core/failing-keys.ts';
 import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../../core/model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
 import { namespacedName } from '../../../core/model/object-ref.ts';
 import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
 import { runReconciler, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
 import { Supervisor } from '../../../runtime/supervisor.ts';
 import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
 import { HeldRemovals } from './held-removals.ts';
 import { isUnreachable, PullInventory } from './pull-inventory.ts';
 import type { PullOptions } from './pull-options.ts';
@@ -32,6 +33,10 @@ export interface PullController {
   /** What fails, is held or is not confirmed at the moment, as text for users. */
   warnings(): readonly string[];
   figures(): PullMetrics;
+  /**
+   * Why works on the cluster must stay until this controller removes them: their removal is held, or not judged yet.
+   */
+  leavingOn(cluster: string): readonly string[];
   close(): Promise<void>;
 }
 
@@ -46,6 +51,7 @@ export function startPullController(options: PullOptions): PullController {
   const supervisor = new Supervisor({ clock, random, log });
   const inventory = new PullInventory(cache);
   const held = new HeldRemovals();
+  const namespaces = new MissingNamespaces({ clock, random, log });
   const failing = new FailingKeys('passes of the pull model');
   const [applications, removals, reports] = [0, 1, 2].map(() => new WorkQueue(clock)) as [
     WorkQueue,
@@ -58,6 +64,7 @@ export function startPullController(options: PullOptions): PullController {
   const reconciler = new ApplicationReconciler({
     ...options,
     inventory,
+    namespaces,
     held,
     onLeaving: (group) => removals.addAfter(group, GATHER_MS),
   });
@@ -103,8 +110,9 @@ export function startPullController(options: PullOptions): PullController {
       await synced;
       await Promise.all([applications.whenIdle(), removals.whenIdle()]);
     },
-    warnings: () => [...inventory.warnings(), ...warningsOf(inventory, held), ...failing.warnings()],
+    warnings: () => [...warningsOf(inventory, held, namespaces), ...failing.warnings()],
     figures: () => figuresOf(inventory, held),
+    leavingOn: (cluster) => leavingOn(cluster, inventory, held),
     close: () => supervisor.close(),
   };
 }
@@ -120,12 +128,32 @@ function figuresOf(inventory: PullInventory, held: HeldRemovals): PullMetrics {
   };
 }
 
-function warningsOf(inventory: PullInventory, held: HeldRemovals): readonly string[] {
+function leavingOn(cluster: string, inventory: PullInventory, held: HeldRemovals): readonly string[] {
+  const applications = inventory.works.store
+    .list()
+    .filter(({ metadata }) => metadata.namespace === cluster)
+    .flatMap((work) => hubApplicationOf(work) ?? []);
+  const leaving = [...new Set(applications)].filter((key) =>
+    inventory.leavingOf(key).some(({ work }) => work.metadata.namespace === cluster),
+  );
+  const texts = leaving.map(
+    (key) => held.messageOf(key) ?? `the removal of Application ${key} is not judged yet`,
+  );
+  return [...new Set(texts)].sort();
+}
+
+function warningsOf(
+  inventory: PullInventory,
+  held: HeldRemovals,
+  namespaces: MissingNamespaces,
+): readonly string[] {
   const away = inventory
     .unconfirmedRemovals()
     .filter(({ metadata }) => inventory.isUnreachable(metadata.namespace ?? ''));
   const names = away.map(({ metadata }) => namespacedName(metadata)).sort();
   return [
+    ...inventory.warnings(),
+    ...namespaces.warnings('pull model'),
     ...held.all.map(({ message }) => `pull model: ${message}`),
     ...(names.length === 0
       ? []
@@ -191,6 +219,7 @@ function groupKeys(inventory: PullInventory, work: ManifestWork): readonly strin
 function isSameCluster({ before, after }: ObjectChange): boolean {
   if (before === undefined || after === undefined) return false;
   return (
+    takesWork(before) === takesWork(after) &&
     isUnreachable(before as unknown as ManagedCluster) === isUnreachable(after as unknown as ManagedCluster)
   );
 }

@@ -1,7 +1,8 @@
 import { fieldConflicts } from '../../../adapters/kube/transport/kube-errors.ts';
-import { ConflictError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
+import { ConflictError, InputError } from '../../../core/errors.ts';
+import { type KindInfo, MANAGED_CLUSTER_ADDON, MANIFEST_WORK, typeKeyOf } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { formatRef } from '../../../core/model/object-ref.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import {
   hasTaints,
@@ -15,6 +16,7 @@ import {
   type LeftField,
   withoutLeftFields,
 } from '../../../core/sync/left-fields.ts';
+import { isBeingDeleted } from '../../inventory/confirm-takes-work.ts';
 
 /** Field manager of everything that comes from Git. */
 export const FIELD_MANAGER = 'berth';
@@ -38,6 +40,9 @@ export interface AppliedObject {
   readonly left: readonly LeftField[];
 }
 
+/** What clean-up deletes before a cluster is deleted. */
+const CLEANED_UP: ReadonlySet<string> = new Set([MANIFEST_WORK, MANAGED_CLUSTER_ADDON].map(typeKeyOf));
+
 /**
  * Maximum number of attempts: the object may change between two requests, and a response may not
  * name all conflicts (the embedded hub names 100).
@@ -49,11 +54,13 @@ const MAX_TRIES = 10;
  * changed, and with `force` all fields. Other fields of other managers stay unchanged. The taints
  * of a cluster have several writers, but are one field for the server: if another manager wrote it
  * last, the list is written again with that manager's taints.
+ * @throws InputError `sync.cluster-going` when it would be made for a cluster that is being deleted
  * @throws ConflictError when an annotation or label of Berth belongs to another manager, or the
  * object keeps changing
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
   const { api, kind, desired, mayBeThere, force } = task;
+  if (CLEANED_UP.has(typeKeyOf(kind)) && task.live === undefined) await refuseForGoingCluster(task);
   const mustRead =
     task.live === undefined && (hasTaints(desired) || (mayBeThere && desired.kind === 'ManagedCluster'));
   const live = mustRead ? await readOne(api, kind, desired) : task.live;
@@ -64,6 +71,17 @@ export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
     if (!(error instanceof ConflictError) || fieldConflicts(error).length === 0) throw error;
     return applyAfterConflict(task, error);
   }
+}
+
+/** Clean-up would delete the object again at once, and with it what the agent has just started. */
+async function refuseForGoingCluster({ api, kind, desired }: ApplyDesired): Promise<void> {
+  const { namespace = '', name } = desired.metadata;
+  if (!(await isBeingDeleted(api, namespace)) || (await readOne(api, kind, desired)) !== undefined) return;
+  throw new InputError(`its cluster ${namespace} is being deleted, so nothing is made for it`, {
+    code: 'sync.cluster-going',
+    subject: formatRef({ kind: kind.kind, namespace, name }),
+    hint: 'remove it from Git, or register the cluster again',
+  });
 }
 
 async function applyForced(task: ApplyDesired, live: KubeObject | undefined): Promise<KubeObject> {

@@ -1,4 +1,4 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '../../model/kind/managed-cluster.ts';
 import {
   blankCredentials,
   type ClusterCredentials,
@@ -121,6 +121,8 @@ export function planSecret(
       why: `its address ${credentials.server} is that of cluster ${sameServer.name} (Secret ${sameServer.metadata.name}); Argo CD distinguishes clusters by it`,
     };
   const known = secrets.find((secret) => secret.name === name);
+  if (known === undefined && !takesWork(cluster))
+    return { kind: 'refuse', why: 'it is being deleted, so no Secret is made for it' };
   return {
     kind: 'write',
     wanted: desiredSecret(gitOpsCluster, cluster.metadata, credentials, allowedLabels),

@@ -11,7 +11,8 @@ export interface PullInput {
   readonly application: Application | undefined;
   /** Works that contain it, on all clusters. */
   readonly works: readonly ManifestWork[];
-  readonly hasCluster: (name: string) => boolean;
+  /** Whether works may be made for the cluster: it exists and is not being deleted. */
+  readonly takesWork: (cluster: string) => boolean;
 }
 
 export type PullWrite =
@@ -40,7 +41,7 @@ const NOTHING: PullPlan = { cluster: undefined, write: { type: 'none' }, leaving
  * The wanted works of one Application. An Application that lost its label keeps its work unchanged, as with OCM's
  * controller. The work is removed with the Application.
  */
-export function planPull({ application, works, hasCluster }: PullInput): PullPlan {
+export function planPull({ application, works, takesWork }: PullInput): PullPlan {
   const live = works.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   if (application === undefined)
     return { ...NOTHING, leaving: live.map((work) => toRemove(work, 'deleted')) };
@@ -53,8 +54,8 @@ export function planPull({ application, works, hasCluster }: PullInput): PullPla
       leaving: live.map((work) => toRemove(work, 'deleted')),
       mayFinalize: live.length === 0,
     };
-  // A misspelt name must not remove the Application from its cluster.
-  if (!hasCluster(cluster)) return { ...NOTHING, cluster };
+  // A misspelt name must not remove the Application from its cluster, and neither must a move to a cluster that goes.
+  if (!takesWork(cluster)) return { ...NOTHING, cluster };
   const name = pullWorkName(application.metadata);
   const current = works.find(({ metadata }) => metadata.namespace === cluster && metadata.name === name);
   const stage = operationStage(application, current);

@@ -13,6 +13,7 @@ import type { PullFeedback } from './read-pull-feedback.ts';
 const APPLY_ERROR = 'MemberApplyError';
 const FEEDBACK_WARNING = 'MemberFeedbackWarning';
 const UNREACHABLE_WARNING = 'MemberUnreachableWarning';
+const LEAVING_WARNING = 'MemberLeavingWarning';
 const UNKNOWN_ERROR = 'MemberUnknownError';
 const COPY_WARNING = 'UnconfirmedRemovalWarning';
 const WAITING_WARNING = 'CopiesExceededWarning';
@@ -28,6 +29,7 @@ const OWN = new Set([
   APPLY_ERROR,
   FEEDBACK_WARNING,
   UNREACHABLE_WARNING,
+  LEAVING_WARNING,
   UNKNOWN_ERROR,
   COPY_WARNING,
   WAITING_WARNING,
@@ -92,6 +94,15 @@ export function pullConditions(facts: PullConditionFacts): readonly ApplicationC
           ),
         ]
       : []),
+    ...(managedCluster.metadata.deletionTimestamp === undefined
+      ? []
+      : [
+          dated(
+            LEAVING_WARNING,
+            `Cluster ${cluster} is being deleted: its work is neither made nor changed`,
+            managedCluster.metadata.deletionTimestamp,
+          ),
+        ]),
     ...heldConditions(facts),
     ...feedback.conditions.map(({ type, message }) => ({ type: FROM_MEMBER[type], message })),
     ...resourceCondition(feedback),

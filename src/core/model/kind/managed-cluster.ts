@@ -50,5 +50,13 @@ export interface ClusterClaimValue {
   readonly value: string;
 }
 
+/**
+ * Whether something new may be made for the cluster: it exists and is not being deleted. A decision may still name a
+ * cluster that is going, because its removal is held.
+ */
+export function takesWork(cluster: Pick<ManagedCluster, 'metadata'> | undefined): boolean {
+  return cluster !== undefined && cluster.metadata.deletionTimestamp === undefined;
+}
+
 /** Label that makes a cluster a member of an ExclusiveClusterSetLabel set. */
 export const CLUSTER_SET_LABEL = 'cluster.open-cluster-management.io/clusterset';

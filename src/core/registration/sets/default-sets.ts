@@ -1,3 +1,5 @@
+import { CLUSTER_SET_LABEL, type ManagedCluster, takesWork } from '../../model/kind/managed-cluster.ts';
+import { DEFAULT_SET } from '../../ocm/admission/complete-cluster.ts';
 import { apiVersionOf, MANAGED_CLUSTER_SET } from '../../model/kinds.ts';
 import type { ManagedClusterSelector, ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
 import { jsonEqual } from '../../model/json-equal.ts';
@@ -10,6 +12,19 @@ export const DEFAULT_SETS: ReadonlyMap<string, ManagedClusterSelector> = new Map
   ['default', { selectorType: 'ExclusiveClusterSetLabel' }],
   ['global', { selectorType: 'LabelSelector', labelSelector: {} }],
 ]);
+
+/**
+ * The labels that a cluster without a set needs: those of the default set. Undefined if it has a set, or is being
+ * deleted. OCM's webhook adds them with any write, also where a person removed the label; a hub without webhooks has
+ * nobody else who would.
+ * Source: open-cluster-management.io/ocm `pkg/registration/webhook/v1/managedcluster_mutating.go`.
+ */
+export function planDefaultMembership(
+  cluster: Pick<ManagedCluster, 'metadata'>,
+): Readonly<Record<string, string>> | undefined {
+  if (!takesWork(cluster) || (cluster.metadata.labels?.[CLUSTER_SET_LABEL] ?? '') !== '') return undefined;
+  return { [CLUSTER_SET_LABEL]: DEFAULT_SET };
+}
 
 export type DefaultSetPlan =
   | { readonly kind: 'create'; readonly set: ManagedClusterSet }

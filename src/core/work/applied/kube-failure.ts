@@ -30,6 +30,15 @@ export function missingNamespace(error: unknown): string | undefined {
   return ((error as BerthError).cause as { details?: { name?: string } }).details?.name;
 }
 
+/** Whether something could not be written because its namespace is being deleted. */
+export function endingNamespace(error: unknown): boolean {
+  if (!isRefusal(error, 'forbidden')) return false;
+  const { details } = ((error as BerthError).cause ?? {}) as {
+    details?: { causes?: readonly { reason?: string }[] };
+  };
+  return details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') ?? false;
+}
+
 export function isAlreadyExists(error: unknown): boolean {
   return error instanceof ConflictError && error.code === 'kube.alreadyexists';
 }

@@ -30,6 +30,7 @@ export function planPlacement(
     groups: 0,
     selected: 0,
     clusters: new Set(),
+    withoutWork: [],
     upToDate: [],
     existing,
     succeeded: 0,
@@ -80,7 +81,9 @@ function rollOut({ input, ref, existing, placement, groups, emptyOutcome }: Roll
     }),
   );
   const strategy = { ...ref.rolloutStrategy, type: ref.rolloutStrategy?.type ?? 'All' };
-  const plan = planRollout({ strategy, groups, existing: statuses, nowMs: input.nowMs, rules: input.rules });
+  const open = groups.map((group) => ({ ...group, clusters: group.clusters.filter(input.takesWork) }));
+  const { nowMs, rules } = input;
+  const plan = planRollout({ strategy, groups: open, existing: statuses, nowMs, rules });
   if (!plan.ok)
     return {
       actions: [],
@@ -96,17 +99,16 @@ function rollOut({ input, ref, existing, placement, groups, emptyOutcome }: Roll
   const due = plan.value.rollout.filter(({ status }) => status === 'ToApply');
   const starting = input.paused || isOrderUnknown ? [] : due;
   const handingOver = existing.filter((group) => isHandingOver(group) && selected.has(group.cluster));
-  const writing = new Set([
-    ...starting.map(({ clusterName }) => clusterName),
-    ...handingOver.map(({ cluster }) => cluster),
-  ]);
+  const continuing = handingOver.map(({ cluster }) => cluster).filter(input.takesWork);
+  const writing = new Set([...starting.map(({ clusterName }) => clusterName), ...continuing]);
   const writes = [...writing].map((cluster) => planCluster(input, ref.name, cluster, existing));
   const complete = isComplete(placement, selected.size);
   const leaving = existing.filter(({ cluster }) => !selected.has(cluster));
   const errors = writes.flatMap(({ error }) => error ?? []);
   const waiting = new Set(plan.value.rollout.map(({ clusterName }) => clusterName));
   const succeeded = [...progress].filter(
-    ([cluster, { status }]) => status === 'Succeeded' && selected.has(cluster) && !waiting.has(cluster),
+    ([cluster, { status }]) =>
+      status === 'Succeeded' && selected.has(cluster) && input.takesWork(cluster) && !waiting.has(cluster),
   );
   return {
     actions: [...writes.flatMap(({ actions }) => actions), ...relabel(input, existing, writing)],
@@ -117,6 +119,7 @@ function rollOut({ input, ref, existing, placement, groups, emptyOutcome }: Roll
       groups: groups.length,
       selected: selected.size,
       clusters: selected,
+      withoutWork: [...selected].filter((cluster) => !input.takesWork(cluster)),
       upToDate,
       succeeded: succeeded.length,
       timedOut: plan.value.timedOut.map(({ clusterName }) => clusterName),

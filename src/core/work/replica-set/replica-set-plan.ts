@@ -17,6 +17,8 @@ export interface ReplicaSetInput {
   readonly children: readonly ManifestWork[];
   /** The specs that a cluster shall get (several when one would be too large), or why it cannot get any. */
   readonly specsFor: (cluster: string) => ClusterSpecs;
+  /** Whether works may be made for the cluster. If not, the works that it has stay as they are. */
+  readonly takesWork: (cluster: string) => boolean;
   readonly nowMs: number;
   /** RFC 3339 of nowMs. */
   readonly now: string;
@@ -52,6 +54,8 @@ export interface PlacementOutcome {
   readonly groups: number;
   readonly selected: number;
   readonly clusters: ReadonlySet<string>;
+  /** Selected clusters for which no work is written, because they are being deleted or do not exist. */
+  readonly withoutWork: readonly string[];
   /** Clusters whose works have the wanted content. */
   readonly upToDate: readonly ClusterWorks[];
   readonly existing: readonly ClusterWorks[];

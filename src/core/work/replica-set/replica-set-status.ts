@@ -138,7 +138,7 @@ function rolledOut(
   hold: RolloutHold,
   problems: readonly string[],
 ): Condition {
-  const selected = sum(placements, ({ selected: n }) => n);
+  const selected = sum(placements, ({ selected: n, withoutWork }) => n - withoutWork.length);
   const succeeded = sum(placements, ({ succeeded: n }) => n);
   const settled = placements.every(({ state }) => state === 'planned');
   const leaving = placements.some(({ existing, selected: n }) => existing.length > n);
@@ -149,8 +149,11 @@ function rolledOut(
   const parts = [`${succeeded} of ${selected} clusters succeeded`];
   const failed = list((placement) => placement.failed);
   const timedOut = list((placement) => placement.timedOut);
+  const going = list((placement) => placement.withoutWork);
   if (failed !== '') parts.push(`failed: ${failed}`);
   if (timedOut !== '') parts.push(`timed out: ${timedOut}`);
+  if (going !== '')
+    parts.push(`no work is made for clusters that are being deleted or do not exist: ${going}`);
   if (placements.some(({ maxFailureBreach }) => maxFailureBreach))
     parts.push('stopped: more failures than maxFailures allows');
   if (hold !== 'none') parts.push(HOLD_TEXTS[hold]);

@@ -92,8 +92,8 @@ class World {
     return this.#hub.api.mergePatch(MANAGED_SERVICE_ACCOUNT, key, { status }, { subresource: 'status' });
   }
 
-  delete(of: KindInfo, name: string): Promise<boolean> {
-    return this.#hub.api.delete(of, { namespace: 'argocd', name });
+  delete(of: KindInfo, name: string, namespace = 'argocd'): Promise<boolean> {
+    return this.#hub.api.delete(of, { namespace, name });
   }
 
   async statusOf(of: KindInfo, name = 'all'): Promise<unknown> {
@@ -180,6 +180,21 @@ describe('the cluster secrets of Argo CD', () => {
         phase: 'successful',
         message: 'Registered in Argo CD: c1, c2',
       });
+  });
+
+  it('are not made for a cluster that is being deleted, and stay where they are', async () => {
+    await world.make(PUSH, gitOpsCluster('all', BLANK));
+    world.publish('fleet', ['c1']);
+    await expect.poll(() => world.names()).toEqual(['c1-secret']);
+    for (const name of ['c1', 'c2']) {
+      await world.patch(MANAGED_CLUSTER, name, { metadata: { finalizers: ['example.org/keep'] } }, '');
+      await world.delete(MANAGED_CLUSTER, name, '');
+    }
+    world.publish('fleet', ['c1', 'c2', 'c3']);
+    await expect.poll(() => world.names()).toEqual(['c1-secret', 'c3-secret']);
+    const refused = 'cluster c2: it is being deleted, so no Secret is made for it';
+    await expect.poll(() => world.warnings()).toContain(refused);
+    expect(await world.names()).toEqual(['c1-secret', 'c3-secret']);
   });
 
   it('follow the labels of the cluster, and leave those of others', async () => {

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { APPLICATION_SET_REPORT } from '../../../../src/core/argocd/argocd-kinds.ts';
+import { errorForStatus, type KubeStatus } from '../../../../src/adapters/kube/transport/kube-errors.ts';
 import { PullFleet } from './pull-fleet.ts';
 
 const RUNS = { healthStatus: 'Healthy', syncStatus: 'Synced', syncRevision: 'abc' };
@@ -39,6 +40,60 @@ describe('Applications to works', () => {
       ['updated', undefined],
       ['deleted', 'deleted'],
     ]);
+  });
+
+  it('makes no work again on a cluster that is being deleted, says so, and removes none elsewhere', async () => {
+    fleet = await fleetOf('c1', 'c2');
+    await fleet.application('c1');
+    await fleet.application('c2');
+    await fleet.settle();
+    await fleet.deleteCluster('c1');
+    await fleet.settle();
+    expect(clustersOf({ works: fleet.works() })).toEqual(['c1', 'c2']);
+    expect((await fleet.get('shop-c1'))?.status?.conditions).toMatchObject([
+      { type: 'MemberLeavingWarning' },
+    ]);
+    // Clean-up of another controller.
+    await fleet.deleteWork('c1');
+    await fleet.settle(60_000);
+    // A move to the cluster that goes must not take the Application from where it runs.
+    const annotations = { 'apps.open-cluster-management.io/ocm-managed-cluster': 'c1' };
+    await fleet.patch('shop-c2', { metadata: { annotations } });
+    await fleet.settle(60_000);
+    expect(clustersOf({ works: fleet.works() })).toEqual(['c2']);
+  });
+
+  it('waits for the namespace of a cluster: one line, and no error', async () => {
+    fleet = await fleetOf('c1', 'c2');
+    const { hub } = fleet;
+    const create = hub.create.bind(hub);
+    const details = { name: 'c1', kind: 'namespaces' };
+    const answer = { kind: 'Status', reason: 'NotFound', message: 'namespaces "c1" not found', details };
+    hub.create = (kind, object, options) =>
+      object.metadata.namespace === 'c1'
+        ? Promise.reject(errorForStatus(404, answer as KubeStatus, { method: 'POST', path: kind.plural }))
+        : create(kind, object, options);
+    for (const cluster of ['c1', 'c2']) await fleet.application(cluster);
+    await fleet.settle(600_000);
+    expect([clustersOf({ works: fleet.works() }), fleet.errors]).toEqual([['c2'], []]);
+    expect(fleet.warnings()).toEqual([
+      'pull model: no namespace on the hub, so nothing is made for them until they are accepted: c1',
+    ]);
+    hub.create = create;
+    await fleet.settle(60_000);
+    expect(new Set(clustersOf({ works: fleet.works() }))).toEqual(new Set(['c1', 'c2']));
+  });
+
+  it('says which works on a cluster have to stay until their removal is judged', async () => {
+    fleet = await fleetOf(...CLUSTERS);
+    for (const cluster of CLUSTERS) await fleet.application(cluster);
+    await fleet.settle();
+    expect(fleet.leavingOn('c1')).toEqual([]);
+    for (const cluster of CLUSTERS) await fleet.delete(`shop-${cluster}`);
+    await fleet.settle(300);
+    expect(fleet.leavingOn('c1')).toEqual(['the removal of Application argocd/shop-c1 is not judged yet']);
+    await fleet.settle();
+    expect(fleet.leavingOn('c1')).toEqual([fleet.held[0]?.message]);
   });
 
   it('writes nothing after a restart', async () => {

@@ -62,6 +62,10 @@ export class PullFleet {
     return this.#parts?.pull.warnings() ?? [];
   }
 
+  leavingOn(cluster: string): readonly string[] | undefined {
+    return this.#parts?.pull.leavingOn(cluster);
+  }
+
   figures() {
     return this.#parts?.pull.figures();
   }
@@ -81,6 +85,18 @@ export class PullFleet {
       });
     const status = { subresource: 'status' } as const;
     await this.hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, { status: { conditions } }, status);
+  }
+
+  /** Its finalizer keeps the cluster. */
+  async deleteCluster(name: string): Promise<void> {
+    const key = { namespace: '', name };
+    await this.hub.mergePatch(MANAGED_CLUSTER, key, { metadata: { finalizers: ['test/keep'] } });
+    await this.hub.delete(MANAGED_CLUSTER, key);
+  }
+
+  async deleteWork(cluster: string): Promise<void> {
+    const name = this.work(cluster)?.metadata.name ?? '';
+    await this.hub.delete(MANIFEST_WORK, { namespace: cluster, name });
   }
 
   /** An Application of ApplicationSet `argocd/shop` for the cluster. */

@@ -143,6 +143,7 @@ function renderPlan(plan: NamedWorksPlan, dryRun: boolean): string {
   const lines = [
     ...plan.create.map(line('created')),
     ...plan.update.map(({ current }) => line('changed')(current)),
+    ...(plan.skipped ?? []).map(line('not created, because its cluster is being deleted')),
     ...plan.unchanged.map(line('unchanged')),
     ...plan.remove.map(line('deleted')),
   ];

@@ -1,0 +1,72 @@
+import type { Clock, Logger } from '../../core/ports.ts';
+import { formatNameList } from '../../core/publish/judge/judge-result.ts';
+import { endingNamespace, failureText, missingNamespace } from '../../core/work/applied/kube-failure.ts';
+import { Backoff } from '../../runtime/backoff.ts';
+
+interface Missing {
+  readonly backoff: Backoff;
+  /** Milliseconds since the epoch. */
+  readonly untilMs: number;
+}
+
+interface MissingNamespacesOptions {
+  readonly clock: Clock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+const BACKOFF = { initialMs: 1_000, maxMs: 30_000 };
+
+/**
+ * Clusters without a namespace on the hub, where nothing can be made: a cluster gets one when it is accepted. Every
+ * event of other clusters starts a pass, so each cluster has a back-off of its own, and one line in the log.
+ */
+export class MissingNamespaces {
+  readonly #options: MissingNamespacesOptions;
+  readonly #missing = new Map<string, Missing>();
+
+  constructor(options: MissingNamespacesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Makes something in the namespace of a cluster, unless it was missing a moment ago.
+   * @returns milliseconds until the next try; undefined if it was made
+   * @throws what `make` throws for other reasons
+   */
+  async make(cluster: string, make: () => Promise<void>): Promise<number | undefined> {
+    const { clock, random, log } = this.#options;
+    const before = this.#missing.get(cluster);
+    if (before !== undefined && before.untilMs > clock.now()) return before.untilMs - clock.now();
+    try {
+      await make();
+    } catch (error) {
+      if (missingNamespace(error) !== cluster && !endingNamespace(error)) throw error;
+      if (before === undefined)
+        log.warn('cluster has no namespace on the hub, so nothing is made for it until it has', {
+          cluster,
+          explanation: failureText(error),
+        });
+      const backoff = before?.backoff ?? new Backoff(BACKOFF, random);
+      const waitMs = backoff.nextMs();
+      this.#missing.set(cluster, { backoff, untilMs: clock.now() + waitMs });
+      return waitMs;
+    }
+    if (this.#missing.delete(cluster)) log.info('cluster has a namespace on the hub', { cluster });
+    return undefined;
+  }
+
+  /** @param prefix of the sentence: `works` */
+  warnings(prefix: string): readonly string[] {
+    const nowMs = this.#options.clock.now();
+    // What is not tried any more is not wanted any more.
+    const names = [...this.#missing].flatMap(([name, { untilMs }]) =>
+      untilMs > nowMs - BACKOFF.maxMs ? [name] : [],
+    );
+    if (names.length === 0) return [];
+    return [
+      `${prefix}: no namespace on the hub, so nothing is made for them until they are accepted: ${formatNameList(names.sort())}`,
+    ];
+  }
+}
