@@ -28,5 +28,5 @@ const lines = failures.flatMap(({ name, message, command }) => [`failed: ${name}
 const title =
   failures.length === 0
     ? `fresh draw (seed ${seed}): all passed`
-    : `fresh draw (seed ${seed}): ${failures.length} FAILED, each a defect to repair; this run does not fail because of them`;
+    : `fresh draw (seed ${seed}): ${failures.length} FAILED, each a defect to repair; this run does not fail because of them. After \`npm run build\`:`;
 writeFileSync(report, [title, ...lines, ''].join('\n'));

@@ -1,4 +1,5 @@
-// Ingest against bare git, side by side in one run: `npm run build:modules && node test/bench/ingest.bench.mjs [FILES]`
+// Ingest against bare git, side by side in one run: `npm run build:modules && node test/bench/ingest.bench.mjs [FILES] [--threshold]`
+// `--threshold` also reads 500 to 8,000 files with a thread and without one.
 import { execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
@@ -8,7 +9,7 @@ import { GitProgramMirror } from '../../.cache/modules/src/adapters/git/program/
 import { openGitSource } from '../../.cache/modules/src/controllers/sources/reading/git-source.js';
 import { commitFiles, filesOf } from './gen-repository.mjs';
 
-const FILES = Number(process.argv[2] ?? 20_000);
+const FILES = Number(process.argv.slice(2).find((arg) => /^\d+$/.test(arg)) ?? 20_000);
 const ROUNDS = 5;
 const ROUND = new URL('./ingest-round.mjs', import.meta.url).pathname;
 const root = mkdtempSync(path.join(os.tmpdir(), 'berth-bench-'));

@@ -47,19 +47,20 @@ const CONDITIONS = [
   { type: 'PlacementSatisfied', status: 'True', reason: 'AllDecisionsScheduled', message: 'All cluster decisions scheduled' },
 ];
 
-/** A result like the engine's, without its cost: what is measured is publishing. */
-function decide(snapshot) {
-  return snapshot.placements.map((placement) => ({
-    placement,
-    outcome: 'scheduled',
-    status: { code: 'Success', plugin: '', message: '' },
-    selected: names,
-    selectedScores: names.map(() => 0),
-    unscheduled: 0,
-    groups: [{ index: 0, name: '', clusters: names }],
-    conditions: CONDITIONS,
-    requeueAtMs: undefined,
-  }));
+/** Results like the engine's, without their cost: what is measured is publishing. */
+function* decide(snapshot) {
+  for (const placement of snapshot.placements)
+    yield {
+      placement,
+      outcome: 'scheduled',
+      status: { code: 'Success', plugin: '', message: '' },
+      selected: names,
+      selectedScores: names.map(() => 0),
+      unscheduled: 0,
+      groups: [{ index: 0, name: '', clusters: names }],
+      conditions: CONDITIONS,
+      requeueAtMs: undefined,
+    };
 }
 
 /** Runs `contest` beside N placements that have no decisions yet. */

@@ -20,7 +20,7 @@ import type { WriteFence } from './write-fence.ts';
 
 /**
  * HTTP/2 if the server supports it. All requests and watches of a cluster share one connection, which saves TLS
- * handshakes and work at both ends (docs/performance.md). Otherwise HTTP/1.1.
+ * handshakes and work at both ends (docs/adr/0008-http2-client.md). Otherwise HTTP/1.1.
  */
 export class TlsTransport implements KubeTransport {
   readonly #options: TransportOptions;

@@ -18,7 +18,7 @@ type Batch = { readonly file: TreeFile; readonly bytes: Buffer }[];
 /**
  * The first bytes, up to this number, are parsed in this thread. A worker thread needs a quarter of
  * a second to start, and its results are encoded as JSON and decoded again; with two processors it
- * pays off only after 50 to 100 MB (docs/performance.md).
+ * pays off only after 50 to 100 MB (test/bench/ingest.bench.mjs `--threshold`).
  */
 const THREADS_FROM_BYTES = 48 * 1024 ** 2;
 /** Files in one batch; small enough to keep all threads busy until the end. */
