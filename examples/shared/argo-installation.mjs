@@ -40,11 +40,14 @@ export function inArgo(apiVersion, kind, name, rest = {}) {
 /** Argo CD's own definitions say more of the fields; its controllers do not need that. */
 function definition(kind) {
   const singular = kind.toLowerCase();
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  // Argo CD sets the operation to null when it ends. An API server takes that away where the field is described.
+  const properties = kind === 'Application' ? { operation: open } : {};
   const version = {
     name: 'v1alpha1',
     served: true,
     storage: true,
-    schema: { openAPIV3Schema: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+    schema: { openAPIV3Schema: { ...open, properties } },
     ...(kind === 'ApplicationSet' && { subresources: { status: {} } }),
   };
   return {

@@ -5,7 +5,7 @@ import type { KubeObject } from '../../src/core/model/object-meta.ts';
  */
 export interface ArgoFacts {
   readonly namespace: string;
-  /** The version in the image of the ApplicationSet controller, e.g. `v3.2.11`; undefined if it was not found. */
+  /** The version in the images of Argo CD, e.g. `v3.6.1`; undefined if it was not found. */
   readonly version: string | undefined;
   readonly applicationSets: readonly KubeObject[];
   /** By name: the ConfigMaps that generators refer to; undefined for one that does not exist. */

@@ -16,6 +16,8 @@ const DEFAULT_REQUEUE_SECONDS = { plugin: 1_800, clusterDecisionResource: 180 } 
 const SLOW_REQUEUE_SECONDS = 300;
 /** Older versions panic at a value of a decision that is not a string. Source: argo-cd issue 27264 */
 const FIXED_VERSION = '3.3.9';
+/** Argo CD supports its last three minor versions. Berth is tested with the newest (docs/compatibility.md). */
+const OLDEST_SUPPORTED = '3.4.0';
 
 /**
  * Problems of the connection between Argo CD and Berth; the hint of each problem is the command
@@ -31,7 +33,8 @@ export function diagnose(facts: ArgoFacts): readonly Problem[] {
     ...[...plugins].flatMap((name) => pluginConfigProblems(name, facts)),
     ...resources.flatMap((generator) => decisionConfigProblems(generator, facts)),
     ...(resources.length === 0 ? [] : rightProblems(facts)),
-    ...(resources.length === 0 ? [] : versionProblems(facts)),
+    ...supportProblem(facts),
+    ...(resources.length === 0 ? [] : scoreProblem(facts)),
     ...clusterProblems(facts),
     ...projectProblems(facts),
     ...generators.flatMap(intervalProblem),
@@ -52,7 +55,28 @@ function rightProblems({ mayList, namespace }: ArgoFacts): readonly Problem[] {
   });
 }
 
-function versionProblems({ version, decisions, namespace }: ArgoFacts): readonly Problem[] {
+function supportProblem({ version, namespace }: ArgoFacts): readonly Problem[] {
+  const parsed = semver.coerce(version);
+  if (parsed !== null && semver.gte(parsed, OLDEST_SUPPORTED)) return [];
+  const expected = `expected ${OLDEST_SUPPORTED} or newer, which Argo CD supports`;
+  return [
+    {
+      severity: 'warning',
+      code: 'argocd.version',
+      object: `Namespace ${namespace}`,
+      message:
+        parsed === null
+          ? `the version of Argo CD is not known, because no image of its Deployments has it as a tag: ${expected}`
+          : `runs Argo CD ${parsed.version}: ${expected}`,
+      hint:
+        parsed === null
+          ? `kubectl -n ${namespace} exec deployment/argocd-server -- argocd version --client --short`
+          : 'upgrade Argo CD: https://argo-cd.readthedocs.io/en/stable/operator-manual/upgrading/overview/',
+    },
+  ];
+}
+
+function scoreProblem({ version, decisions, namespace }: ArgoFacts): readonly Problem[] {
   const parsed = semver.coerce(version);
   if (parsed === null || semver.gte(parsed, FIXED_VERSION)) return [];
   const withScore = decisions.find(({ status }) =>

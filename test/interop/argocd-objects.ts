@@ -65,11 +65,14 @@ function named(apiVersion: string, kind: string, name: string, more: JsonObject)
 }
 
 /**
- * A definition of one of Argo CD's kinds, free-form: the controllers decide with their own types.
+ * A definition of one of Argo CD's kinds, free-form: the controllers decide with their own types. Only what they set to null is
+ * in it: an API server takes a null away where a field is described and may not be null.
  * @param subresources `{status: {}}` where Argo CD's own definition has it
  */
 export function crd(plural: string, kind: string, subresources: JsonObject = {}): JsonObject {
-  const openAPIV3Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  // The application controller of Argo CD 3.6 sets the operation to null when it ends.
+  const openAPIV3Schema = { ...open, ...(kind === 'Application' && { properties: { operation: open } }) };
   const version = {
     name: 'v1alpha1',
     served: true,

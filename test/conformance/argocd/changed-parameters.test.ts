@@ -7,7 +7,7 @@ import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
 const LIST = { list: { elements: [{ cluster: 'a' }, { cluster: 'b' }] } };
 const SHARED = { matrix: { generators: [{ list: { elements: [{ meta: { kind: 'shared' } }] } }, LIST] } };
 
-/** As Argo CD 3.2.11 rendered them (test/interop/argocd/preview.test.ts compares with its server). */
+/** As Argo CD 3.2.11 and 3.6.1 rendered them (test/interop/argocd/preview.test.ts compares with its server). */
 describe('a function that changes the parameters', () => {
   const render = (generator: JsonValue, name: string, namespace: string, templatePatch?: string) => {
     const generated = generateApplications(

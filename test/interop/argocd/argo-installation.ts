@@ -82,7 +82,7 @@ function bindController(role: string): KubeObject {
 
 const ALL = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];
 const READ = ['get', 'list', 'watch'];
-/** Of the controller's own Role in Argo CD 3.2. */
+/** Of the controller's own Role in Argo CD 3.6 (and 3.2), without those for leader election. */
 const STOCK_RULES = [
   {
     apiGroups: ['argoproj.io'],

@@ -195,15 +195,15 @@ export function decisionRows(world: () => GeneratorWorld): void {
       expect([...(await names('both')), ...(await names('neither'))]).toEqual([]);
     });
 
-    it('panics at a number in a decision before Argo CD 3.3.9, and keeps the Applications', async () => {
+    // Argo CD 3.2 and older, and 3.3 before 3.3.9, panic: seen with 3.2.11.
+    it('reads a number in a decision as a text, since Argo CD 3.3.9', async () => {
       const before = await prepared('number', 'c1', 'c2');
-      const logged = world().controller.log().split('Recovered from panic').length;
+      const panics = (): number => world().controller.log().split('Recovered from panic').length;
+      const logged = panics();
       await write('number', decided('c1', { score: 7 }), decided('c2'));
-      await world().patch(APPLICATION_SET, 'number', { metadata: { annotations: { look: 'again' } } });
-      await expect
-        .poll(() => world().controller.log().split('Recovered from panic').length)
-        .toBeGreaterThan(logged);
+      expect(await world().refresh('number')).toMatchObject({ outcome: 'done' });
       expect(await world().applications('number')).toEqual(before);
+      expect(panics()).toBe(logged);
       await world().remove(APPLICATION_SET, 'number');
     });
   });

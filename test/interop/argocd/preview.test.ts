@@ -3,6 +3,7 @@ import { runCli } from '../../../src/app/cli/program.ts';
 import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
 import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
+import { TPL_CASES } from '../../conformance/argocd/since-3-6.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
 import { type ArgoServer, startArgoServer } from '../peers/argocd-server.ts';
@@ -12,7 +13,7 @@ import { GeneratorWorld, template, until } from './generator-world.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const READ = ['get', 'list', 'watch'];
-/** As far as argocd-server has them in a stock installation of Argo CD 3.2, in its own namespace. */
+/** As far as argocd-server has them in a stock installation of Argo CD 3.6, in its own namespace. */
 const STOCK_RULES = [
   { apiGroups: [''], resources: ['secrets', 'configmaps'], verbs: [...READ, 'create', 'update', 'patch'] },
   { apiGroups: ['argoproj.io'], resources: ['applications', 'applicationsets', 'appprojects'], verbs: READ },
@@ -133,6 +134,28 @@ describe.skipIf(!hasPeers(...ARGO_CONTROLLER_PROGRAMS))('a preview of Argo CD’
     const ours = generateApplications(set, EMPTY_INPUTS);
     expect('applications' in ours ? ours.applications : ours).toMatchObject(applications.map(shown));
     expect(applications).toHaveLength(2);
+  });
+
+  it.each(TPL_CASES)('is as recorded for the function tpl: it $name', async (given) => {
+    const { applications = [], message = '' } = await server.generate({
+      metadata: { name: 'preview', namespace: 'argocd' },
+      spec: {
+        goTemplate: true,
+        goTemplateOptions: given.options ?? [],
+        generators: [{ list: { elements: [given.params] } }],
+        template: {
+          metadata: { name: 'tpl', annotations: { rendered: given.template } },
+          spec: {
+            project: 'default',
+            source: { repoURL: 'https://git.example.com' },
+            destination: { name: 'c1' },
+          },
+        },
+      },
+    });
+    if (given.error !== undefined) return expect(message).toContain(given.error);
+    expect(message).toBe('');
+    expect(applications).toMatchObject([{ metadata: { annotations: { rendered: given.output } } }]);
   });
 
   it('is refused without the right that berth argocd install gives the server', async () => {

@@ -4,9 +4,9 @@
 #   build.sh                  all of them
 #   build.sh argocd ocm ...   those of these modules: etcd, kubernetes, ocm, ocm-suites, argocd, gitea
 #
-# They go to $BERTH_PEERS, by default ~/.cache/berth-peers/bin. A program that is there is not built again: delete it when its
-# module changes. Building all of them takes half an hour on two cores and 12 GB in Go's caches. Needs Go 1.26, and gcc for
-# Gitea. Argo CD's module asks for Go 1.27: the go command fetches that toolchain by itself.
+# They go to $BERTH_PEERS, by default ~/.cache/berth-peers/bin. A program that is there in its version is not built again.
+# Building all of them takes half an hour on two cores and 12 GB in Go's caches. Needs Go 1.26, and gcc for Gitea. Argo CD's
+# module asks for Go 1.27: the go command fetches that toolchain by itself.
 set -euo pipefail
 export GOTOOLCHAIN=${GOTOOLCHAIN:-auto}
 
@@ -48,13 +48,21 @@ build() { # MODULE PROGRAM PACKAGE [TAGS]
   (cd "$scratch" && "${compile[@]}" -mod=mod ${4:+-tags "$4"} -o "$output" "$3")
 }
 
+# MODULE PROGRAM PACKAGE: whether the program is there, and was built from the version in the module's go.mod
+is_there() {
+  local required
+  [ -x "$bin/$2" ] || return 1
+  required=$(awk -v package="$3/" '{ sub(/^require /, "") } $2 ~ /^v/ && index(package, $1 "/") == 1 { print $1, $2 }' "$modules/${1%-suites}/go.mod")
+  go version -m "$bin/$2" | awk -v required="$required" '$2 " " $3 == required { found = 1 } END { exit !found }'
+}
+
 is_wanted() { [ "${#wanted[@]}" = 0 ] || [[ " ${wanted[*]} " == *" $1 "* ]]; }
 wanted=("$@")
 
 while read -r module program package tags; do
   [ -n "$module" ] || continue
   is_wanted "$module" || continue
-  if [ -x "$bin/$program" ]; then
+  if is_there "$module" "$program" "$package"; then
     echo "$program: is there"
   else
     echo "$program: building"

@@ -91,7 +91,7 @@ describe.each(ROWS)('the pull model, with real Argo CDs, on $name with $agent', 
       await expect.poll(async () => (await world.application(name))?.operation).toBeUndefined();
       const application = await world.application(name);
       expect(application?.status?.operationState).toMatchObject({ phase: 'Succeeded' });
-      // Before Argo CD 3.6 it took `automated` away.
+      // Before Argo CD 3.3 it took `automated` away.
       expect(application?.spec?.['syncPolicy']).toMatchObject({ automated: { enabled: false } });
     }
     expect(await west()).toBeGreaterThanOrEqual(await east());

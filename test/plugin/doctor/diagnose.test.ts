@@ -86,6 +86,25 @@ describe('berth argocd doctor', () => {
     expect(diagnose({ ...GOOD, ...facts })).toEqual([]);
   });
 
+  it.each([
+    { name: 'no score', decision: { clusterName: 'c1' }, want: /panics at a score.*leave sortBy: Score out/ },
+    {
+      name: 'a score',
+      decision: { clusterName: 'c1', score: 3 },
+      want: /panics at the score in PlacementDecision web/,
+    },
+  ])('says that Argo CD before 3.3.9 panics at scores, with $name', ({ decision, want }) => {
+    const [support, score, ...more] = diagnose({ ...GOOD, version: 'v3.3.8', decisions: [page(decision)] });
+    expect(support).toMatchObject({ code: 'argocd.version', severity: 'warning' });
+    expect(score?.message).toMatch(want);
+    expect(score?.hint).toMatch(/set image/);
+    expect(more).toEqual([]);
+  });
+
+  it.each(['v3.4.0', '3.5.7', 'v3.6.1', 'v4.0.0-rc1'])('accepts Argo CD %s', (version) => {
+    expect(diagnose({ ...GOOD, version })).toEqual([]);
+  });
+
   it.each<[string, Partial<ArgoFacts>, string, RegExp]>([
     [
       'a project that does not exist',
@@ -208,13 +227,8 @@ describe('berth argocd doctor', () => {
       'argocd.rights',
       /argocd-server/,
     ],
-    ['a version that panics at scores', { version: 'v3.2.11' }, 'argocd.version', /set image/],
-    [
-      'a score in a decision, and such a version',
-      { version: 'v3.2.11', decisions: [page({ clusterName: 'c1', score: 3 })] },
-      'argocd.version',
-      /set image/,
-    ],
+    ['a version that is out of support', { version: 'v3.3.12' }, 'argocd.version', /upgrading/],
+    ['no version', { version: undefined }, 'argocd.version', /argocd version --client/],
     [
       'a cluster that Argo CD does not know',
       { clusterSecrets: [cluster('c2')] },

@@ -9,7 +9,7 @@ import { readPullFeedback } from './read-pull-feedback.ts';
  * - `none`: there is none.
  * - `carried`: the work contains it, or must contain it.
  * - `finishing`: the cluster reports an end that the hub has not recorded, and has not compared the Application since. Argo CD
- * does that after each operation, and a RollingSync goes on only when it has (since Argo CD 3.5).
+ * does that after each operation, and a RollingSync goes on only when it has (since Argo CD 3.3).
  * - `ended`: the same, and it has compared, or does not say when.
  * - `waits`: the agent has not seen the work without the previous operation yet. It would take an equal operation for
  * the previous one and not apply it; a RollingSync requests equal operations again and again.

@@ -3,8 +3,7 @@ import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ManifestWork } from '../../model/kind/manifest-work.ts';
 import { formatNameList } from '../../publish/judge/judge-result.ts';
 import { findCondition } from '../../work/conditions/condition-list.ts';
-import type { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
-import type { PullFeedback } from './read-pull-feedback.ts';
+import type { FEEDBACK_CONDITIONS, PullFeedback } from './read-pull-feedback.ts';
 
 /**
  * Condition types that Berth writes to a hub's Application. Argo CD shows types that end with `Error` in red, and those

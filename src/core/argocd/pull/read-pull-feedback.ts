@@ -1,5 +1,7 @@
 import type { FeedbackValue, ManifestWork } from '../../model/kind/manifest-work.ts';
-import { FEEDBACK_CONDITIONS } from './render-pull-work.ts';
+
+/** The condition types of an Application whose messages are reported with `full`. */
+export const FEEDBACK_CONDITIONS = ['ComparisonError', 'InvalidSpecError', 'SyncError'] as const;
 
 /** The report of a managed cluster about an Application. A value that was not reported is absent. */
 export interface PullFeedback {

@@ -17,6 +17,7 @@ import {
   SKIP_RECONCILE_ANNOTATION,
 } from './pull-keys.ts';
 import { hostingSet, pullWorkName } from './pull-target.ts';
+import { FEEDBACK_CONDITIONS } from './read-pull-feedback.ts';
 import { isRefreshRequested } from './refresh-request.ts';
 
 const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
@@ -47,9 +48,6 @@ export const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
  * every few minutes, and each report is a write on the hub, so it is not always reported.
  */
 const RECONCILED_PATH: FeedbackJsonPath = { name: 'reconciledAt', path: '.status.reconciledAt' };
-
-/** The condition types of an Application whose messages are reported with `full`. */
-export const FEEDBACK_CONDITIONS = ['ComparisonError', 'InvalidSpecError', 'SyncError'] as const;
 
 /** What the annotation `full` adds. The last two are lists, which an agent reports as raw JSON or not at all. */
 const FULL_FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [

@@ -12,7 +12,6 @@ import { secretTexts } from '../../../../adapters/kube/secret-texts.ts';
 import { InputError } from '../../../../core/errors.ts';
 import {
   CONFIG_MAP,
-  DEPLOYMENT,
   PLACEMENT_DECISION,
   SECRET,
   SUBJECT_ACCESS_REVIEW,
@@ -21,13 +20,12 @@ import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
 import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
+import { argoVersion } from './argo-version.ts';
 
 /** Sends a request with a token and without a placement. */
 export type Probe = (baseUrl: string, token: string) => Promise<ProbeResult>;
 
 const CLUSTER_SECRETS = `${SECRET_TYPE_LABEL}=cluster`;
-const CONTROLLER = 'argocd-applicationset-controller';
-
 /**
  * Reads the inputs of `diagnose`. Changes nothing.
  * @throws InputError when the API does not serve ApplicationSets
@@ -56,7 +54,7 @@ export async function readArgoFacts(hub: KubeApi, namespace: string, probe: Prob
   const decisions = await hub.list(PLACEMENT_DECISION, { namespace });
   return {
     namespace,
-    version: await versionOf(hub, namespace),
+    version: await argoVersion(hub, namespace),
     applicationSets,
     configMaps,
     secrets,
@@ -113,16 +111,6 @@ async function textsOf(hub: KubeApi, namespace: string, name: string): Promise<T
 async function secretOf(hub: KubeApi, namespace: string, name: string): Promise<ArgoSecret | undefined> {
   const found = await hub.get(SECRET, { namespace, name });
   return found && { data: secretTexts(found), labels: found.metadata.labels ?? {} };
-}
-
-/** The tag of the image of the ApplicationSet controller. */
-async function versionOf(hub: KubeApi, namespace: string): Promise<string | undefined> {
-  const deployment = await hub.get(DEPLOYMENT, { namespace, name: CONTROLLER });
-  const { template } = (deployment?.['spec'] ?? {}) as {
-    readonly template?: { readonly spec?: { readonly containers?: readonly { readonly image?: string }[] } };
-  };
-  const [container] = template?.spec?.containers ?? [];
-  return /:(v?\d[^@]*)/.exec(container?.image ?? '')?.[1];
 }
 
 async function mayListDecisions(hub: KubeApi, namespace: string): Promise<ReadonlyMap<string, boolean>> {
