@@ -1,5 +1,6 @@
 import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '../../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../../core/model/object-meta.ts';
+import { leavesOut } from '../../../../../core/model/problem.ts';
 import type { KubeApi } from '../../../../../core/ports.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
 import type { GeneratorInputs } from '../../../../../render/applicationset/inputs/generator-inputs.ts';
@@ -41,8 +42,9 @@ async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
     { cwd: io.cwd, env: io.env, signal: io.signal },
   );
   const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0)
-    io.stderr.write(`${renderProblems(errors, false)}${countProblems(errors)}: these objects are left out\n`);
+  const left = errors.filter(leavesOut);
+  if (errors.length > 0) io.stderr.write(renderProblems(errors, false));
+  if (left.length > 0) io.stderr.write(`${countProblems(left)}: these objects are left out\n`);
   for (const line of assumed) io.stderr.write(messageLines('assumed', line));
   return withRecordedResults(snapshot, scheduleAll(snapshot));
 }
