@@ -5,7 +5,7 @@ import type { KubeApi } from '../../../../../core/ports.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
 import type { GeneratorInputs } from '../../../../../render/applicationset/inputs/generator-inputs.ts';
 import type { CliIo } from '../../../../terminal/cli-io.ts';
-import { withHub } from '../../../flags/hub-flags.ts';
+import { isHubRequested, withHub } from '../../../flags/hub-flags.ts';
 import { messageLines } from '../../../../terminal/terminal-output.ts';
 import type { RenderOptions } from './render-options.ts';
 import { berthPluginResponses } from '../../../../generator-inputs/berth-plugin-responses.ts';
@@ -26,8 +26,7 @@ export async function openInputs(
     const snapshot = await readRepository(io, repo);
     return planInputs(namespace, snapshot, own);
   }
-  const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
-  if (!wantsHub) return objectInputs({ namespace, objects: own });
+  if (!isHubRequested(options)) return objectInputs({ namespace, objects: own });
   return withHub(io, options, (hub) => readHub(hub, own, namespace));
 }
 
