@@ -48,7 +48,7 @@ export function checkManifest(value: unknown): CheckedManifest {
   switch (lookup.state) {
     case 'known':
       return finish(object, [
-        ...checkSchema(object, lookup.known.schema),
+        ...checkSchema(object, lookup.known.schema, lookup.known.unknownField),
         ...scopeFindings(object, lookup.known.info.namespaced),
       ]);
     case 'other-version':
@@ -61,7 +61,7 @@ export function checkManifest(value: unknown): CheckedManifest {
 }
 
 function finish(object: Record<string, unknown>, findings: readonly ManifestFinding[]): CheckedManifest {
-  const failed = findings.some((finding) => finding.severity === 'error');
+  const failed = findings.some(({ severity, isObjectUsed }) => severity === 'error' && isObjectUsed !== true);
   return failed ? { findings } : { object: object as unknown as KubeObject, findings };
 }
 

@@ -146,6 +146,7 @@ function reportFindings(candidate: Candidate, findings: readonly ManifestFinding
     const field = finding.path.length === 0 ? '' : `${formatFieldPath(finding.path)}: `;
     context.problems.push({
       severity: finding.severity,
+      ...(finding.isObjectUsed && { isObjectUsed: true }),
       code: finding.code,
       message: `${field}${finding.message}`,
       ...(finding.hint === undefined ? {} : { hint: finding.hint }),

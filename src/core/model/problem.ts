@@ -1,8 +1,10 @@
 import type { SourceLocation } from './source-location.ts';
 
-/** A problem in the user's input. An object with an error is not used; one with a warning is. */
+/** A problem in the user's input. An object with an error that was found while reading is not used; one with a warning is. */
 export interface Problem {
   readonly severity: 'error' | 'warning';
+  /** The object is used in spite of the error, because the hub decides about it. */
+  readonly isObjectUsed?: true;
   /** Stable, machine-readable, e.g. `yaml.syntax`, `schema.type`, `placement.unknown-cluster-set`. */
   readonly code: string;
   /** What is wrong, got what, expected what. */
@@ -11,4 +13,9 @@ export interface Problem {
   readonly location?: SourceLocation | undefined;
   /** `Placement team-a/web` when the problem is about one object. */
   readonly object?: string | undefined;
+}
+
+/** Whether what the problem is about is left out. */
+export function leavesOut({ severity, isObjectUsed }: Problem): boolean {
+  return severity === 'error' && isObjectUsed !== true;
 }

@@ -24,7 +24,8 @@ const BLOCKING = new Set([
   'FieldValueTypeInvalid',
 ]);
 
-const RULES_NOT_CHECKED: FieldProblem = {
+/** Reported after problems of fields, in place of the rules that need correct fields. */
+export const RULES_NOT_CHECKED: FieldProblem = {
   field: '<nil>',
   reason: 'FieldValueInvalid',
   message:

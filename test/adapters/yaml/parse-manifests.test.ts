@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { leavesOut } from '../../../src/core/model/problem.ts';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { formatLocation } from '../../../src/core/model/source-location.ts';
 
@@ -212,7 +213,7 @@ describe('reporting problems', () => {
       `${PLACEMENT}spec:\n  numberOfClusters: "3"\n  clusterSet: [a]\n  predicates:\n  - requiredClusterSelector:\n      labelSelector:\n        matchLabels: {gpu: yes}\n  prioritizerPolicy:\n    configurations:\n    - scoreCoordinate: {type: Builtin}\n      weight: 11\n`,
       [
         '5:21 error schema.type spec.numberOfClusters: got string "3", expected an integer of at least 0 [remove the quotes]',
-        '6:3 warning schema.unknown-field spec.clusterSet: is not a field of this kind and has no effect [did you mean clusterSets?]',
+        '6:3 error schema.unknown-field spec.clusterSet: is not a field of this kind, and the hub refuses the object because of it [did you mean clusterSets?]',
         '10:28 error schema.type spec.predicates[0].requiredClusterSelector.labelSelector.matchLabels.gpu: got boolean true, expected a string [put the value in quotes]',
         '13:31 error schema.enum spec.prioritizerPolicy.configurations[0].scoreCoordinate.type: got string "Builtin", expected BuiltIn, AddOn [did you mean BuiltIn?]',
         '14:15 error schema.range spec.prioritizerPolicy.configurations[0].weight: got number 11, expected an integer from -10 to 10',
@@ -246,12 +247,15 @@ describe('reporting problems', () => {
     );
   });
 
-  it('an object with an error is left out, one with a warning stays', () => {
-    const { manifests } = parse(
-      `${PLACEMENT}spec: {numberOfClusters: x}\n---\n${PLACEMENT}spec: {extra: 1}\n`,
-    );
-    expect(manifests).toHaveLength(1);
-    expect(manifests[0]?.location.line).toBe(6);
+  it('keeps an object with an unknown field, about which a hub decides, and none with another error', () => {
+    const parse = (spec: string) => parseManifests({ file: 'a.yaml', text: `${PLACEMENT}spec: ${spec}\n` });
+    const unknown = parse('{numberOfCluster: 1}');
+    expect(unknown.manifests).toHaveLength(1);
+    expect(unknown.problems.map(({ severity }) => severity)).toEqual(['error']);
+    expect(unknown.problems.some(leavesOut)).toBe(false);
+    const both = parse('{numberOfCluster: 1, numberOfClusters: x}');
+    expect(both.manifests).toHaveLength(0);
+    expect(both.problems.some(leavesOut)).toBe(true);
   });
 
   it('names the commit', () => {

@@ -136,12 +136,40 @@ describe('berth argocd render', () => {
         'clusterDecisionResource: {configMapRef: ocm, labelSelector: {matchLabels: {cluster.open-cluster-management.io/placement: web}}}';
       const file = await write('set.yaml', setOf(generator));
       const { code, stdout, stderr } = await berth(file, '--kubeconfig', hub.kubeconfig, '-o', 'json');
-      expect(stderr).toBe('');
-      expect(code).toBe(0);
-      // Argo CD does not know us-1.
+      expect(stderr).toBe(
+        'ApplicationSet web: Argo CD does not know us-1 (no cluster Secret in namespace argocd), so it makes no Application there\n',
+      );
+      expect(code).toBe(1);
       expect(
         (JSON.parse(stdout) as { metadata: { name: string } }[]).map(({ metadata }) => metadata.name),
       ).toEqual(['web-eu-1']);
+      await hub.api.create(SECRET, {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        metadata: inArgocd('us-1', { 'argocd.argoproj.io/secret-type': 'cluster' }),
+        stringData: { name: 'us-1', server: 'https://us-1.example.com' },
+      });
+      expect(await berth(file, '--kubeconfig', hub.kubeconfig)).toMatchObject({ code: 0, stderr: '' });
+    } finally {
+      await hub.close();
+    }
+  });
+
+  it.each([
+    { name: 'a cluster by name', destination: '{name: a, namespace: web}', code: 1, says: 'name: a' },
+    { name: 'its own cluster', destination: '{name: in-cluster, namespace: web}', code: 0, says: '' },
+  ])('on a hub without cluster Secrets, Argo CD knows not $name', async ({ destination, code, says }) => {
+    const hub = await startEmbeddedHub();
+    try {
+      const set = setOf('list: {elements: [{name: a}]}').replace(
+        /destination: .*/,
+        `destination: ${destination}`,
+      );
+      const result = await berth(await write('set.yaml', set), '--kubeconfig', hub.kubeconfig);
+      expect(result.code).toBe(code);
+      expect(result.stderr).toContain(says);
+      if (code === 1) expect(result.stderr).toContain('ApplicationValidationError');
+      else expect(result.stderr).toBe('');
     } finally {
       await hub.close();
     }

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -70,6 +70,27 @@ describe('berth plan', () => {
     expect(stderr).toBe('');
     // The same commits give the same bytes.
     expect((await plan('--base', 'main', '--head', 'change')).stdout).toBe(stdout);
+  });
+
+  it('calls an unknown field the error that `berth validate` calls it', async () => {
+    const file = 'team-guestbook/placements/frontend.yaml';
+    const unknown = readFileSync(path.join(EXAMPLE, file), 'utf8').replace(
+      /^spec:\n/m,
+      'spec:\n  numberOfCluster: 1\n',
+    );
+    fixture.commit({ [file]: unknown }, { branch: 'change' });
+    const { code, stderr } = await plan('--base', 'main', '--head', 'change');
+    const sentence =
+      'spec.numberOfCluster: is not a field of this kind, and the hub refuses the object because of it [schema.unknown-field]';
+    expect(stderr).toMatch(/frontend\.yaml:\d+:3 @ \w+: error: Placement guestbook\/frontend: /);
+    expect(stderr).toContain(sentence);
+    expect(code).toBe(1);
+    const folder = path.join(tempDir(), 'fleet');
+    cpSync(EXAMPLE, folder, { recursive: true });
+    writeFileSync(path.join(folder, file), unknown);
+    const { io, stdout } = makeCliIo({ cwd: folder });
+    expect(await runCli(['validate', '.'], io)).toBe(1);
+    expect(stdout()).toContain(sentence);
   });
 
   it('as JSON and Markdown', async () => {

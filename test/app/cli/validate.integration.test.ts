@@ -167,8 +167,56 @@ spec:
     expect((await validate(folder, '.', '--expect-kind', 'Web')).stderr).toContain('expected GROUP/KIND');
     const definition =
       'apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: webs.example.org }\n' +
-      'spec: { group: example.org, scope: Namespaced, names: { kind: Web, plural: webs } }\n';
+      'spec:\n  group: example.org\n  scope: Namespaced\n' +
+      '  names: { kind: Web, listKind: WebList, plural: webs, singular: web }\n' +
+      '  versions: [{ name: v1, served: true, storage: true, schema: { openAPIV3Schema: { type: object } } }]\n';
     writeFileSync(path.join(folder, 'crd.yaml'), definition);
     expect((await validate(folder, '.')).code).toBe(0);
+  });
+
+  it.each([
+    {
+      name: 'add-ons',
+      kind: 'ClusterManagementAddOn',
+      got: 'addon.open-cluster-management.io/v1',
+      expected: 'addon.open-cluster-management.io/v1beta1 or addon.open-cluster-management.io/v1alpha1',
+    },
+    { name: 'Kubernetes', kind: 'PodDisruptionBudget', got: 'policy/v1beta1', expected: 'policy/v1' },
+  ])('names the versions that are served of a kind of $name', async ({ kind, got, expected }) => {
+    const folder = tempDir();
+    const object = `apiVersion: ${got}\nkind: ${kind}\nmetadata: {name: a, namespace: b}\n`;
+    writeFileSync(path.join(folder, 'a.yaml'), object);
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      `a.yaml:1:13: error: ${kind} b/a: apiVersion: got ${got} ${kind}, expected ${expected} [`,
+    );
+    const flag = `${got.slice(0, got.indexOf('/'))}/${kind}`;
+    expect((await validate(folder, '.', '--expect-kind', flag)).code).toBe(0);
+  });
+
+  it('says what a hub refuses of each kind whose definition ships with it, with its place', async () => {
+    const folder = tempDir();
+    writeFileSync(
+      path.join(folder, 'a.yaml'),
+      `apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ManagedClusterAddOn
+metadata: {name: logger, namespace: cluster1}
+spec: {installNamspace: logging}
+---
+apiVersion: addon.open-cluster-management.io/v1alpha1
+kind: ClusterManagementAddOn
+metadata: {name: logger}
+spec: {installStrategy: {type: Placement}}
+`,
+    );
+    const { code, stdout } = await validate(folder, '.');
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      'a.yaml:4:25: error: ManagedClusterAddOn cluster1/logger: spec.installNamspace: is not a field of this kind, and the hub refuses the object because of it [source.undeclared-field]\n    hint: did you mean installNamespace?\n',
+    );
+    expect(stdout).toContain(
+      'a.yaml:9:32: error: ClusterManagementAddOn logger: spec.installStrategy.type: the hub refuses the object: Unsupported value: "Placement": supported values: "Manual", "Placements" [source.hub-refuses]\n    hint: did you mean Placements?\n',
+    );
   });
 });

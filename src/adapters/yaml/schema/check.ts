@@ -1,14 +1,14 @@
 import type { FieldPath } from '../../../core/model/field-path.ts';
 import { closestName } from '../../../core/sources/closest-name.ts';
+import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
 import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
-
-/** Code of the warning for a field that the schema does not have. */
-export const UNKNOWN_FIELD_CODE = 'schema.unknown-field';
 
 /** One finding of a schema check. `at`: whether the key or the value of `path` is wrong. */
 export interface SchemaFinding {
   readonly severity: 'error' | 'warning';
   readonly code: string;
+  /** See `Problem`. */
+  readonly isObjectUsed?: true;
   readonly path: FieldPath;
   readonly at: 'key' | 'value';
   /** Got what, expected what; the caller adds the name of the field. */
@@ -16,16 +16,24 @@ export interface SchemaFinding {
   readonly hint?: string;
 }
 
-/** Checks a value against a schema, and reports all problems. */
-export function checkSchema(value: unknown, schema: Schema): SchemaFinding[] {
+/**
+ * Checks a value against a schema, and reports all problems.
+ * @param unknownFieldMessage what is wrong with a field that the schema does not have
+ */
+export function checkSchema(
+  value: unknown,
+  schema: Schema,
+  unknownFieldMessage = UNKNOWN_FIELD,
+): SchemaFinding[] {
   const findings: SchemaFinding[] = [];
-  check(value, schema, { path: [], findings });
+  check(value, schema, { path: [], findings, unknownFieldMessage });
   return findings;
 }
 
 interface Walk {
   readonly path: (string | number)[];
   readonly findings: SchemaFinding[];
+  readonly unknownFieldMessage: string;
 }
 
 function check(value: unknown, schema: Schema, walk: Walk): void {
@@ -143,14 +151,16 @@ function checkObject(value: unknown, schema: ObjectSchema, walk: Walk): void {
 }
 
 function unknownField(walk: Walk, key: string, schema: ObjectSchema): void {
-  const meant = closestName(key, schema.fields.keys());
+  const hint = unknownFieldHint(key, schema.fields.keys());
   walk.findings.push({
-    severity: 'warning',
-    code: UNKNOWN_FIELD_CODE,
+    severity: 'error',
+    // A hub with a newer definition may have the field, so the hub decides.
+    isObjectUsed: true,
+    code: 'schema.unknown-field',
     path: [...walk.path],
     at: 'key',
-    message: 'is not a field of this kind and has no effect',
-    ...(meant === undefined ? {} : { hint: `did you mean ${meant}?` }),
+    message: walk.unknownFieldMessage,
+    ...(hint === undefined ? {} : { hint }),
   });
 }
 

@@ -5,10 +5,13 @@ import { type KnownKind, OCM_MANIFESTS } from './ocm-schemas.ts';
 import { placementTest } from './placement-test.ts';
 import { ruleTest } from './rule-test.ts';
 
+/** Tests are never written to a hub. */
+const unknownField = 'is not a field of this kind';
+
 const KNOWN: readonly KnownKind[] = [
   ...OCM_MANIFESTS,
-  { info: PLACEMENT_TEST, schema: placementTest },
-  { info: RULE_TEST, schema: ruleTest },
+  { info: PLACEMENT_TEST, schema: placementTest, unknownField },
+  { info: RULE_TEST, schema: ruleTest, unknownField },
 ];
 
 const BY_TYPE = new Map(KNOWN.map((known) => [typeKeyOf(known.info), known]));
@@ -26,6 +29,11 @@ export function lookUpKind(apiVersion: string, kind: string): KindLookup {
   const sameKind = BY_GROUP_KIND.get(`${apiVersion.split('/')[0] ?? ''} ${kind}`);
   if (sameKind !== undefined) return { state: 'other-version', expected: apiVersionOf(sameKind.info) };
   return { state: 'unknown' };
+}
+
+/** Whether the fields of the kind are checked when a file is read. */
+export function isFieldsChecked(apiVersion: string, kind: string): boolean {
+  return BY_TYPE.has(`${apiVersion} ${kind}`);
 }
 
 /** Kind names, for "did you mean". */

@@ -56,6 +56,8 @@ const REPLACEMENTS_BY_KIND: Readonly<Record<string, Replacements>> = {
 export interface KnownKind {
   readonly info: KindInfo;
   readonly schema: ObjectSchema;
+  /** What is wrong with a field that it does not have. Absent: the hub refuses the object. */
+  readonly unknownField?: string;
 }
 
 export const OCM_MANIFESTS: readonly KnownKind[] = [

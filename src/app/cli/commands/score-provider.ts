@@ -33,7 +33,7 @@ export const scoreProviderCommand: CliCommand = {
       .description('write unused CPU and memory as scores from -100 to 100 (runs until stopped)')
       .option(
         '--kubeconfig <file>',
-        'kubeconfig of the managed cluster (default: KUBECONFIG, ~/.kube/config, in-cluster)',
+        'kubeconfig of the managed cluster; may be left out only in one of its pods',
       )
       .option('--cluster-name <name>', 'name of the managed cluster: its namespace on the hub')
       .option(
@@ -63,6 +63,13 @@ async function provide(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
     throw wrongOption('--cluster-label', 'is a label of time series, so it needs --prometheus-url');
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
+  const { isInPod } = await import('../../../adapters/kube/config/in-cluster-config.ts');
+  // The default kubeconfig of a person mostly names the hub, whose nodes would be scored as those of the cluster.
+  if (!kubeconfig && !isInPod(io.env))
+    throw wrongOption(
+      '--kubeconfig',
+      'is missing, expected the kubeconfig file of the managed cluster (it may be left out only in a pod of that cluster)',
+    );
   const { provideScores } = await import('../../../agent/scores/provide-scores.ts');
   await runScoreProvider(io, flags, async ({ clientOf, ...context }) => {
     const cluster = clientOf(kubeconfig);

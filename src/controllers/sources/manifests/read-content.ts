@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import { leavesOut, type Problem } from '../../../core/model/problem.ts';
 
 /** First line of a Git LFS pointer file. */
 const LFS_POINTER = Buffer.from('version https://git-lfs.github.com/spec/v1', 'latin1');
@@ -35,5 +35,5 @@ export function refusedFile(file: string, problem: Pick<Problem, 'code' | 'messa
 }
 
 export function hasErrors(parsed: ParsedFile): boolean {
-  return parsed.problems.some((problem) => problem.severity === 'error');
+  return parsed.problems.some(leavesOut);
 }

@@ -3,7 +3,7 @@ import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-repl
 import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { formatRef, refOf } from '../../model/object-ref.ts';
-import type { Problem } from '../../model/problem.ts';
+import { leavesOut, type Problem } from '../../model/problem.ts';
 import type { SourceObject } from '../../model/source-object.ts';
 import { compareUtf8 } from '../../model/utf8-order.ts';
 import { applyOrder } from './kind-order.ts';
@@ -83,8 +83,8 @@ function inlineFolder<S extends SourceObject>(
     return refuse('manifests-folder', `got "${folder}", expected a folder below the root of the repository`);
   const path = `${repository.root}${folder}`;
   const broken = repository.problems.find(
-    ({ severity, location }) =>
-      severity === 'error' && location !== undefined && isInFolder(location.file, path),
+    (problem) =>
+      leavesOut(problem) && problem.location !== undefined && isInFolder(problem.location.file, path),
   );
   if (broken?.location !== undefined)
     return refuse(

@@ -32,7 +32,11 @@ export function generateClusterDecisions(generator: TypedObject, context: Genera
   return items.flatMap((item) => {
     const name = clusterNameOf(item, matchKey);
     const server = name === undefined ? undefined : clusters.get(name);
-    if (name === undefined || server === undefined) return [];
+    if (name === undefined) return [];
+    if (server === undefined) {
+      inputs.onUnknownCluster?.(name);
+      return [];
+    }
     const params: Params = { name, server };
     for (const [key, value] of Object.entries(item)) setKey(params, key, itemText(value));
     collectValues(values, params, mode.goTemplate);

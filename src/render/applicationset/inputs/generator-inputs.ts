@@ -17,6 +17,8 @@ export interface GeneratorInputs {
    * does not serve the resource.
    */
   resources(apiVersion: string, resource: string): readonly DecisionObject[] | undefined;
+  /** A decision names a cluster without a cluster Secret, which Argo CD leaves out silently. */
+  onUnknownCluster?(name: string): void;
   /** @throws NotRendered if no response is known */
   callPlugin(request: PluginRequest): PluginResponse;
 }

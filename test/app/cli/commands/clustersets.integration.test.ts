@@ -31,7 +31,7 @@ const CONDITION = { reason: 'Test', message: '', lastTransitionTime: '2026-01-01
 
 async function fill(): Promise<void> {
   const labels = { [CLUSTER_SET_LABEL]: 'default' };
-  for (const name of ['team-a', 'team-b', 'cluster1']) await write(NAMESPACE, { name });
+  for (const name of ['team-a', 'team-b', 'cluster1', 'cluster2']) await write(NAMESPACE, { name });
   await write(MANAGED_CLUSTER_SET, { name: 'default' }, { spec: {} });
   await write(
     MANAGED_CLUSTER,
@@ -82,7 +82,17 @@ async function fill(): Promise<void> {
       { status: { decisions: clusters.map((clusterName) => ({ clusterName, reason: '' })) } },
     );
   await write(CLUSTER_MANAGEMENT_ADDON, { name: 'usage' }, { spec: {} });
-  await write(MANAGED_CLUSTER_ADDON, { name: 'usage', namespace: 'cluster1' }, { spec: {} });
+  const conditions = [{ ...CONDITION, type: 'Available', status: 'True' }];
+  await write(
+    MANAGED_CLUSTER_ADDON,
+    { name: 'usage', namespace: 'cluster1' },
+    { spec: {}, status: { conditions } },
+  );
+  await write(
+    MANAGED_CLUSTER_ADDON,
+    { name: 'usage', namespace: 'cluster2' },
+    { spec: {}, status: { conditions } },
+  );
 }
 
 async function berth(command: string) {
@@ -103,6 +113,8 @@ beforeAll(async () => {
   await fill();
 });
 afterAll(() => hub.close());
+
+const ADDONS = 'NAME AVAILABLE CLUSTERS OTHER CLUSTERS';
 
 describe('berth get', () => {
   it.each([
@@ -134,8 +146,11 @@ describe('berth get', () => {
         'team-b/web False Succeedconfigured []',
       ],
     },
-    { command: 'get addon', want: ['NAME INSTALLED CLUSTERS', 'usage cluster1'] },
-    { command: 'get addons --clusters cluster2', want: ['NAME INSTALLED CLUSTERS', 'usage'] },
+    { command: 'get addon', want: [ADDONS, 'usage cluster1 cluster2 (unknown: the cluster has not joined)'] },
+    {
+      command: 'get addons --clusters cluster2',
+      want: [ADDONS, 'usage cluster2 (unknown: the cluster has not joined)'],
+    },
   ])('$command', async ({ command, want }) => {
     const { code, stdout } = await berth(command);
     expect(code).toBe(0);

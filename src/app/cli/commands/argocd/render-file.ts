@@ -13,6 +13,7 @@ import type { GeneratorInputs } from '../../../../render/applicationset/inputs/g
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
+import { isHubRequested } from '../../flags/hub-flags.ts';
 import { readFileObjects } from './read-file-objects.ts';
 import type { RenderOptions } from './inputs/render-options.ts';
 import { openInputs } from './inputs/open-inputs.ts';
@@ -32,10 +33,17 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
   let failed = 0;
   for (const set of sets) {
     const namespaced = { ...set, metadata: { namespace: options.argocdNamespace, ...set.metadata } };
-    const result = generate(namespaced as unknown as JsonValue, inputs);
+    const unknown = new Set<string>();
+    const seen: GeneratorInputs = { ...inputs, onUnknownCluster: (name) => void unknown.add(name) };
+    const result = generate(namespaced as unknown as JsonValue, seen);
     if ('applications' in result) {
       applications.push(...result.applications);
-      io.stderr.write(warningOf(namespaced as unknown as JsonValue, result, inputs));
+      const error = errorOf(namespaced as unknown as JsonValue, result, {
+        inputs,
+        isHub: isHubRequested(options),
+      });
+      if (error !== undefined || unknown.size > 0) failed += 1;
+      io.stderr.write(`${error ?? ''}${unknownClusters(set.metadata.name, unknown, inputs.namespace)}`);
     } else {
       failed += 1;
       io.stderr.write(`ApplicationSet ${set.metadata.name}: ${result.reason}: ${result.error}\n`);
@@ -57,23 +65,29 @@ function generate(set: JsonValue, inputs: GeneratorInputs): Result {
 }
 
 /**
- * The errors that Argo CD's controller would report. Projects are assumed to exist, and so are
- * clusters if none is known.
+ * The error that Argo CD's controller would report. Projects are assumed to exist, and so are
+ * clusters if none is known. A hub without cluster Secrets has only its own cluster.
  */
-function warningOf(
+function errorOf(
   set: JsonValue,
   generated: Extract<Generated, { readonly applications: unknown }>,
-  inputs: GeneratorInputs,
-): string {
+  { inputs, isHub }: { readonly inputs: GeneratorInputs; readonly isHub: boolean },
+): string | undefined {
   const projects = new Set(
     generated.applications.map(({ spec }) => (spec as { readonly project?: string }).project ?? ''),
   );
   const { conditions } = reconcile(set, generated, { inputs, projects });
   const error = conditions.find(({ type, status }) => type === 'ErrorOccurred' && status === 'True');
-  if (error === undefined || (error.reason === 'ApplicationValidationError' && inputs.clusters.length === 0))
-    return '';
+  const isAssumed = !isHub && inputs.clusters.length === 0;
+  if (error === undefined || (error.reason === 'ApplicationValidationError' && isAssumed)) return undefined;
   const { metadata } = set as { readonly metadata: { readonly name?: string } };
   return `ApplicationSet ${metadata.name ?? ''}: Argo CD would report ${error.reason}: ${error.message}\n`;
+}
+
+function unknownClusters(set: string, names: ReadonlySet<string>, namespace: string): string {
+  if (names.size === 0) return '';
+  const list = [...names].sort().join(', ');
+  return `ApplicationSet ${set}: Argo CD does not know ${list} (no cluster Secret in namespace ${namespace}), so it makes no Application there\n`;
 }
 
 async function print(applications: readonly ApplicationJson[], { output }: RenderOptions): Promise<string> {

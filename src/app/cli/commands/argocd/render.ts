@@ -1,7 +1,7 @@
 import { InputError } from '../../../../core/errors.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
-import { addHubFlags } from '../../flags/hub-flags.ts';
+import { addHubFlags, isHubRequested } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { RenderOptions } from './inputs/render-options.ts';
 import { argocdCommand } from './argocd-flags.ts';
@@ -29,7 +29,8 @@ and merge. It refuses generators that read a repository or a forge.
 
 With --cases, it writes one line of JSON for each case, and ignores -o.
 
-Exit codes: 0 rendered, 1 error: an ApplicationSet fails in Argo CD too, or Berth does not render it.
+Exit codes: 0 rendered, 1 error: Argo CD reports an error, too (such as a cluster that it does not know),
+or Berth does not render an ApplicationSet.
 
 Examples:
   berth argocd render guestbook.yaml --repo fleet
@@ -41,7 +42,7 @@ async function render(io: CliIo, file: string, options: RenderOptions): Promise<
   const refuse = (option: string, problem: string): never => {
     throw new InputError(problem, { code: 'argocd.render.options', subject: option });
   };
-  const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
+  const wantsHub = isHubRequested(options);
   if (wantsHub && options.repo !== undefined) refuse('--repo', 'either a hub or a folder');
   if (options.cases) {
     if (wantsHub || options.repo !== undefined)

@@ -1,5 +1,10 @@
-import { listAddons } from '../../../../core/listing/list-addons.ts';
-import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON } from '../../../../core/model/kinds.ts';
+import { listAddons, type ListedAddon } from '../../../../core/listing/list-addons.ts';
+import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
+import {
+  CLUSTER_MANAGEMENT_ADDON,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
+} from '../../../../core/model/kinds.ts';
 import { clusterNames } from '../../flags/cluster-names.ts';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 
@@ -11,25 +16,27 @@ export const getAddonsCommand = getCommand<GetAddonsFlags>({
   plural: 'addons',
   aliases: ['addon'],
   kind: 'ClusterManagementAddOn',
-  description: 'list add-ons and the clusters where they are installed',
+  description: 'list add-ons, the clusters where each is available, and why not on others',
   examples: ['addons', 'addons --clusters cluster1'],
   addOptions: (command) =>
     command.option('--clusters <names>', 'list only these clusters, separated by commas'),
-  read: async (hub, { clusters }) => {
-    const names = clusters === undefined ? undefined : clusterNames('--clusters', clusters);
-    const [addons, installed] = await Promise.all([
+  read: async (hub, flags) => {
+    const names = flags.clusters === undefined ? undefined : clusterNames('--clusters', flags.clusters);
+    const [addons, installed, clusters] = await Promise.all([
       hub.list(CLUSTER_MANAGEMENT_ADDON),
       hub.list(MANAGED_CLUSTER_ADDON),
+      hub.list(MANAGED_CLUSTER),
     ]);
-    const shown = installed.items
-      .map(({ metadata }) => metadata)
-      .filter(({ namespace = '' }) => names === undefined || names.includes(namespace));
+    const shown = (installed.items as readonly ListedAddon[]).filter(
+      ({ metadata }) => names === undefined || names.includes(metadata.namespace ?? ''),
+    );
     return {
       objects: addons.items,
       list: (objects) =>
         listAddons(
           objects.map(({ metadata }) => metadata),
           shown,
+          clusters.items as unknown as readonly ManagedCluster[],
         ),
     };
   },

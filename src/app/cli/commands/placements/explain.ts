@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { printableLines } from '../../../../core/model/printable.ts';
+import { leavesOut } from '../../../../core/model/problem.ts';
 import { InputError } from '../../../../core/errors.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -83,7 +84,9 @@ async function explain(io: CliIo, name: string, options: ExplainOptions): Promis
   const errors = problems.filter(({ severity }) => severity === 'error');
   if (errors.length > 0) {
     io.stderr.write(renderProblems(errors, false));
-    io.stderr.write(`${countProblems(errors)}: these objects are left out of this explanation\n`);
+    const left = errors.filter(leavesOut);
+    if (left.length > 0)
+      io.stderr.write(`${countProblems(left)}: these objects are left out of this explanation\n`);
   }
   io.stdout.write(
     options.output === 'table' ? printableLines(lines) : await renderDocument(explanation, options.output),

@@ -1,6 +1,8 @@
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { SourceObject } from '../../../../core/model/source-object.ts';
+import type { KindService } from '../../../../core/sources/check-kinds.ts';
 import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
+import { hubKinds } from '../../../../controllers/sources/acceptance/hub-kinds.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 /**
@@ -11,14 +13,21 @@ import { wrongOption } from '../../flags/wrong-option.ts';
  */
 export function servedKinds(
   expected: readonly string[],
-): (objects: readonly SourceObject[]) => (object: KubeObject) => boolean {
+): (objects: readonly SourceObject[]) => (object: KubeObject) => KindService {
   for (const kind of expected)
     if (!/^[a-z0-9.-]*\/[A-Za-z0-9]+$/.test(kind))
       throw wrongOption('--expect-kind', `got ${JSON.stringify(kind)}, expected GROUP/KIND`);
   const known = new Set(expected);
-  return (objects) => {
-    const scopeOf = kindScopes(objects.map(({ object }) => object));
-    return (object) => scopeOf(object) !== undefined || known.has(`${groupOf(object)}/${object.kind}`);
+  return (sources) => {
+    const objects = sources.map(({ object }) => object);
+    const scopeOf = kindScopes(objects);
+    const kinds = hubKinds(objects);
+    return (object) => {
+      if (known.has(`${groupOf(object)}/${object.kind}`)) return 'served';
+      const versions = kinds.versionsOf(object);
+      if (versions.length > 0) return versions.includes(object.apiVersion) ? 'served' : versions;
+      return scopeOf(object) === undefined ? [] : 'served';
+    };
   };
 }
 

@@ -5,6 +5,7 @@ import type { Problem } from '../../../../core/model/problem.ts';
 import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.ts';
 import { checkKinds } from '../../../../core/sources/check-kinds.ts';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
+import { hubRefusals } from '../../../../controllers/sources/acceptance/hub-refusals.ts';
 import { checkContent } from '../../../../controllers/sources/manifests/check-content.ts';
 import type { SourceContent } from '../../../../controllers/sources/manifests/source-content.ts';
 import { requireManifests } from '../../../../controllers/sources/manifests/require-manifests.ts';
@@ -18,7 +19,6 @@ import { servedKinds } from './expected-kinds.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { countProblems, renderProblems } from '../../../terminal/problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
-import { checkUndeclaredFields, withFieldErrors } from './undeclared-fields.ts';
 import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';
 
 interface ValidatedSource {
@@ -52,10 +52,10 @@ export async function validateSources(
     const kinds = source.sync === 'observe' ? ['*'] : (source.kinds ?? []);
     const checkMore = (objects: SourceContent['objects']): readonly SourceFinding[] => [
       ...checkKinds(objects, servedIn(objects)),
-      ...checkUndeclaredFields(objects),
+      ...hubRefusals(objects),
       ...checkAppliedKinds(objects, kinds),
     ];
-    return withFieldErrors(await checkContent(content, undefined, checkMore));
+    return checkContent(content, undefined, checkMore);
   };
   const sources = await withFetchContext(io, options, chosen, async (context) => {
     const checked: ValidatedSource[] = [];

@@ -85,15 +85,15 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
   const { checkAppliedKinds } = await import('../../../../core/sources/check-applied-kinds.ts');
   const { servedKinds } = await import('./expected-kinds.ts');
   const servedIn = servedKinds(options.expectKind);
-  const { checkUndeclaredFields, withFieldErrors } = await import('./undeclared-fields.ts');
+  const { hubRefusals } = await import('../../../../controllers/sources/acceptance/hub-refusals.ts');
   const checkMore = (objects: typeof content.objects): readonly SourceFinding[] => [
     ...checkKinds(objects, servedIn(objects)),
-    ...checkUndeclaredFields(objects),
+    ...hubRefusals(objects),
     ...checkAppliedKinds(objects, kinds),
   ];
   const { checkRulesFile } = await import('../../../../controllers/previews/rules/check-rules-file.ts');
   const problems = [
-    ...withFieldErrors(await checkContent(content, undefined, checkMore)),
+    ...(await checkContent(content, undefined, checkMore)),
     ...(await checkRulesFile(path.resolve(io.cwd, folder))),
   ];
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);

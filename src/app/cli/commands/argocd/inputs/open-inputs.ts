@@ -1,10 +1,11 @@
 import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '../../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../../core/model/object-meta.ts';
+import { leavesOut } from '../../../../../core/model/problem.ts';
 import type { KubeApi } from '../../../../../core/ports.ts';
 import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
 import type { GeneratorInputs } from '../../../../../render/applicationset/inputs/generator-inputs.ts';
 import type { CliIo } from '../../../../terminal/cli-io.ts';
-import { withHub } from '../../../flags/hub-flags.ts';
+import { isHubRequested, withHub } from '../../../flags/hub-flags.ts';
 import { messageLines } from '../../../../terminal/terminal-output.ts';
 import type { RenderOptions } from './render-options.ts';
 import { berthPluginResponses } from '../../../../generator-inputs/berth-plugin-responses.ts';
@@ -25,8 +26,7 @@ export async function openInputs(
     const snapshot = await readRepository(io, repo);
     return planInputs(namespace, snapshot, own);
   }
-  const wantsHub = options.hub || options.kubeconfig !== undefined || options.context !== undefined;
-  if (!wantsHub) return objectInputs({ namespace, objects: own });
+  if (!isHubRequested(options)) return objectInputs({ namespace, objects: own });
   return withHub(io, options, (hub) => readHub(hub, own, namespace));
 }
 
@@ -41,8 +41,9 @@ async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
     { cwd: io.cwd, env: io.env, signal: io.signal },
   );
   const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0)
-    io.stderr.write(`${renderProblems(errors, false)}${countProblems(errors)}: these objects are left out\n`);
+  const left = errors.filter(leavesOut);
+  if (errors.length > 0) io.stderr.write(renderProblems(errors, false));
+  if (left.length > 0) io.stderr.write(`${countProblems(left)}: these objects are left out\n`);
   for (const line of assumed) io.stderr.write(messageLines('assumed', line));
   return withRecordedResults(snapshot, scheduleAll(snapshot));
 }
