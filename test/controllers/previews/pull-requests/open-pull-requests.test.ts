@@ -39,7 +39,7 @@ const HELD_PLAN = plan({
   deletionsHeld: [{ source: 'fleet', message: 'it would delete 3 objects', token: DELETED }],
 });
 
-describe('the approvals of a pull request', () => {
+describe('an open pull request', () => {
   let record: PreviewRecord;
   let comments: string[];
   let statuses: CommitStatus[];
@@ -47,13 +47,19 @@ describe('the approvals of a pull request', () => {
   /** What happens while the comment is written. */
   let meanwhile: () => void;
   let open: OpenPullRequests;
+  let rules: { drafts: boolean; forks: 'off' | 'summary' };
+  let plans: number;
+  let hubState: string;
   beforeEach(() => {
     [record, comments, statuses] = [NO_RECORD, [], []];
     [outcome, meanwhile] = [planned(HELD_PLAN), () => undefined];
+    [rules, plans, hubState] = [{ drafts: true, forks: 'off' }, 0, 'as it is'];
     const options = {
       source: 'fleet',
       repositoryName: 'team/fleet',
-      rules: { drafts: true, forks: 'off' },
+      get rules() {
+        return rules;
+      },
       repository: { fetchBranch: () => Promise.resolve(BASE) },
       forge: {
         maxCommentLength: 60_000,
@@ -63,11 +69,18 @@ describe('the approvals of a pull request', () => {
           comments.push(text);
           return Promise.resolve('1');
         },
+        editComment: (_number: number, _id: string, text: string) => {
+          comments.push(text);
+          return Promise.resolve(true);
+        },
         writeStatus: (status: CommitStatus) => Promise.resolve(void statuses.push(status)),
       },
-      plan: () => Promise.resolve({ outcome, map: undefined, expected: [] }),
+      plan: () => {
+        plans += 1;
+        return Promise.resolve({ outcome, map: undefined, expected: [] });
+      },
       whenPublished: () => Promise.resolve(),
-      hubState: () => 'as it is',
+      hubState: () => hubState,
       records: {
         get: () => record,
         set: (_number: string, next: PreviewRecord) => (record = next),
@@ -79,10 +92,10 @@ describe('the approvals of a pull request', () => {
     } as unknown as PullRequestPreviewsOptions;
     open = new OpenPullRequests(options, new PreviewStatuses(options));
   });
-  const preview = () => open.preview(PULL, signal);
+  const preview = (pull = PULL) => open.preview(pull, signal);
   const approvals = () => record.approvals.map(({ token }) => token);
 
-  it('count for the changes of this plan, and for no other', async () => {
+  it('has approvals that count for the changes of this plan, and for no other', async () => {
     record = { ...NO_RECORD, approvals: [by(EARLIER), by(HELD), by(DELETED)] };
     await preview();
     expect(approvals()).toEqual([HELD, DELETED]);
@@ -91,23 +104,75 @@ describe('the approvals of a pull request', () => {
     expect(statuses.at(-1)).toMatchObject({ state: 'success' });
   });
 
-  it('of an earlier plan alone leave the changes held', async () => {
+  it('stays held with approvals of an earlier plan alone', async () => {
     record = { ...NO_RECORD, approvals: [by(EARLIER)] };
     await preview();
     expect(approvals()).toEqual([]);
     expect(statuses.at(-1)).toMatchObject({ state: 'failure' });
   });
 
-  it('that come while the comment is written count if they are for this plan', async () => {
+  it('keeps an approval that comes while the comment is written, if it is for this plan', async () => {
     meanwhile = () => (record = { ...record, approvals: [by(EARLIER), by(DELETED)] });
     await preview();
     expect(approvals()).toEqual([DELETED]);
   });
 
-  it('end with the plan', async () => {
+  it('loses its approvals with its plan', async () => {
     record = { ...NO_RECORD, approvals: [by(HELD)] };
     outcome = { kind: 'unplanned', message: 'the commits conflict' };
     await preview();
     expect(approvals()).toEqual([]);
+  });
+
+  it.each([
+    ['whose head is in a fork', { fromFork: true }, 'Not planned: the head is in a fork'],
+    ['that is a draft', { draft: true }, 'Not planned: it is a draft'],
+  ])(
+    '%s is not planned where the rules say so, unless somebody asks for this head',
+    async (_name, over, why) => {
+      rules = { drafts: false, forks: 'off' };
+      const pull = { ...PULL, ...over };
+      await preview(pull);
+      await preview(pull);
+      expect([plans, comments, statuses.map(({ description }) => description)]).toEqual([0, [], [why]]);
+      record = { ...record, allowedHead: 'd'.repeat(40) };
+      await preview(pull);
+      expect(plans).toBe(0);
+      record = { ...record, allowedHead: PULL.headCommit };
+      await preview(pull);
+      expect(plans).toBe(1);
+      rules = { drafts: true, forks: 'summary' };
+      record = NO_RECORD;
+      await preview(pull);
+      expect(plans).toBe(2);
+    },
+  );
+
+  it('is planned once for each state: head, base, hub and wish', async () => {
+    await preview();
+    await preview();
+    expect([plans, comments.length]).toEqual([1, 1]);
+    // The same plan on a changed hub is not written again.
+    hubState = 'another';
+    const written = statuses.length;
+    await preview();
+    expect([plans, comments.length, statuses.length]).toEqual([2, 1, written]);
+    record = { ...record, asked: 1 };
+    await preview();
+    expect(plans).toBe(3);
+    await preview({ ...PULL, headCommit: 'd'.repeat(40) });
+    expect(plans).toBe(4);
+  });
+
+  it('has its plan stored before the comment is written: a merge is compared with it after a crash', async () => {
+    let stored: PreviewRecord | undefined;
+    meanwhile = () => (stored = record);
+    await preview();
+    expect(stored).toMatchObject({
+      head: PULL.headCommit,
+      base: BASE,
+      planning: PULL.headCommit,
+      statuses: undefined,
+    });
   });
 });
