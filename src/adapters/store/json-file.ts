@@ -1,17 +1,18 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Clock, Logger } from '../../core/ports.ts';
 import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
 import { removeTemporaryFiles, writeFileAtomic } from './atomic-file.ts';
 import { MapJournal } from './map-journal.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { syncDirectory } from '../../runtime/files/sync-directory.ts';
 
 /**
  * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash
- * loses at most these, but no awaited one. A file that cannot be read is renamed, and the map
- * starts empty. The first line contains the entries, the second one the generation, which the
- * journal file names.
+ * loses at most these, but no awaited one. A file that cannot be read, or is not this one, is renamed, and
+ * the map starts empty. The first line contains the entries, the second one the generation, which the
+ * journal file names, and the third one a digest of both and of the name. Files of earlier versions have no digest.
  */
 export class JsonFileMap<T> {
   readonly #file: string;
@@ -132,7 +133,8 @@ export class JsonFileMap<T> {
   async #writeAll(): Promise<void> {
     const generation = this.#generation + 1;
     const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
-    await writeFileAtomic(this.#file, `[${entries.join(',')}]\n${generation}\n`);
+    const content = `[${entries.join(',')}]\n${generation}\n`;
+    await writeFileAtomic(this.#file, `${content}${this.#digestOf(content)}\n`);
     // The file is replaced now, so the journal belongs to the new generation even if the following
     // steps fail.
     this.#generation = generation;
@@ -171,6 +173,26 @@ export class JsonFileMap<T> {
     return done;
   }
 
+  /** Of the name, too, so that the file of another map is not taken for this one. */
+  #digestOf(content: string): string {
+    return sha256(`${basename(this.#file)}\n${content}`);
+  }
+
+  /**
+   * @param rest the other lines; without any, the file is of a version that had no generations
+   * @throws Error when the file is damaged
+   */
+  #entriesOf(entries: string, rest: readonly string[]): readonly (readonly [string, T])[] {
+    const [generation, digest] = rest;
+    if (rest.length > 0 && !/^\d+$/.test(generation ?? ''))
+      throw new Error('its second line is no generation');
+    if (digest !== undefined && digest !== '' && digest !== this.#digestOf(`${entries}\n${generation}\n`))
+      throw new Error('its digest is not that of its content and its name');
+    const values: unknown = JSON.parse(entries);
+    if (!Array.isArray(values)) throw new Error('its first line is no list');
+    return values as readonly (readonly [string, T])[];
+  }
+
   #load(): Map<string, T> {
     let text: string;
     try {
@@ -179,9 +201,9 @@ export class JsonFileMap<T> {
       return new Map();
     }
     try {
-      const [entries = '', generation] = text.split('\n');
-      const values = new Map(JSON.parse(entries) as [string, T][]);
-      this.#generation = Number(generation ?? 0);
+      const [entries = '', ...rest] = text.split('\n');
+      const values = new Map(this.#entriesOf(entries, rest));
+      this.#generation = Number(rest[0] ?? 0);
       return values;
     } catch (error) {
       this.#log.error('state file is damaged: renamed, starting without it', { file: this.#file, error });

@@ -204,12 +204,58 @@ describe('JsonFileMap', () => {
     expect(new JsonFileMap<number>(file, clock, log).get('a')).toBe(1);
   });
 
-  it('puts a damaged file aside', () => {
+  it('reads a file and a journal of before there were digests and names', () => {
     const file = join(dir, 'state.json');
-    writeFileSync(file, '[["a",');
+    writeFileSync(file, '[["a",1]]\n3\n');
+    writeFileSync(`${file}.journal`, '3\n["b",2]\n');
+    const map = new JsonFileMap<number>(file, new FakeClock(), new SilentLogger());
+    expect([map.get('a'), map.get('b')]).toEqual([1, 2]);
+  });
+
+  const make = async (name: string, key: string): Promise<string> => {
+    const file = join(dir, name);
+    const map = new JsonFileMap<number>(file, new FakeClock(), new SilentLogger());
+    map.set(key, 1);
+    await map.flush();
+    await map.persist('durable', 2);
+    // As a killed process leaves them: the end of this one writes all into the first.
+    const left = [file, `${file}.journal`].map((one) => [one, readFileSync(one)] as const);
+    await map.close();
+    for (const [one, content] of left) writeFileSync(one, content);
+    return file;
+  };
+  it.each<[string, (text: string, other: string) => string]>([
+    ['cut in its entries', (text) => text.slice(0, 7)],
+    ['cut in its generation', (text) => text.slice(0, text.indexOf('\n') + 1)],
+    ['changed in its entries', (text) => text.replace('"a",1', '"a",7')],
+    ['changed in its generation', (text) => text.replace(/\n\d+\n/, '\n9\n')],
+    ['replaced by the file of another map', (_text, other) => other],
+    ['empty', () => ''],
+    ['something else', () => '{"kind":"List"}\n'],
+    ['null', () => 'null\n'],
+  ])('puts a file aside that is %s', async (_name, damage) => {
+    const file = await make('state.json', 'a');
+    const other = await make('other.json', 'b');
+    const text = readFileSync(file, 'utf8');
+    writeFileSync(file, damage(text, readFileSync(other, 'utf8')));
     const log = new SilentLogger();
-    expect(new JsonFileMap<number>(file, new FakeClock(), log).get('a')).toBeUndefined();
-    expect(readdirSync(dir)).toEqual(['state.json.damaged']);
-    expect(log.entries).toHaveLength(1);
+    const map = new JsonFileMap<number>(file, new FakeClock(), log);
+    expect(map.keys()).toEqual([]);
+    expect(readdirSync(dir)).toContain('state.json.damaged');
+    expect(log.entries).toMatchObject([
+      { level: 'error', message: 'state file is damaged: renamed, starting without it' },
+    ]);
+  });
+
+  it('takes no entries from the journal of another map, nor what are none', async () => {
+    const file = await make('state.json', 'a');
+    const other = await make('other.json', 'b');
+    const open = () => new JsonFileMap<number>(file, new FakeClock(), new SilentLogger());
+    expect(open().keys()).toEqual(['a', 'durable']);
+    const own = readFileSync(`${file}.journal`, 'utf8');
+    writeFileSync(`${file}.journal`, `${own}"text"\n[1,2]\n{"a":1}\n["x"]\n["b",`);
+    expect(open().keys()).toEqual(['a', 'durable']);
+    writeFileSync(`${file}.journal`, readFileSync(`${other}.journal`));
+    expect(open().keys()).toEqual(['a']);
   });
 });

@@ -3,6 +3,7 @@ import {
   PlacementPublisher,
   type PublisherOptions,
 } from '../../../src/controllers/publication/placement-publisher.ts';
+import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import type { Placement } from '../../../src/core/model/kind/placement.ts';
 import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
 import type { PassEnd, PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
@@ -18,6 +19,24 @@ const placement: Placement = {
   metadata: { namespace: 'team-a', name: 'web', uid: 'u1' },
   spec: {},
 };
+const page: KubeObject = {
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  kind: 'PlacementDecision',
+  metadata: {
+    namespace: 'team-a',
+    name: 'web-decision-1',
+    labels: {
+      'cluster.open-cluster-management.io/placement': 'web',
+      'cluster.open-cluster-management.io/decision-group-index': '0',
+      'cluster.open-cluster-management.io/decision-group-name': '',
+    },
+  },
+  status: { decisions: [{ clusterName: 'c1', reason: '' }] },
+};
+const deleting: Placement = {
+  ...placement,
+  metadata: { ...placement.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' },
+};
 const result = (selected: readonly string[]): ScheduleResult =>
   ({ placement, outcome: 'scheduled', selected }) as unknown as ScheduleResult;
 
@@ -30,12 +49,21 @@ describe('the publisher of a placement', () => {
   /** The result of a decision that is made during the pass. */
   let next: ScheduleResult | undefined;
   let persist: () => Promise<void>;
+  let found: Placement | undefined;
+  let mayBeReapplied: boolean;
+  let isServed: boolean;
+  let isRecalled: boolean;
+  /** Pages that were deleted, and pages that endpoints serve. */
+  let deleted: readonly KubeObject[];
+  let settled: readonly unknown[];
   let publisher: PlacementPublisher;
   const end = (how: PassEnd): readonly PlacementAction[] => [{ kind: 'end', end: how }];
 
   beforeEach(() => {
     [events, handled, newest, next] = [[], 0, result(['c1']), undefined];
     persist = () => Promise.resolve();
+    [found, mayBeReapplied, isServed, isRecalled] = [placement, false, true, false];
+    [deleted, settled, answers] = [[], [], {}];
     const parts = {
       clock: new FakeClock(),
       log: new SilentLogger(),
@@ -46,7 +74,12 @@ describe('the publisher of a placement', () => {
           return answers[event.kind] ?? [];
         },
       },
-      facts: { placement: () => placement, of: () => ({}) },
+      facts: { placement: () => found, of: () => ({}), pages: () => [page] },
+      requests: { deleteKept: (pages: readonly KubeObject[]) => Promise.resolve(void (deleted = pages)) },
+      mayBeReapplied: () => mayBeReapplied,
+      isServed: () => isServed,
+      onSettled: (_key: string, pages: readonly unknown[]) => (settled = pages),
+      recall: () => Promise.resolve(void (isRecalled = true)),
       publicationJournal: { persist: () => persist() },
       resultOf: () => newest,
       onResultHandled: () => (handled += 1),
@@ -87,5 +120,49 @@ describe('the publisher of a placement', () => {
     if (isDecidedAgain) next = result(['c2']);
     await publisher.reconcile(KEY).catch(() => undefined);
     expect(handled).toBe(want);
+  });
+
+  it.each<[string, { found: Placement | undefined; mayBeReapplied: boolean; isServed: boolean }, object]>([
+    [
+      'that left Git are deleted',
+      { found: undefined, mayBeReapplied: false, isServed: true },
+      { outcome: 'done', deleted: [page], settled: 0, events: ['gone'] },
+    ],
+    [
+      'stay while it is being deleted: others may still need them',
+      { found: deleting, mayBeReapplied: false, isServed: true },
+      { outcome: 'done', deleted: [], settled: 0, events: ['gone'] },
+    ],
+    [
+      'stay until Git applies it again',
+      { found: undefined, mayBeReapplied: true, isServed: true },
+      { outcome: 'requeue', deleted: [], settled: 0, events: [] },
+    ],
+    [
+      'are served until Git applies it again, also by a process that has just started',
+      { found: undefined, mayBeReapplied: true, isServed: false },
+      { outcome: 'requeue', deleted: [], settled: 1, events: [] },
+    ],
+  ])('the pages of a placement that is gone %s', async (_name, given, want) => {
+    ({ found, mayBeReapplied, isServed } = given);
+    answers = { gone: end({ kind: 'done' }) };
+    const outcome = await publisher.reconcile(KEY);
+    expect({ outcome: outcome.kind, deleted, settled: settled.length, events }).toEqual(want);
+    expect(handled).toBe(1);
+  });
+
+  it.each([
+    ['of this placement', {}, true],
+    [
+      'of an earlier placement of the same name',
+      { placement: { ...placement, metadata: { name: 'web', uid: 'u0' } } },
+      false,
+    ],
+    ['that was skipped', { outcome: 'skipped' }, false],
+  ])('what other processes published is loaded for a result %s', async (_name, over, want) => {
+    newest = { ...result(['c1']), ...over } as ScheduleResult;
+    answers = { reconcile: end({ kind: 'done' }) };
+    await publisher.reconcile(KEY);
+    expect(isRecalled).toBe(want);
   });
 });

@@ -111,8 +111,7 @@ export class OpenPullRequests {
     const { forge, reports, source, repositoryName } = this.#options;
     const before = this.#record(number);
     const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
-    // An approval belongs to one change, so it does not count for another plan.
-    const approvals = before.approvals.filter(({ token }) => tokens.includes(token));
+    const { approvals } = before;
     const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
     // Saved before the comment is written: if this process ends between the two, the next one still compares the merge
     // with the plan.
@@ -142,6 +141,7 @@ export class OpenPullRequests {
       text,
       signal,
     );
+    // An approval belongs to one change: it counts by its token, and ends with the plan that has this token.
     const now = this.#record(number);
     this.#save(number, {
       ...now,
