@@ -17,10 +17,11 @@ export interface YamlBudget {
 
 export const DEFAULT_YAML_BUDGET: YamlBudget = {
   fileBytes: 8 * 1024 * 1024,
-  documentBytes: 1024 * 1024,
+  // What the API server takes in one request: the CustomResourceDefinitions of Argo CD have nearly half of it.
+  documentBytes: 3 * 1024 * 1024,
   documents: 5_000,
   depth: 100,
-  nodes: 100_000,
+  nodes: 300_000,
   keysPerMapping: 10_000,
   aliases: 1_000,
   mergedKeys: 10_000,

@@ -5,7 +5,7 @@ import type { SchemaFinding } from './schema/check.ts';
 import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
 import { anyObject } from './schema/meta.ts';
 
-/** The code of the warning about a document with neither apiVersion nor kind. */
+/** The code of the warning about a document that is no mapping, or has neither apiVersion nor kind. */
 export const NOT_AN_OBJECT = 'source.not-an-object';
 
 export type ManifestFinding = SchemaFinding;
@@ -18,17 +18,15 @@ export interface CheckedManifest {
 
 /** Checks whether a value is a Kubernetes object with a kind and a shape that Berth accepts. */
 export function checkManifest(value: unknown): CheckedManifest {
+  if (!isMapping(value) && !isListOfObjects(value))
+    return skipped(`is not a Kubernetes object (got ${describeValue(value)}): skipped`);
   if (!isMapping(value))
     return rejected(
       'schema.type',
-      `got ${describeValue(value)}, expected a mapping with apiVersion, kind and metadata`,
+      `got ${describeValue(value)} with Kubernetes objects, expected one object in each document, or a List`,
     );
-  if (!Object.hasOwn(value, 'apiVersion') && !Object.hasOwn(value, 'kind')) {
-    const message = 'is not a Kubernetes object (no apiVersion, no kind): skipped';
-    return {
-      findings: [{ severity: 'warning', code: NOT_AN_OBJECT, path: [], at: 'value', message }],
-    };
-  }
+  if (!Object.hasOwn(value, 'apiVersion') && !Object.hasOwn(value, 'kind'))
+    return skipped('is not a Kubernetes object (no apiVersion, no kind): skipped');
   const object = withoutEmptyMetadata(value);
   const { apiVersion, kind } = object;
   if (typeof apiVersion !== 'string' || typeof kind !== 'string')
@@ -58,6 +56,17 @@ export function checkManifest(value: unknown): CheckedManifest {
     case 'unknown':
       return finish(object, [...checkSchema(object, anyObject), ...kindFindings(apiVersion, kind)]);
   }
+}
+
+function skipped(message: string): CheckedManifest {
+  return { findings: [{ severity: 'warning', code: NOT_AN_OBJECT, path: [], at: 'value', message }] };
+}
+
+function isListOfObjects(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value.some((one) => isMapping(one) && Object.hasOwn(one, 'apiVersion') && Object.hasOwn(one, 'kind'))
+  );
 }
 
 function finish(object: Record<string, unknown>, findings: readonly ManifestFinding[]): CheckedManifest {

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
 import { checkAuthMatchesUrl, NO_AUTH } from '../../adapters/git/repository/git-auth.ts';
-import { checkGitRef } from '../../adapters/git/repository/git-ref.ts';
+import { gitRefOfType, parseGitRef } from '../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
 import { parseGitUrl } from '../../adapters/git/repository/git-url.ts';
 import { openForge } from '../../adapters/forge/open-forge.ts';
@@ -41,7 +41,7 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
   return {
     name,
     url,
-    ref: settings.ref === undefined ? undefined : checkGitRef(gitRef(settings.ref)),
+    ref: settings.ref === undefined ? undefined : gitRef(settings.ref),
     paths,
     auth,
     caFile,
@@ -62,11 +62,18 @@ export function serveSource(settings: SourceSettings, context: SourceContext): S
   };
 }
 
+/** @throws InputError `git.bad-ref` */
 function gitRef(ref: RefSettings): GitRef {
-  if ('branch' in ref) return { type: 'branch', name: ref.branch };
-  if ('tag' in ref) return { type: 'tag', name: ref.tag };
-  if ('semver' in ref) return { type: 'semver', range: ref.semver };
-  return { type: 'commit', id: ref.commit };
+  const read = typeof ref === 'string' ? parseGitRef(ref) : typedGitRef(ref);
+  if (!('problem' in read)) return read;
+  throw new InputError(read.problem, { code: 'git.bad-ref', subject: 'Git ref' });
+}
+
+function typedGitRef(ref: Exclude<RefSettings, string>): ReturnType<typeof gitRefOfType> {
+  if ('branch' in ref) return gitRefOfType('branch', ref.branch);
+  if ('tag' in ref) return gitRefOfType('tag', ref.tag);
+  if ('semver' in ref) return gitRefOfType('semver', ref.semver);
+  return gitRefOfType('commit', ref.commit);
 }
 
 function statusTarget(
@@ -84,7 +91,8 @@ function previewOf(
   access: SourceCredentials,
 ): NonNullable<ServeSource['preview']> {
   const { account, forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses } = preview;
-  if (settings.ref !== undefined && !('branch' in settings.ref))
+  const followed = settings.ref === undefined ? undefined : gitRef(settings.ref).type;
+  if (followed === 'tag' || followed === 'semver' || followed === 'commit')
     throw new InputError('needs a source that follows a branch: pull requests are merged into branches', {
       code: 'settings.preview',
       subject: `Source ${settings.name}, preview`,

@@ -3,17 +3,27 @@ import { parseGoDuration } from '../../core/model/go-duration.ts';
 import { parseRemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import { LISTED_KIND } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import { gitRefOfType, parseGitRef } from '../../adapters/git/repository/git-ref.ts';
 import { FORGE_PROVIDERS } from '../../adapters/forge/request/forge-providers.ts';
 
 const text = z.string().min(1);
 const file = text.describe('path of a file, relative to the settings file');
 
 const ref = z.union([
-  z.strictObject({ branch: text }),
-  z.strictObject({ tag: text }),
-  z.strictObject({ semver: text }),
-  z.strictObject({ commit: text }),
+  readable(text.describe('as --ref of berth serve: main, refs/heads/main, refs/tags/v1, HEAD'), parseGitRef),
+  z.strictObject({ branch: readable(text, (name) => gitRefOfType('branch', name)) }),
+  z.strictObject({ tag: readable(text, (name) => gitRefOfType('tag', name)) }),
+  z.strictObject({ semver: readable(text, (range) => gitRefOfType('semver', range)) }),
+  z.strictObject({ commit: readable(text, (id) => gitRefOfType('commit', id)) }),
 ]);
+
+/** A text that `read` can read. Its problem gets the line and column of the text. */
+function readable(of: typeof text, read: typeof parseGitRef): typeof text {
+  return of.superRefine((value, context) => {
+    const found = read(value);
+    if ('problem' in found) context.addIssue({ code: 'custom', message: found.problem });
+  });
+}
 
 /** A Secret on the hub. Its keys are those of Flux and Argo CD; see docs/git-sources.md. */
 const secretRef = z.strictObject({ name: text, namespace: text.default(DEFAULT_NAMESPACE) });

@@ -3,6 +3,7 @@ import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.t
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { checkContent } from '../sources/manifests/check-content.ts';
+import { STAYS } from '../sources/reading/judge-commit.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { ReadFleets } from './judge-sources.ts';
 import type { PlanMemory } from './plan-memory.ts';
@@ -35,5 +36,6 @@ function newProblems(before: readonly Problem[], after: readonly Problem[]): rea
   const keyOf = ({ code, message, object, location }: Problem): string =>
     JSON.stringify([code, message, object, location?.file]);
   const known = new Set(before.map(keyOf));
-  return after.filter((problem) => !known.has(keyOf(problem)));
+  // The plan itself says which objects stay.
+  return after.filter((problem) => problem.code !== STAYS && !known.has(keyOf(problem)));
 }

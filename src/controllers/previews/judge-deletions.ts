@@ -26,7 +26,7 @@ import {
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
-import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import { allStay, type JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
 import { kindScopes, kindsWithoutHub } from './kind-scopes.ts';
 import {
@@ -37,7 +37,7 @@ import {
 import { predictDependents } from './predict-dependents.ts';
 import { type MemberHeads, readMembers } from './read-members.ts';
 
-type ReadSource = Pick<SourceContent, 'complete'> & SourceDeclaration;
+type ReadSource = Pick<SourceContent, 'complete' | 'doubtsAbout'> & SourceDeclaration;
 
 export interface DeletionContext {
   /**
@@ -86,6 +86,7 @@ export async function judgeDeletions(
   const undeclared = undeclaredMembers(known);
   const computed = await computeLosses(undeclared.filter(isPruned), returning, context);
   const kinds = await unservedKinds(head.objects, hub);
+  const doubts = (await head.doubtsAbout?.(undeclared.filter(isPruned))) ?? [];
   const plan = planPrune({
     ...known,
     losses: computed.losses ?? [],
@@ -98,7 +99,7 @@ export async function judgeDeletions(
         !possibleIdentities(object).some((id) => ofOtherSources.has(id)),
     ),
     allowEmpty: head.allowEmpty,
-    complete: head.complete,
+    complete: head.complete && doubts.length === 0,
     budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
     digest: sha256,
   });
@@ -107,8 +108,7 @@ export async function judgeDeletions(
   const gone = new Set(deleted.map(idOf));
   const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
   const nothing = { ...NO_DELETIONS, left, keptOnHub };
-  if (plan.kind === 'suspended')
-    return { ...nothing, notEvaluated: [`Source ${head.name} deletes nothing for now: ${plan.message}`] };
+  if (plan.kind === 'suspended') return { ...nothing, staying: allStay(undeclared, doubts) };
   if (plan.objects.length === 0) return nothing;
   const notEvaluated = [
     ...notesOf(head.name, memory, problem),

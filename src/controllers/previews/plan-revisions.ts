@@ -5,6 +5,7 @@ import type { Plan } from '../../core/preview/plan.ts';
 import type { KubeApi } from '../../core/ports.ts';
 import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
+import { possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { namespacedName } from '../../core/model/object-ref.ts';
 import { WorkContent } from '../../core/preview/inventory/work-content.ts';
 import { sha256 } from '../../runtime/sha256.ts';
@@ -16,7 +17,12 @@ import { findLostFiles } from './find-lost-files.ts';
 import { locateGitDir } from './locate-git-dir.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
-import { type JudgedDeletions, markHeldDeletions } from '../../core/preview/judged-deletions.ts';
+import {
+  type JudgedDeletions,
+  markHeldDeletions,
+  type StayingObject,
+  stayingText,
+} from '../../core/preview/judged-deletions.ts';
 import { judgeSources, type ReadFleets } from './judge-sources.ts';
 import type { MemberHeads } from './read-members.ts';
 import { readOwners } from './read-owners.ts';
@@ -147,6 +153,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
   const complete = withDeletions(planned.plan, deletions, {
     lostFiles,
+    fleets: [baseFleets, headFleets],
     first: [...notes, ...(input.notes ?? []), ...unread(headFleets)],
     last: [
       ...works.notEvaluated,
@@ -167,6 +174,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
 /** What a plan has in addition to the changes of its objects. */
 interface Additions {
   readonly lostFiles: Plan['lostFiles'];
+  readonly fleets: readonly [base: ReadFleets, head: ReadFleets];
   /** Notes about what was not evaluated. They come before and after those of the plan itself. */
   readonly first: readonly string[];
   readonly last: readonly string[];
@@ -175,21 +183,41 @@ interface Additions {
 function withDeletions(
   plan: Plan,
   deletions: readonly JudgedDeletions[],
-  { lostFiles, first, last }: Additions,
+  { lostFiles, fleets: [bases, heads], first, last }: Additions,
 ): Plan {
+  const staying = stayingIn(heads, deletions);
+  const leaves = staying.some(leavesWith(bases));
   return {
     ...plan,
     objects: markHeldDeletions(plan.objects, deletions),
     lostFiles,
-    hasChanges: plan.hasChanges || deletions.some(({ held }) => held !== undefined),
+    hasChanges: plan.hasChanges || leaves || deletions.some(({ held }) => held !== undefined),
     deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
     notEvaluated: [
       ...first,
       ...plan.notEvaluated,
+      ...staying.map(stayingText),
       ...last,
       ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
     ],
   };
+}
+
+/** What left Git and stays in sources that are applied. */
+function stayingIn(heads: ReadFleets, deletions: readonly JudgedDeletions[]): readonly StayingObject[] {
+  const applied = heads.filter(({ applies }) => applies);
+  return [...applied, ...deletions].flatMap((one) => one.staying ?? []);
+}
+
+/** Whether an object leaves Git with this change: the base declares it. */
+function leavesWith(bases: ReadFleets): (one: StayingObject) => boolean {
+  const left = new Set(
+    bases.flatMap(({ staying = [] }) => staying.flatMap(({ object }) => possibleIdentities(object))),
+  );
+  const declared = new Set(
+    bases.flatMap(({ objects }) => objects.flatMap(({ object }) => possibleIdentities(object))),
+  );
+  return ({ object }) => possibleIdentities(object).some((id) => declared.has(id) && !left.has(id));
 }
 
 function fleetOf(merged: MergedSources, fleets: readonly SourceDeclaration[]): PlannedFleet {

@@ -19,6 +19,9 @@ import type { DeletionLoss } from './deletion-loss.ts';
  */
 export const PRUNE_ANNOTATION = 'berth.dev/prune';
 
+/** Why nothing is deleted, if no place is known. */
+export const NOT_ALL_READ = 'not all of Git could be read';
+
 /** Kinds that are kept by default, because deleting them deletes objects of others. */
 const KEPT_BY_DEFAULT = new Set(['Namespace', 'CustomResourceDefinition']);
 
@@ -39,6 +42,8 @@ export interface PruneInput {
   readonly commit?: string | undefined;
   /** False: a file could not be read, so it is unknown which objects were removed. */
   readonly complete: boolean;
+  /** What could not be read, if known: `web.yaml cannot be read`. */
+  readonly unread?: string | undefined;
   readonly budget: RemovalBudget;
   /** Tokens of releases, in Git and by users. */
   readonly releasedTokens: readonly string[];
@@ -118,7 +123,7 @@ export function planPrune(input: PruneInput): PrunePlan {
   if (objects.length === 0) return { kind: 'prune', objects, kept };
   const names = objects.map((object) => formatRef(refOf(object))).sort();
   if (!input.complete) {
-    const message = `${objects.length} objects are not in Git, but not all of Git could be read; nothing is deleted: ${formatNameList(names)}`;
+    const message = `${objects.length} objects are not in Git, but ${input.unread ?? NOT_ALL_READ}; nothing is deleted: ${formatNameList(names)}`;
     return { kind: 'suspended', message };
   }
   const { digest, releases } = input;

@@ -4,7 +4,7 @@ import { checkAuthMatchesUrl } from '../../../src/adapters/git/repository/git-au
 import type { GitAuth } from '../../../src/adapters/git/repository/git-auth.ts';
 import { gitEnvironment } from '../../../src/adapters/git/program/git-environment.ts';
 import { gitFailure } from '../../../src/adapters/git/repository/git-failure.ts';
-import { checkGitRef, selectSemverTag } from '../../../src/adapters/git/repository/git-ref.ts';
+import { checkGitRef, parseGitRef, selectSemverTag } from '../../../src/adapters/git/repository/git-ref.ts';
 import { parseGitUrl } from '../../../src/adapters/git/repository/git-url.ts';
 import { splitSafeEntries } from '../../../src/adapters/git/repository/tree-safety.ts';
 
@@ -65,6 +65,45 @@ describe('Git URLs', () => {
 });
 
 describe('Git refs', () => {
+  const id = 'a1'.repeat(20);
+  it.each([
+    ['main', { type: 'branch', name: 'main' }],
+    ['release/1.2', { type: 'branch', name: 'release/1.2' }],
+    ['refs/heads/main', { type: 'branch', name: 'main' }],
+    ['branch:refs/heads/main', { type: 'branch', name: 'main' }],
+    ['branch:v1', { type: 'branch', name: 'v1' }],
+    ['refs/tags/v1.0.0', { type: 'tag', name: 'v1.0.0' }],
+    ['tag:v1.0.0', { type: 'tag', name: 'v1.0.0' }],
+    ['tag:refs/tags/v1.0.0', { type: 'tag', name: 'v1.0.0' }],
+    ['HEAD', { type: 'head' }],
+    [id, { type: 'commit', id }],
+    [`commit:${id}`, { type: 'commit', id }],
+    ['b2'.repeat(32), { type: 'commit', id: 'b2'.repeat(32) }],
+    ['semver:^1.2', { type: 'semver', range: '^1.2' }],
+    // A branch may have such a name.
+    ['a1b2c3d', { type: 'branch', name: 'a1b2c3d' }],
+  ])('%s is read as CI services and users write it', (text, want) => {
+    expect(parseGitRef(text)).toEqual(want);
+  });
+
+  it.each([
+    ['branch:refs/tags/v1', 'got "refs/tags/v1", expected a branch: it is a tag'],
+    ['tag:refs/heads/main', 'got "refs/heads/main", expected a tag: it is a branch'],
+    [`branch:${id}`, `got "${id}", expected a branch: it is the id of a commit`],
+    [
+      'refs/pull/7/merge',
+      'got "refs/pull/7/merge", expected a branch or a tag: refs/heads/NAME or refs/tags/NAME',
+    ],
+    ['commit:a1b2c3d', 'got "a1b2c3d", expected a full commit id of 40 or 64 hexadecimal digits'],
+    ['semver:x y', 'got "x y", expected a semantic version range such as ^1.2 or >=1.0 <2'],
+    ['', 'got "", expected the plain name of a branch, such as main or release/1.2'],
+    ['tag:', 'got "", expected the plain name of a tag, such as main or release/1.2'],
+    ['refs/heads/', 'got "", expected the plain name of a branch, such as main or release/1.2'],
+    ['main~1', 'got "main~1", expected the plain name of a branch, such as main or release/1.2'],
+  ])('%j is refused with what is expected', (text, problem) => {
+    expect(parseGitRef(text)).toEqual({ problem });
+  });
+
   it.each(['main', 'release/1.2', 'feature/#12', 'ü'])('takes branch %s', (name) => {
     expect(checkGitRef({ type: 'branch', name })).toEqual({ type: 'branch', name });
   });

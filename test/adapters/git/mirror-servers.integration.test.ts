@@ -272,6 +272,19 @@ describe.each(IMPLEMENTATIONS)('fetching with %s', (_name, make) => {
     await expect(mirror.fetch(ref)).rejects.toMatchObject({ name: 'InputError', code: 'git.ref-not-found' });
   });
 
+  it('says what to write for a tag or a short commit id in the place of a branch', async () => {
+    const { mirror } = await start();
+    const commit = fixture.commit({ 'tagged.yaml': 'x' });
+    fixture.git('tag', 'v7');
+    const hintFor = (name: string) =>
+      mirror.fetch({ type: 'branch', name }).then(
+        () => 'was fetched',
+        (error: { readonly hint?: string }) => error.hint,
+      );
+    expect(await hintFor('v7')).toMatch(/tag:(?:v7|NAME)/);
+    expect(await hintFor(commit.slice(0, 8))).toMatch(/commit:ID with (?:the|its) full id/);
+  });
+
   it('says so for wrong or missing credentials', async () => {
     const { server } = await start({ credentials: { username: 'bot', password: 'right' } });
     await expect(mirror?.fetch({ type: 'head' })).rejects.toMatchObject({

@@ -170,7 +170,19 @@ describe('reporting problems', () => {
     [
       'a document that is a list',
       '- a\n',
-      ['1:1 error schema.type got a list, expected a mapping with apiVersion, kind and metadata'],
+      ['1:1 warning source.not-an-object is not a Kubernetes object (got a list): skipped'],
+    ],
+    [
+      'a document that is a text',
+      'to do\n',
+      ['1:1 warning source.not-an-object is not a Kubernetes object (got string "to do"): skipped'],
+    ],
+    [
+      'a list of objects',
+      '- {apiVersion: v1, kind: ConfigMap, metadata: {name: a}}\n',
+      [
+        '1:1 error schema.type got a list with Kubernetes objects, expected one object in each document, or a List',
+      ],
     ],
     [
       'what is no Kubernetes object',

@@ -106,6 +106,27 @@ describe('the settings file', () => {
       one('    paths: fleet\n'),
       /sources\[0\]\.paths: .*array.*sources\.yaml:4:12/,
     ],
+    [
+      'a ref that git could misread',
+      one('    ref: {branch: --upload-pack=x}\n'),
+      /\.ref\.branch: got "--upload-pack=x", expected the plain name.*sources\.yaml:4:19/,
+    ],
+    [
+      'a tag in the place of a branch',
+      one('    ref: {branch: refs/tags/v1}\n'),
+      /\.ref\.branch: got "refs\/tags\/v1", expected a branch: it is a tag.*sources\.yaml:4:19/,
+    ],
+    [
+      'a short id',
+      one('    ref: {commit: a1b2c3d}\n'),
+      /\.ref\.commit: got "a1b2c3d", expected a full commit id.*sources\.yaml:4:19/,
+    ],
+    ['a range that is none', one('    ref: {semver: x y}\n'), /\.ref\.semver: got "x y".*sources\.yaml:4:19/],
+    [
+      'a ref of a pull request',
+      one('    ref: refs/pull/7/merge\n'),
+      /\.ref: got "refs\/pull\/7\/merge", expected a branch or a tag.*sources\.yaml:4:10/,
+    ],
     ['a ref of two kinds', one('    ref: {branch: a, tag: b}\n'), /sources\[0\]\.ref.*sources\.yaml:4:/],
     [
       'half of some credentials',
@@ -149,6 +170,21 @@ describe('the settings file', () => {
     });
   });
 
+  it.each([
+    ['refs/heads/main', { type: 'branch', name: 'main' }],
+    ['{branch: refs/heads/main}', { type: 'branch', name: 'main' }],
+    ['HEAD', { type: 'head' }],
+    ['{branch: HEAD}', { type: 'head' }],
+    ['refs/tags/v1', { type: 'tag', name: 'v1' }],
+    ['{tag: refs/tags/v1}', { type: 'tag', name: 'v1' }],
+    [`"${'0'.repeat(40)}"`, { type: 'commit', id: '0'.repeat(40) }],
+    ['main', { type: 'branch', name: 'main' }],
+  ])('takes ref: %s', async (ref, want) => {
+    const [settings] = await read(one(`    ref: ${ref}\n`));
+    if (settings === undefined) throw new Error('nothing was read');
+    expect(serveSource(settings, context).ref).toEqual(want);
+  });
+
   it('lets deletions count by themselves', async () => {
     for (const none of ['0', '0s'])
       expect(await read(one(`    deletionWindow: ${none}\n`))).toMatchObject([{ deletionWindow: 0 }]);
@@ -160,7 +196,6 @@ describe('the settings file', () => {
       one('    credentials: {sshKeyFile: a, knownHostsFile: b}\n'),
       'git.auth-mismatch',
     ],
-    ['a ref that git could misread', one('    ref: {branch: --upload-pack=x}\n'), 'git.bad-ref'],
     ['credentials in the URL', 'sources:\n  - {name: a, url: "https://u:p@h/x"}\n', 'git.bad-url'],
     ['a status without a token', one('    commitStatus: {provider: github}\n'), 'settings.commit-status'],
     [

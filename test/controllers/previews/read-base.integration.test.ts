@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
-import { readBase } from '../../../src/controllers/previews/source-readings.ts';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
 import { SourceReader } from '../../../src/controllers/sources/reading/source-reader.ts';
 import { eachWithRepository } from '../../adapters/git/each-with-repository.ts';
@@ -18,7 +17,7 @@ describe('the base of a plan', () => {
   const first = () =>
     fixture.commit({ 'a.yaml': configMap('a'), 'b.yaml': configMap('b'), 'c.yaml': configMap('c') });
   const read = (commit: string, from = repository) =>
-    readBase(new SourceReader(from, { keepLastGood: true }), commit);
+    new SourceReader(from, { keepLastGood: true }).read(commit);
 
   it('is the commit itself where every file can be read', async () => {
     first();

@@ -86,6 +86,35 @@ describe('planPrune', () => {
     expect(planPrune(input({ wanted: wanting(...members.slice(2)), heldLosses })).kind).toBe('prune');
   });
 
+  it('holds as long as one of several objects that would lose something is there', () => {
+    const wanted = wanting(...members.slice(1));
+    const lossOf = (holder: string) => ({
+      ...{ holder, identity: holder, by: ['ConfigMap team-a/c0'], what: 'clusters' as const },
+      ...{ count: 3, of: 3, clusters: ['a', 'b', 'c'], budget: undefined, heldFor: undefined },
+    });
+    const [web, api] = ['Placement team-a/web', 'Placement team-a/api'];
+    const held = planPrune(input({ wanted, losses: [web, api].map((name) => lossOf(name)) }));
+    if (held.kind !== 'held') throw new Error(held.kind);
+    const { token, message, holders = [] } = held;
+    expect(holders).toHaveLength(2);
+    const later = (...present: string[]) =>
+      planPrune(input({ wanted, heldLosses: { token, message, holders }, holders: present })).kind;
+    expect([later(web), later(api)]).toEqual(['held', 'held']);
+    expect(later('Placement team-a/other')).toBe('prune');
+  });
+
+  it('names what could not be read', () => {
+    const wanted = wanting(...members.slice(1));
+    const message = (over: object) => {
+      const plan = planPrune(input({ wanted, complete: false, ...over }));
+      return plan.kind === 'suspended' ? plan.message : plan.kind;
+    };
+    expect(message({ unread: 'web.yaml cannot be read' })).toBe(
+      '1 objects are not in Git, but web.yaml cannot be read; nothing is deleted: ConfigMap team-a/c0',
+    );
+    expect(message({})).toContain('but not all of Git could be read; nothing is deleted');
+  });
+
   it('does not care for the version in Git', () => {
     const moved = { ...members[0]!, apiVersion: 'v2' };
     expect(planPrune(input({ members: [members[0]!], wanted: wanting(moved) }))).toMatchObject({

@@ -6,7 +6,7 @@ import { BerthError, InputError, TransientError, errorText } from '../../../core
 import { PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
 import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
 import { resolveGitDir } from '../repository/git-dir.ts';
-import { checkGitRef, formatGitRef, selectSemverTag } from '../repository/git-ref.ts';
+import { checkGitRef, formatGitRef, otherKindsHint, selectSemverTag } from '../repository/git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from '../repository/git-repository.ts';
 import { parseGitUrl } from '../repository/git-url.ts';
 import { needsGitProgram } from '../program/git-program.ts';
@@ -251,6 +251,7 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
       return new InputError(`the remote does not have ${formatGitRef(ref)}`, {
         code: 'git.ref-not-found',
         subject,
+        hint: otherKindsHint(ref),
         cause: error,
       });
     if (error instanceof git.Errors.HttpError) {

@@ -5,7 +5,7 @@ import { PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
 import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { GitProgramRepository } from './git-program-repository.ts';
-import { checkGitRef, refspecsOf } from '../repository/git-ref.ts';
+import { checkGitRef, formatGitRef, missingBranchHint, refspecsOf } from '../repository/git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from '../repository/git-repository.ts';
 import { parseGitUrl } from '../repository/git-url.ts';
 import type { GitUrl } from '../repository/git-url.ts';
@@ -97,12 +97,28 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     }
     const refspecs = refspecsOf(ref);
     await this.#fetchWithoutNameConflicts(refspecs, options).catch(async (error: unknown) => {
+      if (!(error instanceof InputError) || error.code !== 'git.ref-not-found') throw error;
+      if (ref.type === 'branch') throw await this.#missingBranch(ref, error);
       // Servers may refuse to send a commit by its id: fetch all branches and tags instead.
-      if (ref.type !== 'commit' || !(error instanceof InputError) || error.code !== 'git.ref-not-found')
-        throw error;
+      if (ref.type !== 'commit') throw error;
       await this.#fetchRefspecs(['+refs/heads/*:refs/heads/*', '+refs/tags/*:refs/tags/*'], options);
     });
     return this.resolve(ref);
+  }
+
+  /** The same error, with what to write instead. */
+  async #missingBranch(ref: GitRef & { readonly type: 'branch' }, error: InputError): Promise<InputError> {
+    const listed = await runGit({
+      args: ['ls-remote', '--end-of-options', this.#url.text, `refs/tags/${ref.name}`],
+      environment: await this.#fetchEnvironment(),
+      cwd: this.gitDir,
+      subject: error.subject,
+      timeoutMs: this.#options.fetchTimeoutMs ?? DEFAULT_FETCH_TIMEOUT_MS,
+    });
+    const hint = missingBranchHint(ref, listed.ok && listed.stdout.trim() !== '');
+    if (hint === undefined) return error;
+    const { code, subject, cause } = error;
+    return new InputError(`the remote has no ${formatGitRef(ref)}`, { code, subject, hint, cause });
   }
 
   /** Fetches the refspecs. If an old ref `release` blocks a new ref `release/1.2`, or the reverse, deletes all fetched refs first. */

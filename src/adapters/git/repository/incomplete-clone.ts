@@ -8,7 +8,7 @@ export const WHOLE_HISTORY =
 
 /** @throws InputError `git.shallow`, always */
 export function refuseShallow(subject: string, missing: string): never {
-  throw new InputError(`this clone is shallow and may not contain ${missing}`, {
+  throw new InputError(`this clone is shallow and may not hold ${missing}`, {
     code: 'git.shallow',
     subject,
     hint: WHOLE_HISTORY,

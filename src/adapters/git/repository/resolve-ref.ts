@@ -1,5 +1,5 @@
 import { InputError } from '../../../core/errors.ts';
-import { checkGitRef, formatGitRef, selectSemverTag } from './git-ref.ts';
+import { checkGitRef, formatGitRef, missingBranchHint, selectSemverTag } from './git-ref.ts';
 import type { GitRef } from './git-repository.ts';
 
 /** The part of a repository that is needed to resolve refs. */
@@ -21,7 +21,10 @@ export async function resolveGitRef(ref: GitRef, reader: RefReader): Promise<str
     case 'head':
       return (await reader.commitOf('refs/berth/head')) ?? required('HEAD');
     case 'branch':
-      return required(`refs/heads/${ref.name}`);
+      return (
+        (await reader.commitOf(`refs/heads/${ref.name}`)) ??
+        refuseRef(formatGitRef(ref), missingBranchHint(ref, (await reader.tagNames()).includes(ref.name)))
+      );
     case 'commit':
       return required(ref.id);
     case 'tag':
@@ -49,9 +52,10 @@ export function checkRevision(revision: string): void {
   if (revision === '' || revision.startsWith('-') || /[\0\n]/.test(revision)) refuseRef(revision);
 }
 
-export function refuseRef(subject: string): never {
+export function refuseRef(subject: string, hint?: string): never {
   throw new InputError('not found in the repository, expected an existing branch, tag or commit', {
     code: 'git.ref-not-found',
     subject: `Git ref ${subject}`,
+    hint,
   });
 }

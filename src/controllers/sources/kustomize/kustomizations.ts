@@ -6,7 +6,8 @@ import type { KustomizationGraph, Reference } from './kustomization-graph.ts';
 import { missingReference, findRemoteReferences } from './remote-references.ts';
 import { readContents, TreeIndex } from './kustomize-tree.ts';
 import type { KustomizeTree } from './kustomize-tree.ts';
-import { refusedFile } from '../manifests/read-content.ts';
+import { KUSTOMIZE, refusedFile } from '../manifests/read-content.ts';
+import { folderOf } from '../manifests/special-folders.ts';
 
 const MAX_FILES = 2_000;
 /** Limit of all input files together, which are in memory and in the temporary folder. */
@@ -24,17 +25,17 @@ export class KustomizeRenderer {
    * file.
    * @throws TransientError when rendering could not be tried
    */
-  async render(tree: KustomizeTree): Promise<ReadonlyMap<string, ParsedFile>> {
+  async render(tree: KustomizeTree): Promise<ReadonlyMap<string, RenderedFile>> {
     if (tree.kustomizations.size === 0) return new Map();
     const graph = await this.#graphs.read(tree);
     const index = new TreeIndex(tree.versions.keys());
-    const results = new Map<string, ParsedFile>();
+    const results = new Map<string, RenderedFile>();
     const kept = new Map<string, Rendered>();
     for (const folder of graph.roots) {
       const file = tree.kustomizations.get(folder) ?? '';
       const job = jobOf(folder, file, graph, { tree, index });
       if ('problems' in job) {
-        results.set(file, job);
+        results.set(file, { ...job, inputFolders: [folder] });
         continue;
       }
       const identity = job.inputs.map((input) => `${input} ${tree.versions.get(input) ?? ''}`).join('\n');
@@ -44,11 +45,16 @@ export class KustomizeRenderer {
           ? { parsed: known.parsed, isCacheable: true }
           : await renderOne(job, { tree, index });
       if (isCacheable) kept.set(file, { inputs: identity, parsed });
-      results.set(file, parsed);
+      results.set(file, { ...parsed, inputFolders: job.folders });
     }
     this.#rendered = kept;
     return results;
   }
+}
+
+export interface RenderedFile extends ParsedFile {
+  /** The folder of the kustomization, those of its bases, and everything that they refer to. */
+  readonly inputFolders: readonly string[];
 }
 
 interface Rendered {
@@ -93,7 +99,7 @@ function jobOf(
     for (const input of index.below(name))
       if (inputs.add(input).size > MAX_FILES)
         return refusedFile(file, {
-          code: 'source.kustomize',
+          code: KUSTOMIZE,
           message: `kustomization over more than ${MAX_FILES} files, which is the limit`,
         });
   return { folder, file, folders, named: folders.flatMap(namedIn), inputs: [...inputs] };
@@ -114,7 +120,7 @@ async function renderOne(
   if (files === undefined)
     return cacheable(
       refusedFile(file, {
-        code: 'source.kustomize',
+        code: KUSTOMIZE,
         message: `kustomization over more than ${MAX_INPUT_BYTES} bytes in its folders, which is the limit`,
       }),
     );
@@ -132,9 +138,29 @@ async function renderOne(
       }),
     };
   const message = `kustomize failed: ${result.message}`;
+  if (UNSUPPORTED.test(result.message)) return cacheable(unsupported(file, message));
   return {
     isCacheable: result.reason === 'failed',
-    parsed: refusedFile(file, { code: 'source.kustomize', message, hint: withheld(job, files, tree) }),
+    parsed: refusedFile(file, { code: KUSTOMIZE, message, hint: withheld(job, files, tree) }),
+  };
+}
+
+/** How kustomize says that a kustomization needs plugins or Helm. */
+const UNSUPPORTED = /external plugins disabled|must specify --enable-(?:helm|exec|alpha-plugins)/;
+
+function unsupported(file: string, message: string): ParsedFile {
+  const folder = folderOf(file);
+  return {
+    manifests: [],
+    problems: [
+      {
+        severity: 'warning',
+        code: KUSTOMIZE,
+        message,
+        hint: `Berth runs no plugins and no Helm: commit the rendered output, or leave the folder out with the path "!${folder === '' ? '**' : folder}"`,
+        location: { file, line: 1, column: 1 },
+      },
+    ],
   };
 }
 

@@ -3,6 +3,9 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
 import { leavesOut, type Problem } from '../../../core/model/problem.ts';
 
+/** The code of the problem of a kustomization that cannot be rendered. */
+export const KUSTOMIZE = 'source.kustomize';
+
 /** First line of a Git LFS pointer file. */
 const LFS_POINTER = Buffer.from('version https://git-lfs.github.com/spec/v1', 'latin1');
 
@@ -19,7 +22,32 @@ export function readContent(file: string, bytes: Buffer): ParsedFile {
       code: 'source.encoding',
       message: 'got bytes that are not UTF-8, expected UTF-8 text',
     });
-  return parseManifests({ file, text: bytes.toString('utf8') });
+  const text = bytes.toString('utf8');
+  return withoutForeignErrors(file, text, parseManifests({ file, text }));
+}
+
+/**
+ * Notes, configurations with tags or comments of their own, and templates are no manifests: that they cannot be read is a
+ * warning.
+ */
+function withoutForeignErrors(file: string, text: string, parsed: ParsedFile): ParsedFile {
+  const errors = parsed.problems.filter(({ severity }) => severity === 'error');
+  const mayBeForeign = parsed.manifests.length === 0 && errors.length > 0 && errors.every(isUnread);
+  if (!mayBeForeign || looksLikeManifest(text)) return parsed;
+  const problems = parsed.problems.map((one): Problem => {
+    if (!isUnread(one)) return one;
+    const hint = one.hint ?? `if it is no manifest, leave it out with the path "!${file}"`;
+    return { ...one, severity: 'warning', hint };
+  });
+  return { manifests: [], problems };
+}
+
+/** A template has a field or an action in the place of a value or of a line. */
+const TEMPLATE = /^[ \t]*(?:-[ \t]+)?\{\{|:[ \t]+\{\{/m;
+
+function looksLikeManifest(text: string): boolean {
+  const hasField = (name: string): boolean => new RegExp(`^[\\s{,"'-]*${name}["']?[ \\t]*:`, 'm').test(text);
+  return hasField('apiVersion') && hasField('kind') && !TEMPLATE.test(text);
 }
 
 export function tooLargeFile(file: string, sizeBytes: number, maxBytes: number): ParsedFile {
@@ -34,6 +62,17 @@ export function refusedFile(file: string, problem: Pick<Problem, 'code' | 'messa
   };
 }
 
-export function hasErrors(parsed: ParsedFile): boolean {
-  return parsed.problems.some(leavesOut);
+/** Whether a part of the file is unknown, so that an object may be in it without being seen. */
+export function isUnreadable({ problems }: ParsedFile): boolean {
+  return problems.some((one) => leavesOut(one) || isUnread(one));
+}
+
+/** Turns the warnings about what cannot be read into errors: there were objects in it before. */
+export function escalateUnread(problems: readonly Problem[]): readonly Problem[] {
+  return problems.map((one) => (isUnread(one) ? { ...one, severity: 'error' } : one));
+}
+
+/** Whether it is about a text that cannot be parsed, or a kustomization that cannot be rendered. */
+function isUnread({ code }: Problem): boolean {
+  return code.startsWith('yaml.') || code === KUSTOMIZE;
 }

@@ -1,6 +1,14 @@
 import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Problem } from '../../../core/model/problem.ts';
+
+/** An object that is not seen in a commit, and may be in it nevertheless. */
+export interface Doubt {
+  readonly object: KubeObject;
+  /** `ansible/deploy.yml cannot be read`. */
+  readonly because: string;
+}
 
 /** The objects and problems of one commit or one folder. */
 export interface SourceContent {
@@ -19,6 +27,15 @@ export interface SourceContent {
    * missing object was not necessarily removed. An incomplete fleet must not cause pruning.
    */
   readonly complete: boolean;
+  /** The places that cannot be read. Absent: none. */
+  readonly unreadable?: readonly string[] | undefined;
+  /** The objects that left Git and stay, because they may be in such a place. They are among `objects`. Absent: none. */
+  readonly staying?: readonly Doubt[] | undefined;
+  /**
+   * Which of other objects that the source does not declare may be in such a place. Absent: none.
+   * @throws BerthError when the repository cannot be read
+   */
+  readonly doubtsAbout?: ((objects: readonly KubeObject[]) => Promise<readonly Doubt[]>) | undefined;
   /**
    * The text of a file as it was read, for messages with positions; undefined if it no longer
    * exists.

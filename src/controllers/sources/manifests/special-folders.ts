@@ -4,6 +4,9 @@ import type { Problem } from '../../../core/model/problem.ts';
 const KUSTOMIZATION = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
 const CHART = /(?:^|\/)Chart\.yaml$/;
 
+/** The code of the problem of a Helm chart. */
+export const HELM_CHART = 'source.helm-chart';
+
 /** Folders whose files are not manifests on their own. */
 export interface SpecialFolders {
   /** The folder of each kustomization ('' for the root), and its kustomization file. */
@@ -47,7 +50,7 @@ function chartProblem(file: string): Problem {
   const folder = folderOf(file);
   return {
     severity: 'error',
-    code: 'source.helm-chart',
+    code: HELM_CHART,
     message: 'got a Helm chart, which Berth does not render',
     hint: `commit the output of \`helm template\`, or exclude it with the path "!${folder === '' ? '**' : folder}"`,
     location: { file, line: 1, column: 1 },

@@ -1,5 +1,6 @@
 import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { SourceContent } from '../manifests/source-content.ts';
 import type { SyncProblem } from './sync-problem.ts';
 import type { UnlistedKind } from './unlisted-kind.ts';
 
@@ -7,6 +8,8 @@ import type { UnlistedKind } from './unlisted-kind.ts';
 export interface SyncInput {
   readonly objects: readonly SourceObject[];
   readonly complete: boolean;
+  /** See `SourceContent`. */
+  readonly doubtsAbout?: SourceContent['doubtsAbout'];
   /** The commit, which may contain releases; absent for a plain folder. */
   readonly commit?: CommitInfo | undefined;
 }

@@ -10,6 +10,7 @@ import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-reco
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
 import {
   countedMembers,
+  NOT_ALL_READ,
   objectsToPrune,
   planPrune,
   type PruneInput,
@@ -51,14 +52,18 @@ export async function pruneHub(
   const memory = { ...pruneMemoryOf(parts, state), membersBefore };
   const known = pruneInputOf(parts, input.objects, memory, state);
   const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined, waits: false };
-  const losses = await lossesOf(parts, input.complete ? objectsToPrune(known) : []);
+  const unread = await unreadBehind(parts, input, objectsToPrune(known));
+  if (typeof unread === 'object') return { ...nothing, problems: [unread] };
+  const complete = unread === undefined;
+  const losses = await lossesOf(parts, complete ? objectsToPrune(known) : []);
   if ('problem' in losses) return { ...nothing, problems: [losses.problem] };
   const plan = planPrune({
     ...parts,
     ...known,
     ...losses,
     arrives,
-    complete: input.complete,
+    complete,
+    unread,
     commit: input.commit?.id,
     notServed,
   });
@@ -69,7 +74,7 @@ export async function pruneHub(
       problems: [{ object: `source ${parts.source}`, message, location: undefined, retry: false }],
     };
   }
-  const isKnown = input.complete && notServed.length === 0;
+  const isKnown = complete && notServed.length === 0;
   const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
   const leaving = [...plan.objects, ...restored].map((object) => objectIdentity(refOf(object)));
   const isForLosses = plan.kind === 'held' && plan.holders !== undefined;
@@ -88,6 +93,22 @@ export async function pruneHub(
     deleted: [...prunedRestored.deleted, ...outcome.deleted],
     problems: [...prunedRestored.problems, ...outcome.problems],
   };
+}
+
+/** What of Git cannot be read, so that the objects may be there; undefined if they left Git for sure. */
+async function unreadBehind(
+  { source }: Pick<PruneParts, 'source'>,
+  { complete, doubtsAbout }: SyncInput,
+  objects: readonly KubeObject[],
+): Promise<string | undefined | SyncProblem> {
+  try {
+    const [doubt] = (await doubtsAbout?.(objects)) ?? [];
+    return doubt?.because ?? (complete ? undefined : NOT_ALL_READ);
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const message = `whether ${objects.length} objects left Git cannot be read, so nothing is deleted: ${errorText(error)}`;
+    return { object: `source ${source}`, message, location: undefined, retry: true };
+  }
 }
 
 /** Whether other sources may still delete the objects that would lose something. */

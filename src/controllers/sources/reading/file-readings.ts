@@ -14,6 +14,8 @@ import { refusedFile, tooLargeFile } from '../manifests/read-content.ts';
 /** A file of a commit. */
 export interface FileVersionReading extends FileReading {
   readonly id: string;
+  /** Of a kustomization: the folders with everything that it is rendered from. */
+  readonly inputFolders?: readonly string[] | undefined;
 }
 
 export interface FileReadingTools {

@@ -1,10 +1,11 @@
 import type { FileVersion, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { MANIFESTS_ANNOTATION } from '../../../core/work/manifests/inline-manifests.ts';
 import { type FileReading, fileReading, objectKey } from '../manifests/assemble-objects.ts';
 import { type FileVersionReading, readFiles } from './file-readings.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
-import { hasErrors } from '../manifests/read-content.ts';
+import { isUnreadable } from '../manifests/read-content.ts';
 
 export interface LastGoodReading {
   readonly parsed: ParsedFile;
@@ -32,7 +33,7 @@ export async function lastGoodReadings(
 ): Promise<ReadonlyMap<string, LastGoodReading>> {
   const found = new Map<string, LastGoodReading>();
   await walkBack(repository, { paths, ...history }, (path, version) => {
-    if (hasErrors(version.parsed)) return false;
+    if (isUnreadable(version.parsed)) return false;
     found.set(path, version);
     return true;
   });
@@ -44,7 +45,7 @@ export async function goodReadings(
   repository: GitRepository,
   { readings, ...history }: History & { readonly readings: ReadonlyMap<string, FileVersionReading> },
 ): Promise<ReadonlyMap<string, FileReading>> {
-  const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && hasErrors(parsed));
+  const broken = [...readings].filter(([, { id, parsed }]) => id !== '' && isUnreadable(parsed));
   if (broken.length === 0) return new Map();
   const found = await lastGoodReadings(repository, { paths: broken.map(([path]) => path), ...history });
   return new Map(
@@ -83,6 +84,20 @@ export async function lastDeclaredObjects(
     return wanted.every((object) => found.has(objectKey(object)));
   });
   return objects.map((object) => found.get(objectKey(object)) ?? object);
+}
+
+/** Identities of the objects that earlier versions of files declared. */
+export async function declaredBefore(
+  repository: GitRepository,
+  { paths, ...history }: History & { readonly paths: readonly string[] },
+): Promise<ReadonlySet<string>> {
+  const declared = new Set<string>();
+  await walkBack(repository, { paths, ...history }, (_path, { parsed }) => {
+    for (const { object } of parsed.manifests)
+      for (const identity of possibleIdentities(object)) declared.add(identity);
+    return false;
+  });
+  return declared;
 }
 
 /** The manifest, located in an earlier commit than the one being read. */

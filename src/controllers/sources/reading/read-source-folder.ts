@@ -14,7 +14,7 @@ import type { ManifestSelector } from '../manifests/manifest-selection.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { problemsByFile, splitSafeEntries } from '../../../adapters/git/repository/tree-safety.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import { hasErrors, readContent, tooLargeFile } from '../manifests/read-content.ts';
+import { isUnreadable, readContent, tooLargeFile } from '../manifests/read-content.ts';
 
 export interface FolderOptions {
   /** Globs relative to the folder. */
@@ -76,7 +76,7 @@ export async function readSourceFolder(root: string, options: FolderOptions = {}
     complete:
       assembled.complete &&
       !problems.some(({ severity }) => severity === 'error') &&
-      !readings.some(({ parsed }) => hasErrors(parsed)),
+      !readings.some(({ parsed }) => isUnreadable(parsed)),
     textOf: (file) => readFile(path.resolve(options.cwd ?? '', file), 'utf8').catch(() => undefined),
   };
 }

@@ -4,10 +4,8 @@ import type {
   TreeChange,
   TreeEntry,
 } from '../../../adapters/git/repository/git-repository.ts';
-import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
-import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../../core/model/problem.ts';
-import { assembleObjects, fileReading, type FileReading, objectKey } from '../manifests/assemble-objects.ts';
+import { BerthError } from '../../../core/errors.ts';
+import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
 import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
 import {
   problemsByFile,
@@ -27,18 +25,20 @@ import {
   type SourceContent,
   type ManifestLimits,
 } from '../manifests/source-content.ts';
-import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
+import { KustomizeRenderer, type RenderedFile } from '../kustomize/kustomizations.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
-import { goodReadings, lastDeclaredObjects, locatedAtCommit } from './last-good.ts';
-import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
-import {
-  escalateUnreadablePlaces,
-  manifestSelector,
-  type ManifestSelector,
-} from '../manifests/manifest-selection.ts';
+import { findBlindSpots } from './blind-spots.ts';
+import type { EarlierCommits } from './doubts.ts';
+import { goodReadings } from './last-good.ts';
+import { type AssembledCommit, findOddFiles, judgeCommit, type JudgedCommit } from './judge-commit.ts';
+import { manifestSelector, type ManifestSelector } from '../manifests/manifest-selection.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
-import { hasErrors } from '../manifests/read-content.ts';
+
+/** How far the history is read if no complete commit is recorded. */
+const MAX_EARLIER_COMMITS = 50;
+/** In more files names are not searched. */
+const MAX_TEXTS = 2_000;
 
 /** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
@@ -48,7 +48,7 @@ export class SourceReader {
   readonly #keepLastGood: boolean;
   readonly #options: SourceReaderOptions;
   readonly #ambient: Readonly<Record<string, string | undefined>>;
-  readonly #kustomize = new KustomizeRenderer();
+  #kustomize = new KustomizeRenderer();
   #memory: ReadCommit | undefined;
   /** The last commit in which every file could be read. */
   #lastComplete: SourceContent | undefined;
@@ -106,8 +106,8 @@ export class SourceReader {
     await this.#readFiles(unread, readings);
     if (unread.length > 0) this.#settleCache(readings);
     if (kustomizations.size > 0)
-      for (const [path, parsed] of await this.#renderKustomizations(entries))
-        readings.set(path, { id: '', ...fileReading(parsed) });
+      for (const [path, { inputFolders, ...parsed }] of await this.#renderKustomizations(entries))
+        readings.set(path, { id: '', inputFolders, ...fileReading(parsed) });
     this.#memory = { ...listing, readings, plain: undefined };
     const content = await this.#assemble(info, selection, readings);
     const isPlain = content.complete && content.problems.length === 0 && kustomizations.size === 0;
@@ -178,86 +178,88 @@ export class SourceReader {
     selection: ManifestSelection,
     readings: ReadonlyMap<string, FileVersionReading>,
   ): Promise<SourceContent> {
-    const inOrder: FileReading[] = [];
     const last = { readings: this.#keepLastGood ? readings : new Map<string, FileVersionReading>() };
     const good = await goodReadings(this.#repository, { ...last, commit: info.id, limits: this.#limits });
-    let complete = !selection.problems.some(({ severity }) => severity === 'error');
-    for (const path of selection.paths) {
-      const reading = readings.get(path);
-      if (reading === undefined) continue;
-      const broken = hasErrors(reading.parsed);
-      complete &&= !broken;
-      inOrder.push(good.get(path) ?? reading);
-    }
-    const { objects, problems: found, complete: filled } = assembleObjects(inOrder, '');
-    const problems = await this.#documentsInThePlaceOfObjects(found, objects, info.id);
-    complete &&= problems === found;
-    const refusals = await this.#linksInThePlaceOfFiles(selection.problems, info.id);
-    complete &&= filled && refusals === selection.problems;
-    const content: SourceContent = {
-      commit: info,
-      objects: complete || !this.#keepLastGood ? objects : await this.#withVanished(objects, info.id),
-      problems: [...refusals, ...problems.map((problem) => atCommit(problem, info.id))],
-      files: selection.paths.length,
-      complete,
-      textOf: (file, commit) => this.#textOf(file, commit ?? info.id),
+    const inOrder = selection.paths.flatMap((path) => good.get(path) ?? readings.get(path) ?? []);
+    const spots = findBlindSpots({ selection, readings, good });
+    const read = { info, selection, readings, spots, ...assembleObjects(inOrder, '') };
+    const { objects, problems: found } = read;
+    const plain: JudgedCommit = {
+      objects,
+      problems: found,
+      refusals: selection.problems,
+      complete: read.complete && spots.length === 0,
     };
-    if (complete) {
-      this.#lastComplete = content;
+    const isClear = plain.complete && selection.problems.length === 0 && findOddFiles(found).size === 0;
+    const judged = isClear || !this.#keepLastGood ? plain : await this.#judge(read);
+    const { refusals, problems, ...content } = {
+      ...judged,
+      commit: info,
+      files: selection.paths.length,
+      textOf: (file: string, commit?: string) => this.#textOf(file, commit ?? info.id),
+    };
+    const whole = {
+      ...content,
+      problems: [...refusals, ...problems].map((problem) => atCommit(problem, info.id)),
+    };
+    if (whole.complete) {
+      this.#lastComplete = whole;
       this.#unsettled = info.id;
       await this.settle();
     }
-    return content;
+    return whole;
   }
 
-  /** While a file cannot be read, a missing object may be in it. Such an object stays as it was last declared. */
-  async #withVanished(
-    objects: readonly ParsedManifest[],
-    commitId: string,
-  ): Promise<readonly ParsedManifest[]> {
-    this.#lastComplete ??= await this.#readLastComplete(commitId);
-    const present = new Set(objects.map(objectKey));
-    const { objects: before = [], commit } = this.#lastComplete ?? {};
-    const vanished = before
-      .filter((object) => !present.has(objectKey(object)))
-      .map((object) => locatedAtCommit(object, commit?.id ?? ''));
-    const last = { objects: vanished, commit: commitId, limits: this.#limits };
-    return vanished.length === 0
-      ? objects
-      : [...objects, ...(await lastDeclaredObjects(this.#repository, last))];
+  async #judge(read: AssembledCommit): Promise<JudgedCommit> {
+    let earlier: Promise<EarlierCommits> | undefined;
+    return judgeCommit(read, {
+      repository: this.#repository,
+      limits: this.#limits,
+      last: await this.#readLastComplete(read.info.id),
+      walkBack: () => (earlier ??= this.#walkBack(read.info)),
+      textsOf: (isWanted) => this.#textsOf(read.info.id, isWanted),
+    });
   }
 
-  /** A link or submodule in place of a folder of manifests hides them, so it is an error like a broken file. */
-  async #linksInThePlaceOfFiles(problems: readonly Problem[], commitId: string): Promise<readonly Problem[]> {
-    if (!this.#keepLastGood || !problems.some(({ severity }) => severity === 'warning')) return problems;
-    this.#lastComplete ??= await this.#readLastComplete(commitId);
-    const files = (this.#lastComplete?.objects ?? []).map(({ location }) => location.file);
-    return escalateUnreadablePlaces(problems, files);
-  }
-
-  /**
-   * A document without kind and apiVersion may be an object that the file declared before. Then it is an error like a
-   * broken file.
-   */
-  async #documentsInThePlaceOfObjects(
-    problems: readonly Problem[],
-    objects: readonly ParsedManifest[],
-    commitId: string,
-  ): Promise<readonly Problem[]> {
-    if (!this.#keepLastGood || !problems.some(({ code }) => code === NOT_AN_OBJECT)) return problems;
-    this.#lastComplete ??= await this.#readLastComplete(commitId);
-    return escalateDocumentWarnings(problems, objects, this.#lastComplete?.objects ?? []);
-  }
-
-  /** After a restart, the previous fleet is read again from the recorded commit. */
-  async #readLastComplete(current: string): Promise<SourceContent | undefined> {
+  /** After a restart, the last complete commit is read again. `same`: it is the current one. */
+  async #readLastComplete(current: string): Promise<SourceContent | 'same' | undefined> {
+    if (this.#lastComplete !== undefined) return this.#lastComplete;
     const commit = await this.#options.lastComplete?.load();
-    if (commit === undefined || commit === current) return undefined;
-    const { paths, limits, ambient } = this.#options;
-    return new SourceReader(this.#repository, { paths, limits, ambient }).read(commit);
+    if (commit === undefined) return undefined;
+    if (commit === current) return 'same';
+    return (this.#lastComplete = await this.#withoutMemory().read(commit));
   }
 
-  #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, ParsedFile>> {
+  /** Reads the nearest earlier commits along the first parents, back to one in which everything can be read. */
+  async #walkBack({ parents }: CommitInfo): Promise<EarlierCommits> {
+    const reader = this.#withoutMemory();
+    const commits: SourceContent[] = [];
+    let [parent] = parents;
+    while (parent !== undefined && commits.length < MAX_EARLIER_COMMITS) {
+      let content: SourceContent;
+      try {
+        content = await reader.read(parent);
+      } catch (error) {
+        // The history of a shallow repository is cut off.
+        if (error instanceof BerthError) return { commits, isCut: true };
+        throw error;
+      }
+      commits.push(content);
+      if (content.complete) break;
+      parent = content.commit?.parents[0];
+    }
+    return { commits, isCut: false };
+  }
+
+  /** A reader that shows commits alone, without what earlier ones declared. */
+  #withoutMemory(): SourceReader {
+    const { paths, limits, ambient } = this.#options;
+    const reader = new SourceReader(this.#repository, { paths, limits, ambient, start: this.keep() });
+    reader.#kustomize = this.#kustomize;
+    return reader;
+  }
+
+  #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, RenderedFile>> {
     const { files, problems } = splitSafeEntries([...entries.values()]);
     return this.#kustomize.render({
       kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
@@ -284,12 +286,28 @@ export class SourceReader {
     return contents;
   }
 
+  async #entriesOf(commit: string): Promise<ReadonlyMap<string, TreeEntry>> {
+    if (this.#memory?.commit === commit) return this.#memory.entries;
+    return new Map((await this.#repository.listTree(commit)).map((entry) => [entry.path, entry]));
+  }
+
+  /** The texts of files; undefined for one that cannot be read, and if there are too many. */
+  async #textsOf(
+    commit: string,
+    isWanted: (path: string) => boolean,
+  ): Promise<readonly (string | undefined)[]> {
+    const files = [...(await this.#entriesOf(commit)).values()].filter(({ path }) => isWanted(path));
+    if (files.length > MAX_TEXTS) return [undefined];
+    const texts: (string | undefined)[] = [];
+    const ids = files.map(({ id }) => id);
+    await this.#repository.readBlobs(ids, { maxBytes: this.#limits.maxFileBytes }, (blob) =>
+      texts.push(blob.state === 'read' ? blob.bytes.toString('utf8') : undefined),
+    );
+    return texts;
+  }
+
   async #textOf(file: string, commit: string): Promise<string | undefined> {
-    const entries =
-      this.#memory?.commit === commit
-        ? this.#memory.entries
-        : new Map((await this.#repository.listTree(commit)).map((entry) => [entry.path, entry]));
-    const entry = entries.get(file);
+    const entry = (await this.#entriesOf(commit)).get(file);
     let text: string | undefined;
     if (entry !== undefined)
       await this.#repository.readBlobs([entry.id], { maxBytes: this.#limits.maxFileBytes }, (blob) => {

@@ -81,7 +81,7 @@ export const serveCommand: CliCommand = {
       )
       .option(
         '--ref <ref>',
-        'branch, or tag:NAME, semver:RANGE, commit:ID (default: the remote’s default branch)',
+        'branch, also as refs/heads/NAME; tag:NAME or refs/tags/NAME; semver:RANGE; a full commit id (default: the remote’s default branch)',
       )
       .option('--path <glob...>', 'read only files that match')
       .option('--git-token-file <file>', 'token for https')

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { GitAuth } from '../../../../adapters/git/repository/git-auth.ts';
+import { parseGitRef } from '../../../../adapters/git/repository/git-ref.ts';
 import type { GitRef } from '../../../../adapters/git/repository/git-repository.ts';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
 import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { oneOf } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 
 /** Flags that describe a source, for users with one source, or several with the same options. */
 export interface SourceFlags {
@@ -69,11 +70,9 @@ function absoluteUrl(url: string, cwd: string): string {
 }
 
 function parseRef(text: string): GitRef {
-  const [, type, rest = ''] = /^(tag|semver|commit|branch):(.+)$/.exec(text) ?? [];
-  if (type === 'tag' || type === 'branch') return { type, name: rest };
-  if (type === 'semver') return { type, range: rest };
-  if (type === 'commit') return { type, id: rest };
-  return { type: 'branch', name: text };
+  const ref = parseGitRef(text);
+  if ('problem' in ref) throw wrongOption('--ref', ref.problem);
+  return ref;
 }
 
 function authOf(flags: SourceFlags): GitAuth | undefined {

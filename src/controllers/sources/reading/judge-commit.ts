@@ -1,0 +1,171 @@
+import type { CommitInfo, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
+import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
+import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { stayingMessage } from '../../../core/preview/judged-deletions.ts';
+import type { Problem } from '../../../core/model/problem.ts';
+import { manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
+import { objectKey } from '../manifests/assemble-objects.ts';
+import type { ManifestSelection } from '../manifests/commit-listing.ts';
+import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
+import { escalateUnreadablePlaces } from '../manifests/manifest-selection.ts';
+import { escalateUnread, isUnreadable } from '../manifests/read-content.ts';
+import type { Doubt, ManifestLimits, SourceContent } from '../manifests/source-content.ts';
+import { type BlindSpot, isBelow } from './blind-spots.ts';
+import { Doubts, type EarlierCommits } from './doubts.ts';
+import type { FileVersionReading } from './file-readings.ts';
+import { declaredBefore, lastDeclaredObjects } from './last-good.ts';
+
+/** The code of the warning about an object that left Git and is not deleted. */
+export const STAYS = 'source.stays';
+
+/** A commit as far as it can be read. */
+export interface AssembledCommit {
+  readonly info: CommitInfo;
+  readonly selection: ManifestSelection;
+  readonly readings: ReadonlyMap<string, FileVersionReading>;
+  readonly spots: readonly BlindSpot[];
+  readonly objects: readonly ParsedManifest[];
+  readonly problems: readonly Problem[];
+  /** False if a work was left out because its folder of manifests has problems. */
+  readonly complete: boolean;
+}
+
+export interface JudgedCommit
+  extends Pick<
+    SourceContent,
+    'objects' | 'problems' | 'complete' | 'unreadable' | 'staying' | 'doubtsAbout'
+  > {
+  /** The problems of entries that are not read. */
+  readonly refusals: readonly Problem[];
+}
+
+export interface JudgeTools {
+  readonly repository: GitRepository;
+  readonly limits: ManifestLimits;
+  /** The last complete commit; `same`: it is this one. Undefined: none is recorded. */
+  readonly last: SourceContent | 'same' | undefined;
+  /** Reads the nearest earlier commits, back to one that has no such place. */
+  readonly walkBack: () => Promise<EarlierCommits>;
+  /** The texts of files of the commit; undefined for one that is not there or too large. */
+  readonly textsOf: (isWanted: (path: string) => boolean) => Promise<readonly (string | undefined)[]>;
+}
+
+/** Files that were read whole and have a document that is no object. */
+export function findOddFiles(problems: readonly Problem[]): ReadonlySet<string> {
+  return new Set(
+    problems.flatMap(({ code, location }) => (code === NOT_AN_OBJECT ? (location?.file ?? []) : [])),
+  );
+}
+
+/**
+ * Finds what a commit may hide, compared with the last complete commit. Without a record of one (at the first start, in
+ * a plan, or if the data directory was lost), the history is read. What may be hidden stays as it was last declared.
+ */
+export async function judgeCommit(read: AssembledCommit, tools: JudgeTools): Promise<JudgedCommit> {
+  const { info, selection, spots, objects, problems, complete: isFilled } = read;
+  const { last, repository, limits } = tools;
+  const doubts = doubtsIn(read, tools);
+  // That a file never declared an object, its own history tells.
+  const isToBeAsked = !isFilled || spots.some(({ declaresObjects }) => declaresObjects !== false);
+  const before = await earlierCommits(tools, isToBeAsked);
+  const earlier = before.flatMap((commit) => commit.objects);
+  const present = new Set(objects.map(objectKey));
+  const vanished = newestOfEach(earlier).filter((object) => !present.has(objectKey(object)));
+  const files = earlier.map(({ location }) => location.file);
+  const refusals = escalateUnreadablePlaces(selection.problems, files);
+  const escalated = escalateDocumentWarnings(problems, objects, earlier);
+  const hidesAll = last === 'same' ? undefined : await doubts.firstHidingAll();
+  const doubtful = await doubts.about(vanished);
+  const complete =
+    isFilled &&
+    hidesAll === undefined &&
+    doubtful.length === 0 &&
+    refusals === selection.problems &&
+    escalated === problems;
+  const [nearest] = before;
+  const stays = new Set([...doubtful, ...(nearest?.objects ?? [])].map(objectKey));
+  const kept = complete ? [] : vanished.filter((one) => stays.has(objectKey(one)));
+  const refused = selection.problems.flatMap(({ location }) => location?.file ?? []);
+  const because = doubtful[0]?.because ?? `${refused[0] ?? 'a part of Git'} cannot be read`;
+  const reasons = new Map(doubtful.map(({ object, because }) => [object, because]));
+  const staying = kept
+    .filter((one) => isGone(one, [...spots.map(({ covers }) => covers), ...refused.map(isBelow)]))
+    .map((one) => ({ ...one, because: reasons.get(one.object) ?? because }));
+  const asDeclared = { objects: kept, commit: info.id, limits };
+  return {
+    objects:
+      kept.length === 0 ? objects : [...objects, ...(await lastDeclaredObjects(repository, asDeclared))],
+    problems: [
+      ...(hidesAll === undefined ? escalated : escalateUnread(escalated)),
+      ...staying.map(stayingProblem),
+    ],
+    refusals,
+    complete,
+    unreadable: spots.map(({ place }) => place),
+    staying,
+    doubtsAbout: (others) => doubts.about(others.map((object) => ({ object }))),
+  };
+}
+
+/** Whether an object left Git: it was not in a place that cannot be read, and is no work that waits for its manifests. */
+function isGone(
+  { object, location: { file } }: ParsedManifest,
+  unread: readonly BlindSpot['covers'][],
+): boolean {
+  return manifestFolder(object) === undefined && !unread.some((covers) => covers(file));
+}
+
+async function earlierCommits(
+  { last, walkBack }: JudgeTools,
+  isToBeAsked: boolean,
+): Promise<EarlierCommits['commits']> {
+  if (last === 'same') return [];
+  if (last !== undefined) return [last];
+  return isToBeAsked ? (await walkBack()).commits : [];
+}
+
+function doubtsIn(
+  { info, readings, spots, problems }: AssembledCommit,
+  { repository, limits, last, walkBack, textsOf }: JudgeTools,
+): Doubts {
+  const isRead = (file: string): boolean => {
+    const reading = readings.get(file);
+    return reading !== undefined && !isUnreadable(reading.parsed);
+  };
+  const known = last === undefined || last === 'same' ? undefined : { commits: [last], isCut: false };
+  return new Doubts({
+    spots,
+    oddFiles: findOddFiles(problems),
+    isRead,
+    earlier: async () => known ?? walkBack(),
+    nearest: walkBack,
+    isShallow: () => repository.isShallow(),
+    changedSince: async ({ commit }) =>
+      commit === undefined
+        ? undefined
+        : (await repository.diffTrees(commit.id, info.id).catch(() => undefined))?.map(({ path }) => path),
+    textsOf: ({ covers }) => textsOf(covers),
+    declaredIn: (paths) => declaredBefore(repository, { paths, commit: info.id, limits }),
+  });
+}
+
+/** The first of the objects with the same key, located in its commit. The commits are in order, newest first. */
+function newestOfEach(objects: readonly ParsedManifest[]): readonly ParsedManifest[] {
+  const newest = new Map<string, ParsedManifest>();
+  for (const object of objects) {
+    const key = objectKey(object);
+    if (!newest.has(key)) newest.set(key, object);
+  }
+  return [...newest.values()];
+}
+
+function stayingProblem({ object, because, location }: Doubt & ParsedManifest): Problem {
+  return {
+    severity: 'warning',
+    code: STAYS,
+    message: stayingMessage(because),
+    location,
+    object: formatRef(refOf(object)),
+  };
+}
