@@ -38,6 +38,20 @@ describe('a work is applied', () => {
     ]);
   });
 
+  it.each([1, 2])('is reported as failed when it failed twice in a row, not once: %i', async (failures) => {
+    await harness.applyWork('web', workOf(configMap('a')));
+    const update = harness.cluster.update.bind(harness.cluster);
+    let left = failures;
+    harness.cluster.update = (kind, object, options) => {
+      if (left === 0) return update(kind, object, options);
+      left -= 1;
+      return Promise.reject(new TransientError('no answer', { code: 'kube.timeout', subject: 'a' }));
+    };
+    await harness.applyWork('web', workOf(configMap('a', { x: '2' })));
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
+    expect(harness.events.filter(({ kind }) => kind === 'failed')).toHaveLength(failures - 1);
+  });
+
   it('replaces what cannot be changed, but never what took its place meanwhile', async () => {
     const secret = (type: string): KubeObject => ({
       ...{ apiVersion: 'v1', kind: 'Secret', type },

@@ -56,6 +56,10 @@ export async function syncWork(
   const pass =
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
+  if (pass !== undefined && isFirstFailure(memory, work, pass)) {
+    await recordApplied(state, pass);
+    return RETRY;
+  }
   const observation = await observeWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
   const { status } = observation;
   if (pass !== undefined) await recordApplied(state, pass);
@@ -75,6 +79,19 @@ async function withFinalizer(state: AgentState, work: ManifestWork): Promise<Man
   return state.noteWork(
     await writeFinalizers(state.settings.hub, work, [...finalizers, MANIFEST_WORK_FINALIZER]),
   );
+}
+
+/**
+ * Whether a manifest could not be applied in one pass only. It is tried again at once, and reported if it fails again: a
+ * rollout takes the first report for the verdict on a version.
+ */
+function isFirstFailure(memory: WorkMemory, { metadata, status }: ManifestWork, pass: Pass): boolean {
+  const hasFailed = pass.results.some(({ outcome }) => outcome.kind === 'failed' && outcome.retry === 'soon');
+  const isFirst = hasFailed && !memory.failed;
+  memory.failed = hasFailed;
+  const reported = findCondition(status?.conditions, 'Applied');
+  const isReported = reported?.status === 'False' && reported.observedGeneration === metadata.generation;
+  return isFirst && !isReported;
 }
 
 /** `repeated`: an earlier pass for the same input was not finished, or could not be reported. */
