@@ -3,7 +3,7 @@ import { TransientError } from '../../src/core/errors.ts';
 import { APPLIED_MANIFEST_WORK, kind, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
-import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
+import { AgentHarness, CONFIG_MAP, configMap, DEPLOYMENT, workOf } from './agent-harness.ts';
 
 const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
 
@@ -50,6 +50,26 @@ describe('a work is applied', () => {
     await harness.applyWork('web', workOf(configMap('a', { x: '2' })));
     expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
     expect(harness.events.filter(({ kind }) => kind === 'failed')).toHaveLength(failures - 1);
+  });
+
+  it('is available at a generation when its workloads have seen what was applied', async () => {
+    const deployment = (replicas: number): KubeObject => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas } },
+      metadata: { name: 'a', namespace: 'default' },
+    });
+    const key = { namespace: 'default', name: 'a' };
+    const seen = async (observedGeneration: number): Promise<void> => {
+      const status = { observedGeneration };
+      await harness.cluster.mergePatch(DEPLOYMENT, key, { status }, { subresource: 'status' });
+      await harness.settle();
+    };
+    await harness.applyWork('web', workOf(deployment(1)));
+    await seen(1);
+    expect(await harness.conditions('web')).toBe('Applied=True@1 Available=True@1');
+    await harness.applyWork('web', workOf(deployment(2)));
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@1');
+    await seen(2);
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
   });
 
   it('replaces what cannot be changed, but never what took its place meanwhile', async () => {

@@ -25,8 +25,9 @@ import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 import { isAlreadyExists } from '../../core/work/applied/kube-failure.ts';
 import { cancelEviction } from '../release/evict-applied.ts';
-import { observeWork, type WorkObservation } from '../feedback/observe-work.ts';
+import { observeWork } from '../feedback/observe-work.ts';
 import { releaseApplied } from '../release/release-applied.ts';
+import { DENIED_RETRY_MS, nextPass } from './next-pass.ts';
 import { reportPass } from './report-pass.ts';
 import { RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import { type TrackedResources, trackResources } from '../release/track-resources.ts';
@@ -300,27 +301,5 @@ function retryOf(results: readonly ManifestResult[], tracked: TrackedResources |
   return retries.includes('minute') ? 'minute' : 'never';
 }
 
-const DENIED_RETRY_MS = 60_000;
 /** The retry interval if namespaces may not be watched. */
 const NAMESPACE_RETRY_MS = 10_000;
-
-/**
- * The delay of the next pass without an event: the resync, an executor that may not read, and objects
- * that are not watched.
- */
-function nextPass(state: AgentState, memory: WorkMemory, observation: WorkObservation): ReconcileOutcome {
-  const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
-  const nowMs = clock.now();
-  const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
-  if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
-  if (observation.rights === 'denied') waits.push(DENIED_RETRY_MS);
-  const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
-  if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
-  if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
-  if (
-    observation.rights === 'unknown' ||
-    !observation.watched.every((object) => state.live.isWatched(object))
-  )
-    waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
-  return { kind: 'requeue', afterMs: Math.min(...waits) };
-}
