@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from '../../src/core/errors.ts';
+import { InputError, TransientError } from '../../src/core/errors.ts';
 import { APPLIED_MANIFEST_WORK, kind, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
@@ -70,6 +70,34 @@ describe('a work is applied', () => {
     expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@1');
     await seen(2);
     expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
+  });
+
+  it('keeps a field that the server does not let it remove, and tries that once', async () => {
+    const deployment = (replicas: number): KubeObject => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas } },
+      metadata: { name: 'a', namespace: 'default' },
+    });
+    const key = { namespace: 'default', name: 'a' };
+    const update = harness.cluster.update.bind(harness.cluster);
+    let refusals = 0;
+    harness.cluster.update = (kind, object, options) => {
+      if ((object['spec'] as { assigned?: string }).assigned === 'x') return update(kind, object, options);
+      refusals += 1;
+      return Promise.reject(new InputError('is immutable', { code: 'kube.invalid', subject: 'a' }));
+    };
+    await harness.applyWork('web', workOf(deployment(1)));
+    await harness.cluster.mergePatch(DEPLOYMENT, key, { spec: { assigned: 'x' } });
+    await harness.settle();
+    expect(await harness.conditions('web')).toBe('Applied=True@1 Available=True@1');
+    await harness.applyWork('web', workOf(deployment(2)));
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
+    expect((await harness.cluster.get(DEPLOYMENT, key))?.['spec']).toEqual({ replicas: 2, assigned: 'x' });
+    expect(refusals).toBe(1);
+    // A change that is refused in any case is reported.
+    harness.cluster.update = () =>
+      Promise.reject(new InputError('is immutable', { code: 'kube.invalid', subject: 'a' }));
+    await harness.applyWork('web', workOf(deployment(3)));
+    expect(await harness.conditions('web')).toContain('Applied=False@3');
   });
 
   it('replaces what cannot be changed, but never what took its place meanwhile', async () => {
