@@ -15,8 +15,8 @@ import { mutantsOf } from './mutants.mjs';
 /** Sources, and the tests that have to notice: `own` first; `elsewhere` are asked about what these let pass. */
 const FOLDERS = {
   'agent/apply': {
-    own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'test/agent/claim-before-owner.test.ts', 'test/agent/apply'],
-    elsewhere: ['test/conformance/agent/scenarios.test.ts', 'test/conformance/agent/agent.test.ts'],
+    own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'test/agent/claim-before-owner.test.ts'],
+    elsewhere: ['test/agent/apply', 'test/conformance/agent/scenarios.test.ts'],
   },
   'core/placement': { own: ['test/core/placement'], elsewhere: ['test/conformance/placement'] },
   'core/publish': { own: ['test/core/publish'], elsewhere: [] },

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from '../../src/core/errors.ts';
+import { InputError, TransientError } from '../../src/core/errors.ts';
 import { APPLIED_MANIFEST_WORK, kind, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../src/core/model/object-meta.ts';
 import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
-import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
+import { AgentHarness, CONFIG_MAP, configMap, DEPLOYMENT, workOf } from './agent-harness.ts';
 
 const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
 
@@ -36,6 +36,68 @@ describe('a work is applied', () => {
     expect((await harness.work('web'))?.metadata.finalizers).toEqual([
       'cluster.open-cluster-management.io/manifest-work-cleanup',
     ]);
+  });
+
+  it.each([1, 2])('is reported as failed when it failed twice in a row, not once: %i', async (failures) => {
+    await harness.applyWork('web', workOf(configMap('a')));
+    const update = harness.cluster.update.bind(harness.cluster);
+    let left = failures;
+    harness.cluster.update = (kind, object, options) => {
+      if (left === 0) return update(kind, object, options);
+      left -= 1;
+      return Promise.reject(new TransientError('no answer', { code: 'kube.timeout', subject: 'a' }));
+    };
+    await harness.applyWork('web', workOf(configMap('a', { x: '2' })));
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
+    expect(harness.events.filter(({ kind }) => kind === 'failed')).toHaveLength(failures - 1);
+  });
+
+  it('is available at a generation when its workloads have seen what was applied', async () => {
+    const deployment = (replicas: number): KubeObject => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas } },
+      metadata: { name: 'a', namespace: 'default' },
+    });
+    const key = { namespace: 'default', name: 'a' };
+    const seen = async (observedGeneration: number): Promise<void> => {
+      const status = { observedGeneration };
+      await harness.cluster.mergePatch(DEPLOYMENT, key, { status }, { subresource: 'status' });
+      await harness.settle();
+    };
+    await harness.applyWork('web', workOf(deployment(1)));
+    await seen(1);
+    expect(await harness.conditions('web')).toBe('Applied=True@1 Available=True@1');
+    await harness.applyWork('web', workOf(deployment(2)));
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@1');
+    await seen(2);
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
+  });
+
+  it('keeps a field that the server does not let it remove, and tries that once', async () => {
+    const deployment = (replicas: number): KubeObject => ({
+      ...{ apiVersion: 'apps/v1', kind: 'Deployment', spec: { replicas } },
+      metadata: { name: 'a', namespace: 'default' },
+    });
+    const key = { namespace: 'default', name: 'a' };
+    const update = harness.cluster.update.bind(harness.cluster);
+    let refusals = 0;
+    harness.cluster.update = (kind, object, options) => {
+      if ((object['spec'] as { assigned?: string }).assigned === 'x') return update(kind, object, options);
+      refusals += 1;
+      return Promise.reject(new InputError('is immutable', { code: 'kube.invalid', subject: 'a' }));
+    };
+    await harness.applyWork('web', workOf(deployment(1)));
+    await harness.cluster.mergePatch(DEPLOYMENT, key, { spec: { assigned: 'x' } });
+    await harness.settle();
+    expect(await harness.conditions('web')).toBe('Applied=True@1 Available=True@1');
+    await harness.applyWork('web', workOf(deployment(2)));
+    expect(await harness.conditions('web')).toBe('Applied=True@2 Available=True@2');
+    expect((await harness.cluster.get(DEPLOYMENT, key))?.['spec']).toEqual({ replicas: 2, assigned: 'x' });
+    expect(refusals).toBe(1);
+    // A change that is refused in any case is reported.
+    harness.cluster.update = () =>
+      Promise.reject(new InputError('is immutable', { code: 'kube.invalid', subject: 'a' }));
+    await harness.applyWork('web', workOf(deployment(3)));
+    expect(await harness.conditions('web')).toContain('Applied=False@3');
   });
 
   it('replaces what cannot be changed, but never what took its place meanwhile', async () => {

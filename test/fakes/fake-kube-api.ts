@@ -315,7 +315,7 @@ function specOf(object: KubeObject): unknown {
 }
 
 function hasStatus(kind: KindInfo): boolean {
-  return kind.group.endsWith('open-cluster-management.io');
+  return kind.group === 'apps' || kind.group.endsWith('open-cluster-management.io');
 }
 
 function onlyChanged(

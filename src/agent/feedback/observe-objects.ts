@@ -10,6 +10,7 @@ import { aggregateErrorTexts, type Feedback, readFeedback } from '../../core/wor
 import { RESERVED_CONDITIONS } from '../../core/work/manifests/validate-work.ts';
 import { resolveManifestConfig } from '../../core/work/manifests/manifest-config.ts';
 import type { Observation } from '../../core/work/feedback/observed-status.ts';
+import { hasOlderStatus } from '../../core/work/feedback/older-status.ts';
 import { type ReportableObject, reportableObject } from '../../core/work/feedback/reportable-object.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
@@ -68,12 +69,13 @@ async function observeObject(
   }
   if (object === undefined) return { kind: 'absent', ruleTypes };
   if (rules.length + config.feedbackRules.length === 0)
-    return { kind: 'present', feedback: undefined, rules: [] };
+    return { kind: 'present', feedback: undefined, rules: [], isSettling: hasOlderStatus(object) };
   const shown = reportableObject(object, watched.kind);
   return {
     kind: 'present',
     feedback: feedbackOf(shown, config.feedbackRules, settings),
     rules: evaluateConditionRules(shown.object, rules),
+    isSettling: hasOlderStatus(object),
   };
 }
 

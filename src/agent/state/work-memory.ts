@@ -10,6 +10,8 @@ export interface WorkMemory {
    * finished.
    */
   appliedInput: string | undefined;
+  /** Whether a manifest could not be applied in the last pass, and is tried again soon. */
+  failed: boolean;
   /** Whether objects on the cluster have changed since. */
   drifted: boolean;
   /** Milliseconds since the epoch. */
@@ -24,6 +26,7 @@ export function newWorkMemory(): WorkMemory {
     applied: new ApplyCache(),
     begunInput: undefined,
     appliedInput: undefined,
+    failed: false,
     drifted: false,
     resyncAtMs: 0,
     correctedAtMs: 0,

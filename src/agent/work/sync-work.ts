@@ -25,8 +25,9 @@ import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply
 import type { ManifestTask } from '../cluster/manifest-task.ts';
 import { isAlreadyExists } from '../../core/work/applied/kube-failure.ts';
 import { cancelEviction } from '../release/evict-applied.ts';
-import { observeWork, type WorkObservation } from '../feedback/observe-work.ts';
+import { observeWork } from '../feedback/observe-work.ts';
 import { releaseApplied } from '../release/release-applied.ts';
+import { DENIED_RETRY_MS, nextPass } from './next-pass.ts';
 import { reportPass } from './report-pass.ts';
 import { RETRY, type ReconcileOutcome } from '../../runtime/reconciler.ts';
 import { type TrackedResources, trackResources } from '../release/track-resources.ts';
@@ -56,6 +57,10 @@ export async function syncWork(
   const pass =
     cause === undefined ? undefined : await applyPass(state, { work, applied, memory, cause, signal });
   if (signal.aborted) return RETRY;
+  if (pass !== undefined && isFirstFailure(memory, work, pass)) {
+    await recordApplied(state, pass);
+    return RETRY;
+  }
   const observation = await observeWork(state, work, pass?.status ?? work.status ?? {}, pass?.results);
   const { status } = observation;
   if (pass !== undefined) await recordApplied(state, pass);
@@ -75,6 +80,19 @@ async function withFinalizer(state: AgentState, work: ManifestWork): Promise<Man
   return state.noteWork(
     await writeFinalizers(state.settings.hub, work, [...finalizers, MANIFEST_WORK_FINALIZER]),
   );
+}
+
+/**
+ * Whether a manifest could not be applied in one pass only. It is tried again at once, and reported if it fails again: a
+ * rollout takes the first report for the verdict on a version.
+ */
+function isFirstFailure(memory: WorkMemory, { metadata, status }: ManifestWork, pass: Pass): boolean {
+  const hasFailed = pass.results.some(({ outcome }) => outcome.kind === 'failed' && outcome.retry === 'soon');
+  const isFirst = hasFailed && !memory.failed;
+  memory.failed = hasFailed;
+  const reported = findCondition(status?.conditions, 'Applied');
+  const isReported = reported?.status === 'False' && reported.observedGeneration === metadata.generation;
+  return isFirst && !isReported;
 }
 
 /** `repeated`: an earlier pass for the same input was not finished, or could not be reported. */
@@ -283,27 +301,5 @@ function retryOf(results: readonly ManifestResult[], tracked: TrackedResources |
   return retries.includes('minute') ? 'minute' : 'never';
 }
 
-const DENIED_RETRY_MS = 60_000;
 /** The retry interval if namespaces may not be watched. */
 const NAMESPACE_RETRY_MS = 10_000;
-
-/**
- * The delay of the next pass without an event: the resync, an executor that may not read, and objects
- * that are not watched.
- */
-function nextPass(state: AgentState, memory: WorkMemory, observation: WorkObservation): ReconcileOutcome {
-  const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
-  const nowMs = clock.now();
-  const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
-  if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
-  if (observation.rights === 'denied') waits.push(DENIED_RETRY_MS);
-  const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
-  if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
-  if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
-  if (
-    observation.rights === 'unknown' ||
-    !observation.watched.every((object) => state.live.isWatched(object))
-  )
-    waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
-  return { kind: 'requeue', afterMs: Math.min(...waits) };
-}

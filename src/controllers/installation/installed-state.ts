@@ -1,13 +1,22 @@
 import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
 import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import type { KubeApi, ServerEndpoints } from '../../core/ports.ts';
+import { isEmbeddedVersion } from '../../core/registration/install/embedded-version.ts';
+import { serverVersion } from '../../adapters/kube/server-version.ts';
 import {
   type ActiveController,
   activeControllers,
   LEASE_NAMESPACES,
 } from '../../core/registration/install/active-controllers.ts';
 
-/** Pods can run only where there are nodes. An API server alone, such as the embedded hub, has none. */
+/**
+ * Whether pods run on the cluster: it has nodes, and is no embedded hub or member. Those may hold Node objects, but
+ * nothing behind them; a Deployment there would be one that nobody runs.
+ */
+export async function runsPods(api: KubeApi & ServerEndpoints): Promise<boolean> {
+  return (await nodeCount(api)) > 0 && !isEmbeddedVersion((await serverVersion(api)) ?? '');
+}
+
 export async function nodeCount(api: KubeApi): Promise<number> {
   return (await api.list(NODE)).items.length;
 }

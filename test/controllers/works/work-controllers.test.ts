@@ -115,12 +115,33 @@ describe('work controllers', () => {
     await fleet.settle();
     expect(await fleet.contents()).toEqual({ c1: '2', c2: '1' });
     await fleet.report(['c1'], { Applied: 'False' });
+    await fleet.settle(6_000);
     expect(await fleet.contents()).toEqual({ c1: '1', c2: '1' });
     expect(await fleet.conditions()).toMatchObject({ PlacementRolledOut: 'False Progressing' });
     await fleet.replicaSet('3', { strategy, annotations });
     await fleet.settle();
     await fleet.report(['c1'], GOOD);
     expect(await fleet.contents()).toEqual({ c1: '3', c2: '3' });
+  });
+
+  it('does not go back because a cluster could not apply a version for a moment', async () => {
+    fleet = await new Fleet().start();
+    const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1 } };
+    const annotations = { 'berth.dev/rollback': 'automatic' };
+    await fleet.place('all', ['c1', 'c2']);
+    await fleet.replicaSet('1', { strategy, annotations });
+    await fleet.settle();
+    for (const cluster of ['c1', 'c2']) await fleet.report([cluster], GOOD);
+    await fleet.replicaSet('2', { strategy, annotations });
+    await fleet.settle();
+    await fleet.report(['c1'], { Applied: 'True' });
+    await fleet.report(['c1'], { Applied: 'False' });
+    await fleet.settle(1_000);
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '1' });
+    await fleet.report(['c1'], GOOD);
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2' });
+    await fleet.settle(60_000);
+    expect(await fleet.contents()).toEqual({ c1: '2', c2: '2' });
   });
 
   it('goes back everywhere although one cluster stays broken', async () => {

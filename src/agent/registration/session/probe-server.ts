@@ -21,14 +21,3 @@ export async function probeServer(server: ServerEndpoints): Promise<HealthProbe>
     return { kind: 'failed', why: `status code: 0, ${errorText(error).slice(0, MAX_TEXT)}` };
   }
 }
-
-/** The `gitVersion` of the server; undefined if it does not report one. */
-export async function serverVersion(server: ServerEndpoints): Promise<string | undefined> {
-  try {
-    const { statusCode, text } = await server.probe('/version');
-    const { gitVersion } = JSON.parse(text) as { readonly gitVersion?: unknown };
-    return statusCode === 200 && typeof gitVersion === 'string' ? gitVersion : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -21,7 +21,8 @@ import { findCondition } from '../../../core/work/conditions/condition-list.ts';
 import type { ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 import { applyNamespaces } from './apply-namespaces.ts';
 import { ClusterEvents } from './cluster-events.ts';
-import { probeServer, serverVersion } from './probe-server.ts';
+import { serverVersion } from '../../../adapters/kube/server-version.ts';
+import { probeServer } from './probe-server.ts';
 import { WatchedKinds } from './watched-kinds.ts';
 
 export interface StatusReportOptions {

@@ -1,11 +1,11 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { BerthError, errorText } from '../../../core/errors.ts';
 import type { CliCommand, RunAction } from './cli-command.ts';
-import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
+import { type CliIo, type ExitCode, NOT_READY } from '../../terminal/cli-io.ts';
 import { builtCommit, packageVersion } from './package-version.ts';
 import { messageLines, withSafeOutput } from '../../terminal/terminal-output.ts';
 
-/** Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1. */
+/** Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1, or 2 (NOT_READY). */
 export async function runCommands(
   commands: readonly CliCommand[],
   args: readonly string[],
@@ -43,7 +43,7 @@ export async function runCommands(
 }
 
 const HELP = `
-Exit codes: 0 done or no change, 1 error, 2 plan found changes or hub revoke found no token, 3 a rule or a hold stops the plan, or serve lost its Lease.
+Exit codes: 0 done or no change, 1 error, 2 plan found changes, hub revoke found no token, or what init or join waits for is missing, 3 a rule or a hold stops the plan, or serve lost its Lease.
 
 Examples:
   berth COMMAND --help        # what it does, its options, examples
@@ -67,5 +67,5 @@ function reportFailure(error: unknown, io: CliIo): ExitCode {
     io.stderr.write(messageLines('hint', error.hint));
   if (!(error instanceof BerthError) && io.env['BERTH_DEBUG'] !== undefined && error instanceof Error)
     io.stderr.write(`${error.stack ?? ''}\n`);
-  return 1;
+  return error instanceof BerthError && error.code === NOT_READY ? 2 : 1;
 }

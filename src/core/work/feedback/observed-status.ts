@@ -26,6 +26,8 @@ export type Observation =
         | { readonly values: readonly FeedbackValue[]; readonly problem?: string | undefined }
         | undefined;
       readonly rules: readonly PlannedCondition[];
+      /** Whether its controller has not looked at the newest version of its spec yet. */
+      readonly isSettling: boolean;
     }
   /** `ruleTypes`: the condition types that its rules would set. */
   | { readonly kind: 'absent'; readonly ruleTypes: readonly string[] }
@@ -55,10 +57,20 @@ export function observedStatus(
   );
   const { generation, now } = moment;
   let conditions = before.conditions ?? [];
-  conditions = setCondition(conditions, aggregateAvailable(manifests, generation), now);
+  const isSettling = observations.some((one) => one.kind === 'present' && one.isSettling);
+  const settledAt = isSettling ? lastSettled(conditions, generation) : generation;
+  conditions = setCondition(conditions, aggregateAvailable(manifests, settledAt), now);
   for (const rule of aggregateRules(manifests, generation)) conditions = setCondition(conditions, rule, now);
   conditions = pruneRuleConditions(conditions, generation);
   return { ...before, conditions, resourceStatus: { manifests } };
+}
+
+/**
+ * The generation for which the work was last available. While a workload's status is about the version before, so are its
+ * replicas, and a rollout must not take them for those of the new version.
+ */
+function lastSettled(conditions: readonly Condition[], generation: number): number {
+  return findCondition(conditions, 'Available')?.observedGeneration ?? generation - 1;
 }
 
 function observedEntry(

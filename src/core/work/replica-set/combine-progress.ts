@@ -10,8 +10,10 @@ export function combineProgress(works: readonly ManifestWork[], rules: RolloutRu
   const all = works.map((work) => workProgress(work, rules));
   const worst = all.reduce((a, b) => (RANK.indexOf(b.status) < RANK.indexOf(a.status) ? b : a));
   if (all.length === 1) return worst;
-  const times = all
-    .filter(({ status }) => status === worst.status)
-    .flatMap(({ lastTransitionMs }) => lastTransitionMs ?? []);
-  return { ...worst, lastTransitionMs: times.length === 0 ? undefined : Math.max(...times) };
+  const equal = all.filter(({ status }) => status === worst.status);
+  const times = equal.flatMap(({ lastTransitionMs }) => lastTransitionMs ?? []);
+  const lastTransitionMs = times.length === 0 ? undefined : Math.max(...times);
+  // One confirmed failure is enough.
+  const unconfirmedUntilMs = Math.min(...equal.map((one) => one.unconfirmedUntilMs ?? 0));
+  return { ...worst, lastTransitionMs, unconfirmedUntilMs };
 }

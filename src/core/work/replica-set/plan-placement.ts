@@ -68,10 +68,11 @@ function rollOut({ input, ref, existing, placement, groups, emptyOutcome }: Roll
   for (const group of existing) {
     const wanted = input.specsFor(group.cluster);
     const works = [...group.works.values()];
-    if (isHandingOver(group)) progress.set(group.cluster, asProgressing(combineProgress(works, input.rules)));
+    const reported = confirmed(combineProgress(works, input.rules), input.nowMs);
+    if (isHandingOver(group)) progress.set(group.cluster, asProgressing(reported));
     if (!wanted.ok || !matchesSpecs(group, wanted.specs)) continue;
     upToDate.push(group);
-    progress.set(group.cluster, combineProgress(works, input.rules));
+    progress.set(group.cluster, reported);
   }
   const statuses = [...progress].map(
     ([clusterName, { status, lastTransitionMs }]): ClusterRolloutStatus => ({
@@ -126,8 +127,25 @@ function rollOut({ input, ref, existing, placement, groups, emptyOutcome }: Roll
       failed: [...progress].filter(([, { status }]) => status === 'Failed').map(([cluster]) => cluster),
       maxFailureBreach: plan.value.maxFailureBreach,
     },
-    recheckAfterMs: plan.value.recheckAfterMs,
+    recheckAfterMs: earliest([plan.value.recheckAfterMs, ...confirmations(progress, input.nowMs)]),
   };
+}
+
+/** A failure that is not confirmed yet counts as in progress. */
+function confirmed(progress: WorkProgress, nowMs: number): WorkProgress {
+  const isOpen = (progress.unconfirmedUntilMs ?? 0) > nowMs;
+  return isOpen ? { ...progress, status: 'Progressing' } : progress;
+}
+
+function confirmations(progress: ReadonlyMap<string, WorkProgress>, nowMs: number): readonly number[] {
+  return [...progress.values()]
+    .map(({ unconfirmedUntilMs }) => (unconfirmedUntilMs ?? 0) - nowMs)
+    .filter((waitMs) => waitMs > 0);
+}
+
+function earliest(waits: readonly (number | undefined)[]): number | undefined {
+  const known = waits.filter((wait) => wait !== undefined);
+  return known.length === 0 ? undefined : Math.min(...known);
 }
 
 /** A cluster with manifests that move between works counts as in progress, whatever its works report. */

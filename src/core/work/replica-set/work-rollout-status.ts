@@ -9,7 +9,15 @@ export interface WorkProgress {
   readonly lastTransitionMs: number | undefined;
   /** The reason, for users. */
   readonly reason: string;
+  /** Until then, a failure is no verdict: the agent may still be applying the content. Milliseconds since the epoch. */
+  readonly unconfirmedUntilMs?: number | undefined;
 }
+
+/**
+ * How long `Applied` must have been False for the current generation until that is a failure. An agent tries again at
+ * once, and its first answers may be about a namespace, a webhook or a definition that comes a moment later.
+ */
+const CONFIRM_MS = 5_000;
 
 /** When the current content of a work was written (RFC 3339). The rollout deadline of an unreachable cluster starts then. */
 export const ROLLED_OUT_AT_ANNOTATION = 'berth.dev/rolled-out-at';
@@ -95,7 +103,9 @@ function deriveUnconfirmed(work: ManifestWork): WorkProgress | undefined {
     ({ conditions }) => findCondition(conditions, 'Applied')?.status === 'False',
   );
   const reason = findCondition(failed?.conditions, 'Applied')?.message ?? applied.message;
-  return { status: 'Failed', lastTransitionMs: timeOf(applied) ?? writtenMs(work), reason };
+  const since = timeOf(applied) ?? writtenMs(work);
+  const unconfirmedUntilMs = since === undefined ? undefined : since + CONFIRM_MS;
+  return { status: 'Failed', lastTransitionMs: since, reason, unconfirmedUntilMs };
 }
 
 /** A condition for the work's current generation. */

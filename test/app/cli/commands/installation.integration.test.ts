@@ -13,6 +13,7 @@ import {
   CUSTOM_RESOURCE_DEFINITION,
   DEPLOYMENT,
   LEASE,
+  MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   NAMESPACE,
   NODE,
@@ -21,8 +22,11 @@ import {
 } from '../../../../src/core/model/kinds.ts';
 import type { KubeObject, ObjectMeta } from '../../../../src/core/model/object-meta.ts';
 import type { RunningHub } from '../../../../src/hub/hub-options.ts';
+import { VERSION_INFO } from '../../../../src/hub/http/fixed-paths.ts';
 import { startHub } from '../../../../src/hub/start-hub.ts';
 import { makeCliIo } from '../../cli-harness.ts';
+
+const EMBEDDED_VERSION = VERSION_INFO['gitVersion'];
 
 let dir: string;
 let hub: RunningHub;
@@ -34,6 +38,7 @@ beforeEach(async () => {
   hub = await startHub({ dataDir: path.join(dir, 'hub'), members: ['cluster1'], admission: hubAdmission() });
 });
 afterEach(async () => {
+  Object.assign(VERSION_INFO, { gitVersion: EMBEDDED_VERSION });
   for (const api of open) api.close();
   await hub.close();
   rmSync(dir, { recursive: true, force: true });
@@ -46,6 +51,9 @@ const connect = (source: { readonly file?: string; readonly text?: string }): Ht
 };
 const onHub = (): HttpKubeApi => connect({ file: hub.adminKubeconfigPath });
 const onCluster = (): HttpKubeApi => connect({ file: hub.memberKubeconfigPath('cluster1') });
+
+/** The embedded servers say that they are another API server, one with nodes behind it. */
+const asKubernetes = (): void => void Object.assign(VERSION_INFO, { gitVersion: 'v1.36.2' });
 
 async function berth(...args: readonly string[]) {
   const env = { BERTH_HOME: path.join(dir, 'home'), KUBECONFIG: hub.adminKubeconfigPath };
@@ -194,10 +202,11 @@ describe('berth init', () => {
   });
 
   it('runs the controllers as a Deployment where there are nodes, and says what they wait for', async () => {
+    asKubernetes();
     await onHub().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
     const image = ['--image-registry', 'registry.example.org/fleet', '--bundle-version', 'v9.8.7'];
     const { code, stderr } = await berth('init', '--wait', '--timeout', '1', ...image);
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain('the controllers are not ready yet');
     const key = { namespace: 'berth-system', name: 'berth' };
     expect(await onHub().get(DEPLOYMENT, key)).toMatchObject({
@@ -256,10 +265,41 @@ describe('berth join', () => {
     expect(await join('--ca-file', 'ca.pem')).toMatchObject({ code: 0, stderr: '' });
   });
 
+  it('never puts the agent into a Deployment on an embedded member, and waits for its registration', async () => {
+    await onCluster().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    const result = await join('--wait', '--timeout', '1');
+    expect(result).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('cluster edge: its agent has not asked the hub yet') as string,
+    });
+    const key = { namespace: 'open-cluster-management-agent', name: 'klusterlet-agent' };
+    expect(await onCluster().get(DEPLOYMENT, key)).toBeUndefined();
+    // A hub that expects the cluster has not heard of its agent.
+    const cluster = { apiVersion: 'cluster.open-cluster-management.io/v1', kind: 'ManagedCluster' };
+    const spec = { hubAcceptsClient: true };
+    await onHub().create(MANAGED_CLUSTER, { ...cluster, metadata: { name: 'edge' }, spec });
+    expect((await join('--wait', '--timeout', '1')).code).toBe(2);
+  });
+
+  it('waits for the registration where the Deployment is ready, too', async () => {
+    asKubernetes();
+    await onCluster().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
+    await join();
+    const key = { namespace: 'open-cluster-management-agent', name: 'klusterlet-agent' };
+    const { generation = 0 } = (await onCluster().get(DEPLOYMENT, key))?.metadata ?? {};
+    const status = { observedGeneration: generation, replicas: 1, readyReplicas: 1, availableReplicas: 1 };
+    await onCluster().mergePatch(DEPLOYMENT, key, { status }, { subresource: 'status' });
+    const { code, stderr } = await join('--wait', '--timeout', '1');
+    expect(stderr).toContain('cluster edge: its agent has not asked the hub yet');
+    expect(stderr).toContain('logs deployment/klusterlet-agent');
+    expect(code).toBe(2);
+  });
+
   it('puts the agent into a Deployment where there are nodes', async () => {
+    asKubernetes();
     await onCluster().create(NODE, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n' } });
     const { code, stderr } = await join('--wait', '--timeout', '1');
-    expect(code).toBe(1);
+    expect(code).toBe(2);
     expect(stderr).toContain(
       'Deployment open-cluster-management-agent/klusterlet-agent: has no running pod yet',
     );
@@ -330,7 +370,7 @@ describe('flags that mean nothing', () => {
     [['init', '--use-bootstrap-token'], '--use-bootstrap-token: has no meaning here: clusters join with'],
     [['init', '--registration-drivers', 'grpc'], '--registration-drivers: has no meaning here'],
     [['init', '--bundle-version', 'newest'], '--bundle-version: got "newest", expected default, latest'],
-    [['init', '--bundle-version', 'latest'], '--bundle-version: has no effect here: the hub has no nodes'],
+    [['init', '--bundle-version', 'latest'], '--bundle-version: has no effect here: the hub runs no pods'],
     [['clean', '--purge-operator=false'], '--purge-operator: has no meaning here: there is no operator'],
     [[...JOIN, '--feature-gates=A=true'], '--feature-gates: has no meaning here'],
     [[...JOIN, '--mode', 'Hosted'], '--mode: got "Hosted", expected default or hosted'],

@@ -72,9 +72,10 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
   const hint = 'kubectl get namespace -o yaml shows why; run berth clean again to continue';
   const pending = { subject: `Namespaces ${names.join(', ')}`, problem: 'are not deleted yet', hint };
-  await waitUntil(io, flags, pending, async () => {
+  await waitUntil(io, flags, async () => {
     const there = await Promise.all(names.map((name) => hub.get(NAMESPACE, { namespace: '', name })));
-    return there.every((namespace) => namespace?.metadata.deletionTimestamp === undefined);
+    const isDone = there.every((namespace) => namespace?.metadata.deletionTimestamp === undefined);
+    return isDone ? undefined : pending;
   });
   io.stdout.write(
     count > 0 || pid !== undefined

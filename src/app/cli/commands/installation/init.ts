@@ -3,13 +3,13 @@ import path from 'node:path';
 import { InputError } from '../../../../core/errors.ts';
 import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
 import { printable } from '../../../../core/model/printable.ts';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
 import { joinCommand, joinTicketValue } from '../../../../core/registration/install/join-command.ts';
 import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
-import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
@@ -33,7 +33,7 @@ without nodes, such as the embedded one, they run in the background on this mach
 runs, its controllers stay in charge and none are added. The same holds if other controllers hold Leases; the command
 names them. A second run writes only what differs.
 
-Exit codes: 0 prepared, or nothing to do, 1 error.
+Exit codes: 0 prepared, or nothing to do, 1 error, 2 prepared, but what --wait waits for is missing.
 
 Examples:
   berth init --wait --context hub
@@ -102,11 +102,11 @@ interface Preparation {
 /** @returns whether anything was written to the hub */
 async function prepare(
   io: CliIo,
-  hub: KubeApi,
+  hub: KubeApi & ServerEndpoints,
   flags: InitFlags,
   { image, print }: Preparation,
 ): Promise<boolean> {
-  const { hasOcmOperator, nodeCount, findOtherControllers } = await import(
+  const { hasOcmOperator, findOtherControllers, runsPods } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
@@ -115,7 +115,7 @@ async function prepare(
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   const others = isOcms ? [] : await findOtherControllers(hub, clock.now());
   const installsControllers = flags.controllers && !isOcms && others.length === 0;
-  const isForPods = (await nodeCount(hub)) > 0;
+  const isForPods = await runsPods(hub);
   if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
   const definitions = await missingDefinitions(hub);
   const objects = installsControllers ? await hubObjects(isForPods ? image : undefined) : bootstrapObjects();
@@ -161,12 +161,12 @@ async function startControllersHere(
   writePrivate(folder, 'hub.kubeconfig', kubeconfig);
   const args = controllersArgs(folder);
   if (!flags.start) {
-    print(`The hub has no nodes: run its controllers on this machine.\n\n    berth ${args.join(' ')}\n`);
+    print(`The hub runs no pods: run its controllers on this machine.\n\n    berth ${args.join(' ')}\n`);
     return;
   }
   const pid = startBackground({ folder, args, env: io.env });
   print(
-    `The hub has no nodes: its controllers run on this machine as process ${String(pid)}, log ${logOf(folder)}`,
+    `The hub runs no pods: its controllers run on this machine as process ${String(pid)}, log ${logOf(folder)}`,
   );
 }
 
@@ -183,8 +183,9 @@ async function waitForControllers(
   const hint = isForPods
     ? `kubectl -n ${CONTROLLERS.namespace} get pod shows why`
     : `their log is ${logOf(folder)}`;
-  const pending = { subject: hub.server, problem: 'the controllers are not ready yet', hint: hint };
-  await waitUntil(io, flags, pending, async () => {
+  const problem = 'the controllers are not ready yet';
+  const pending = { subject: hub.server, problem, hint, code: NOT_READY };
+  await waitUntil(io, flags, async () => {
     if (!isForPods && flags.start && runningPid(folder) === undefined)
       throw new InputError('the controllers have ended', {
         code: 'install.ended',
@@ -192,7 +193,8 @@ async function waitForControllers(
         hint: hint,
       });
     const pods = isForPods ? await podsOf(hub, CONTROLLERS) : undefined;
-    return (pods === undefined || pods.available > 0) && (await areSetsKept(hub));
+    const isReady = (pods === undefined || pods.available > 0) && (await areSetsKept(hub));
+    return isReady ? undefined : pending;
   });
 }
 

@@ -3,7 +3,7 @@ import { InputError } from '../../../../core/errors.ts';
 import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
 import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '../../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
 import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/agent-objects.ts';
 import {
@@ -13,22 +13,22 @@ import {
 } from '../../../../core/registration/install/token-kubeconfig.ts';
 import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL } from '../../../../core/registration/names.ts';
 import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
-import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { AGENT_CLUSTER, agentRights, checkNamespace, hostedNamespace } from './agent-installation.ts';
 import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
 import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
-import { showObjects, waitUntil } from './run-installation.ts';
+import { type Pending, showObjects, waitUntil } from './run-installation.ts';
 import { startLocalAgent } from './start-local-agent.ts';
 
 const HELP = `
 Installs the agent on the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
-finds the hub, and a Deployment. If the cluster has no nodes, the agent runs in the background on this machine.
-Then run berth accept on the hub to accept the cluster. A second run writes only what differs, such as a new token.
+finds the hub, and a Deployment. If the cluster runs no pods, as an embedded one, the agent runs in the background on
+this machine. With --wait, the command ends when the agent has asked the hub to accept the cluster. Then run berth accept on the hub to accept the cluster. A second run writes only what differs, such as a new token.
 
-Exit codes: 0 installed, or nothing to do, 1 error.
+Exit codes: 0 installed, or nothing to do, 1 error, 2 installed, but what --wait waits for is missing.
 
 Examples:
   berth join --hub-token TOKEN --hub-apiserver https://hub.example.com:6443 --wait --cluster-name cluster1 --context cluster1
@@ -43,10 +43,7 @@ export const joinCommand: CliCommand = {
     const command = program
       .command('join')
       .description('register a cluster at a hub: install the agent, or start it');
-    addInstallFlags(
-      addJoinFlags(addHubFlags(command, AGENT_CLUSTER)),
-      'the agent runs, or has registered at the hub',
-    )
+    addInstallFlags(addJoinFlags(addHubFlags(command, AGENT_CLUSTER)), 'the agent has registered at the hub')
       .addHelpText('after', HELP)
       .action(run((io, flags: JoinFlags) => join(io, flags)));
   },
@@ -123,16 +120,16 @@ interface JoinInput {
 }
 
 /** @param api of the cluster where the agent runs */
-async function install(io: CliIo, api: KubeApi, input: JoinInput): Promise<void> {
+async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInput): Promise<void> {
   const { flags, request, hub, image, managedText } = input;
-  const { nodeCount } = await import('../../../../controllers/installation/installed-state.ts');
+  const { runsPods } = await import('../../../../controllers/installation/installed-state.ts');
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { clusterName, token } = request;
   const mode = managedText === undefined ? 'default' : 'hosted';
   const defaultNamespace = mode === 'default' ? AGENT_NAMESPACE : hostedNamespace(clusterName, hub.server);
   const namespace = request.namespace ?? defaultNamespace;
-  const isForPods = (await nodeCount(api)) > 0;
+  const isForPods = await runsPods(api);
   if (!isForPods) refuseImage(flags, 'the cluster');
   if (isForPods && isLoopbackHost(new URL(hub.server).hostname))
     io.stderr.write(
@@ -160,8 +157,7 @@ async function install(io: CliIo, api: KubeApi, input: JoinInput): Promise<void>
   const folder = isForPods
     ? undefined
     : await startLocalAgent(io, api, { ...input, options, namespace, bootstrap, clusterName });
-  if (flags.wait && folder === undefined && isForPods) await waitForPod(io, api, flags, namespace);
-  else if (flags.wait) await waitForRequest(io, input, folder);
+  if (flags.wait) await waitForAgent(io, api, input, { namespace, isForPods, folder });
   const isAccepted = await withBootstrapHub(
     io,
     hub,
@@ -199,53 +195,70 @@ async function externalUrls(
   return server.startsWith('https://') ? [`--spoke-external-server-urls=${server}`] : [];
 }
 
-async function waitForPod(io: CliIo, api: KubeApi, flags: JoinFlags, namespace: string): Promise<void> {
+interface Place {
+  readonly namespace: string;
+  /** Whether the agent runs in a pod. */
+  readonly isForPods: boolean;
+  /** Of an agent that was started here. */
+  readonly folder: string | undefined;
+}
+
+/** Waits until the agent runs, as far as the cluster shows it, and has registered at the hub, which alone proves it. */
+async function waitForAgent(io: CliIo, api: KubeApi, input: JoinInput, place: Place): Promise<void> {
+  const { flags, request, hub } = input;
+  await withBootstrapHub(io, hub, request.token, (there) =>
+    waitUntil(
+      io,
+      flags,
+      async () =>
+        (place.isForPods ? await missingPod(api, place.namespace) : undefined) ??
+        (await missingRequest(there, request.clusterName, await agentHint(place))),
+    ),
+  );
+}
+
+async function missingPod(api: KubeApi, namespace: string): Promise<Pending | undefined> {
   const { podsOf } = await import('../../../../controllers/installation/installed-state.ts');
-  const pending = {
+  const pods = await podsOf(api, { namespace, name: AGENT_DEPLOYMENT });
+  if ((pods?.available ?? 0) > 0) return undefined;
+  return {
     subject: `Deployment ${namespace}/${AGENT_DEPLOYMENT}`,
     problem: 'has no running pod yet',
     hint: `kubectl -n ${namespace} get pod shows the reason`,
+    code: NOT_READY,
   };
-  await waitUntil(io, flags, pending, async () => {
-    const pods = await podsOf(api, { namespace, name: AGENT_DEPLOYMENT });
-    return (pods?.available ?? 0) > 0;
-  });
 }
 
 /**
- * Waits until the hub has a request of the agent, which shows that an agent outside of a pod runs.
- * @param folder of an agent that was started here
+ * How to find out why the agent does not register.
+ * @throws InputError when an agent that was started here has ended
  */
-async function waitForRequest(
-  io: CliIo,
-  { flags, request, hub }: JoinInput,
-  folder: string | undefined,
-): Promise<void> {
+async function agentHint({ namespace, isForPods, folder }: Place): Promise<string> {
+  if (isForPods) return `kubectl -n ${namespace} logs deployment/${AGENT_DEPLOYMENT} shows the reason`;
+  if (folder === undefined) return 'run the command above';
   const { logOf, runningPid } = await import('../../../background/background-process.ts');
-  const { clusterName, token } = request;
-  const hint = folder === undefined ? 'run the command above' : `its log is ${logOf(folder)}`;
-  const pending = { subject: `cluster ${clusterName}`, problem: 'its agent has not asked the hub yet', hint };
+  const hint = `its log is ${logOf(folder)}`;
+  if (runningPid(folder) === undefined)
+    throw new InputError('has ended', { code: 'install.ended', subject: 'the agent', hint });
+  return hint;
+}
+
+async function missingRequest(hub: KubeApi, clusterName: string, hint: string): Promise<Pending | undefined> {
   const labelSelector = `${CLUSTER_NAME_LABEL}=${clusterName}`;
-  await withBootstrapHub(io, hub, token, (api) =>
-    waitUntil(io, flags, pending, async () => {
-      if (folder !== undefined && runningPid(folder) === undefined)
-        throw new InputError('its agent has ended', { code: 'install.ended', ...pending });
-      return hasRequested(
-        await readCluster(api, clusterName),
-        (await api.list(CERTIFICATE_REQUEST, { labelSelector })).items,
-      );
-    }),
-  );
+  const cluster = await readCluster(hub, clusterName);
+  const { items } = await hub.list(CERTIFICATE_REQUEST, { labelSelector });
+  const { isAlive } = await import('../../../../core/registration/health/is-joined.ts');
+  if (cluster !== undefined && (isAlive(cluster) || hasRequested(cluster, items))) return undefined;
+  const problem = 'its agent has not asked the hub yet';
+  return { subject: `cluster ${clusterName}`, problem, hint, code: NOT_READY };
 }
 
 async function readCluster(hub: KubeApi, name: string): Promise<ManagedCluster | undefined> {
   return (await hub.get(MANAGED_CLUSTER, { namespace: '', name })) as ManagedCluster | undefined;
 }
 
-/** Whether the hub has accepted the cluster, or has a certificate request of its agent. */
-function hasRequested(cluster: ManagedCluster | undefined, requests: readonly KubeObject[]): boolean {
-  if (cluster === undefined) return false;
-  if (cluster.spec?.hubAcceptsClient === true) return true;
+/** Whether the hub has a certificate request of the agent of this cluster. */
+function hasRequested(cluster: ManagedCluster, requests: readonly KubeObject[]): boolean {
   const since = cluster.metadata.creationTimestamp ?? '';
   return requests.some(({ metadata, status }) => {
     const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly unknown[] };

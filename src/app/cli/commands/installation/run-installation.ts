@@ -66,7 +66,7 @@ export function refuseImage({ bundleVersion, imageRegistry }: InstallFlags, clus
         : '--bundle-version';
   if (flag !== undefined)
     throw new InputError(
-      `has no effect here: ${cluster} has no nodes, so this program runs instead of an image`,
+      `has no effect here: ${cluster} runs no pods, so this program runs instead of an image`,
       {
         code: 'cli.option',
         subject: flag,
@@ -120,20 +120,30 @@ export function installationOf(
 
 const CHECK_INTERVAL_MS = 500;
 
+/** What a command waits for. */
+export interface Pending {
+  readonly subject: string;
+  readonly problem: string;
+  readonly hint: string;
+  /** Default: `install.wait`. */
+  readonly code?: string;
+}
+
 /**
- * Waits until a condition is true.
- * @param pending describes the condition, for the error
- * @throws InputError after the timeout
+ * Waits until nothing is missing.
+ * @param missing what is missing now
+ * @throws InputError after the timeout, with what is missing then
  */
 export async function waitUntil(
   io: CliIo,
   flags: Pick<InstallFlags, 'timeout'>,
-  pending: { readonly subject: string; readonly problem: string; readonly hint: string },
-  isTrue: () => Promise<boolean>,
+  missing: () => Promise<Pending | undefined>,
 ): Promise<void> {
   const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
   const deadlineMs = systemClock.now() + timeoutOf(flags);
-  while (!(await isTrue())) {
+  for (;;) {
+    const pending = await missing();
+    if (pending === undefined) return;
     if (systemClock.now() >= deadlineMs || io.signal.aborted)
       throw new InputError(pending.problem, { code: 'install.wait', ...pending });
     await sleep(systemClock, CHECK_INTERVAL_MS, io.signal);

@@ -23,7 +23,7 @@ interface AgentHere {
 
 /**
  * Starts the agent on this machine, with the account that was created for it.
- * @param api of the cluster, which has no nodes
+ * @param api of the cluster, which runs no pods
  * @returns the folder of the agent; undefined if the command was only printed
  */
 export async function startLocalAgent(
@@ -53,7 +53,7 @@ export async function startLocalAgent(
   const args = ['agent', `--clusters=${path.join(folder, 'agent.yaml')}`, ...options];
   if (!flags.start) {
     io.stdout.write(
-      `The cluster has no nodes: run its agent on this machine.\n\n    berth ${args.join(' ')}\n`,
+      `The cluster runs no pods: run its agent on this machine.\n\n    berth ${args.join(' ')}\n`,
     );
     return undefined;
   }
@@ -61,7 +61,7 @@ export async function startLocalAgent(
   const pid = startBackground({ folder, args, env: io.env });
   const how = running === undefined ? 'runs' : 'runs already';
   io.stdout.write(
-    `The cluster has no nodes: its agent ${how} on this machine as process ${String(pid)}, log ${logOf(folder)}\n`,
+    `The cluster runs no pods: its agent ${how} on this machine as process ${String(pid)}, log ${logOf(folder)}\n`,
   );
   return folder;
 }

@@ -86,9 +86,9 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
     problem: 'is not deleted yet',
     hint: 'kubectl get namespace -o yaml shows why; run berth unjoin again to continue',
   };
-  await waitUntil(io, flags, pending, async () => {
+  await waitUntil(io, flags, async () => {
     const there = await api.get(NAMESPACE, { namespace: '', name: namespace });
-    return there?.metadata.deletionTimestamp === undefined;
+    return there?.metadata.deletionTimestamp === undefined ? undefined : pending;
   });
   io.stdout.write(
     `The agent of ${clusterName} is removed. If the hub still lists the cluster, run there: kubectl delete managedcluster ${clusterName}\n`,
