@@ -41,6 +41,7 @@ function inputFor(clusters, spec, children) {
     ]),
     children,
     specsFor: clusterSpecs(replicaSet, spec, () => undefined),
+    takesWork: () => true,
     now: NOW,
     nowMs: Date.parse(NOW),
     rules: 'berth',

@@ -144,6 +144,7 @@ class DemoStory {
       log: this.#log('controller.log'),
       random: Math.random,
       embedded: true,
+      announcement: { name: 'berth-controller-demo', identity: 'berth-demo' },
       pollIntervalMs: 1_000,
       http: { host: '127.0.0.1', port: 0, tokenFile },
       engineVersion: version,

@@ -37,7 +37,7 @@ import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { builtProgram } from '../../runtime/package-root.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
-import type { ServeOptions } from '../settings/serve-options.ts';
+import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
@@ -210,7 +210,7 @@ function openOne(
     headsOf: (kind: KindInfo) => members.headsOf(kind),
     argoPart: () => argoPart(options),
     staleness: () => inventory.age(),
-    decides: options.embedded === true ? ('all' as const) : ('own' as const),
+    decides: ownPlacements(options),
     planWithin,
     budgetOf: (placement: Parameters<SourceLedger['budgetOf']>[0]) => ledger.budgetOf(placement),
   };

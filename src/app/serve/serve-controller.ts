@@ -29,7 +29,7 @@ import { recordDeletions } from './record-deletions.ts';
 import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
 import { Readiness } from './http/readiness.ts';
 import { serveCache } from './serve-cache.ts';
-import { type ServeOptions } from '../settings/serve-options.ts';
+import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import { startOptionalControllers } from './start-optional-controllers.ts';
 import { Standby } from './standby.ts';
@@ -87,7 +87,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   });
   const isHubRestored = (): boolean => continuity.wasRestored;
   const cache = serveCache(options, emit, continuity);
-  const inventory = new HubInventory({ ...options, cache, decides: decidedPlacements(options) });
+  const inventory = new HubInventory({ ...options, cache, decides: ownPlacements(options) });
   const ledger = new SourceLedger(sha256, state.commits, options);
   const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
   const barrier = barrierOf(options, inventory);
@@ -148,11 +148,6 @@ function eventsOf(clock: Clock) {
 
 function hubProblemOf({ hubProblem }: ServeOptions, inventory: HubInventory): () => string | undefined {
   return hubProblem ?? (() => (inventory.problem() === undefined ? inventory.age() : undefined));
-}
-
-/** An embedded hub has no other scheduler. */
-function decidedPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
-  return embedded === true ? 'all' : 'own';
 }
 
 /** Whether `--print-rbac` includes this right. */

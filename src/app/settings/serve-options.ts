@@ -51,6 +51,8 @@ export interface ServeOptions {
   readonly registration?: ServeRegistrationOptions | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: ServeAdmissionOptions | undefined;
+  /** The Lease that tells other controllers of this one. Absent: none. */
+  readonly announcement?: { readonly name: string; readonly identity: string } | undefined;
   /** Absent: no HTTP. */
   readonly http?: ServeHttpOptions | undefined;
   readonly maxRecords?: number | undefined;
@@ -60,13 +62,16 @@ export interface ServeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Which placements the controller decides. An embedded hub has no other scheduler. */
-export function decidedPlacements({
-  embedded,
-  schedule,
-}: Pick<ServeOptions, 'embedded' | 'schedule'>): 'own' | 'all' | 'none' {
-  if (schedule === 'upstream') return 'none';
+/** Which placements of the hub are Berth's: those of Git and those with its mark, or all, where nobody else schedules. */
+export function ownPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
   return embedded === true ? 'all' : 'own';
+}
+
+/** Which placements the controller decides. */
+export function decidedPlacements(
+  options: Pick<ServeOptions, 'embedded' | 'schedule'>,
+): 'own' | 'all' | 'none' {
+  return options.schedule === 'upstream' ? 'none' : ownPlacements(options);
 }
 
 export interface ServeArgocdOptions {

@@ -159,6 +159,13 @@ export function leaseHolding(name: string): readonly Permission[] {
   ];
 }
 
+/** Needed without leader election and on an embedded hub, in Berth's own namespace. */
+export const ANNOUNCEMENT_PERMISSIONS: readonly Permission[] = grant(
+  [LEASE],
+  ['get', 'list', 'create', 'patch'],
+  'get, create, patch: Berth says in a Lease of its own what it writes to the hub; list: it notices other controllers that do the same.',
+);
+
 /** Needed with `--sync apply`, but not with `--embedded`. */
 export function namespaceLookup(namespace: string): readonly Permission[] {
   return grant([NAMESPACE], ['get'], 'get: Berth checks that its namespace exists.').map((permission) => ({

@@ -20,6 +20,7 @@ import {
   GIT_OBJECTS_PERMISSIONS,
   INVENTORY_PERMISSIONS,
   leaseHolding,
+  ANNOUNCEMENT_PERMISSIONS,
   namespaceLookup,
   OWNER_REFERENCES_PERMISSIONS,
   PUBLISHING_PERMISSIONS,
@@ -54,6 +55,8 @@ export interface ControllerDuties {
   readonly registration?: { readonly duties: readonly RegistrationDuty[] } | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: object | undefined;
+  /** Whether the controller says on the hub what it writes there. */
+  readonly announcement?: boolean | undefined;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
   /**
@@ -92,14 +95,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ['# The namespace and the service account of the controller.', ...renderNamespace(DEFAULT_NAMESPACE)],
     renderServiceAccount(SUBJECT.name, DEFAULT_NAMESPACE),
     ...boundRole('# Permissions that the controller needs with its flags.', 'berth', own),
-    ...(duties.lease === undefined
-      ? []
-      : boundRole(
-          '# Permissions of the leader election: only the leader writes to the hub.',
-          'berth-leader-election',
-          leaseHolding(duties.lease),
-          DEFAULT_NAMESPACE,
-        )),
+    ...leaseRoles(duties),
     ...(decides
       ? boundRole(
           '# Only needed if the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',
@@ -207,6 +203,22 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
 }
 
 const NO_KINDS: ListedPermissions = { permissions: [], unnamed: [] };
+
+/** What the controller writes into Leases of its own namespace. */
+function leaseRoles({ lease, announcement }: ControllerDuties): readonly Document[] {
+  const election =
+    lease === undefined
+      ? []
+      : boundRole(
+          '# Permissions of the leader election: only the leader writes to the hub.',
+          'berth-leader-election',
+          leaseHolding(lease),
+          DEFAULT_NAMESPACE,
+        );
+  if (announcement !== true) return election;
+  const why = '# What tells other controllers of this one.';
+  return [...election, ...boundRole(why, 'berth-announcement', ANNOUNCEMENT_PERMISSIONS, DEFAULT_NAMESPACE)];
+}
 
 /** Roles for people who release held changes. The controller does not have them. */
 function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly Document[] {

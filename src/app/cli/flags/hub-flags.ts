@@ -27,20 +27,20 @@ export function isHubRequested(flags: HubFlags & { readonly hub: boolean }): boo
 }
 
 export const EMBEDDED_HELP =
-  'the hub is an embedded hub: Berth decides all of its placements, as with berth serve --embedded';
+  'Berth decides all placements of the hub, as with berth serve --embedded (default: as its controllers say on the hub)';
 
 /**
- * Which placements on the hub Berth decides, as `berth serve` with the same flag.
  * @param knowsHub the command reads a hub, or an inventory of one
+ * @returns `all` with the flag; undefined: as the controllers say on the hub
  * @throws InputError when the flag is given without a hub
  */
-export function decidedPlacements(
+export function givenDecided(
   { embedded }: { readonly embedded: boolean },
   knowsHub: boolean,
-): 'own' | 'all' {
+): 'all' | undefined {
   if (embedded && !knowsHub)
     throw wrongOption('--embedded', 'has no effect without --hub or --kubeconfig FILE');
-  return embedded ? 'all' : 'own';
+  return embedded ? 'all' : undefined;
 }
 
 /** Connects, runs `use`, and closes the connection. The client is loaded only here, so that other commands start without it. */

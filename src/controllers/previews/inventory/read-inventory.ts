@@ -10,6 +10,7 @@ import {
   CONFIG_MAP,
   CUSTOM_RESOURCE_DEFINITION,
   type KindInfo,
+  LEASE,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
@@ -35,6 +36,7 @@ import {
   memberKinds,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
+import { CONTROLLER_LEASES } from '../../inventory/decided-placements.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 import { BUILTIN_RESOURCES } from '../../../hub/scheme/builtin/builtin-resources.ts';
 
@@ -73,6 +75,7 @@ export async function readInventory(api: KubeApi, reading: InventoryReading): Pr
     reader.takeWhereServed(MANIFEST_WORK_REPLICA_SET),
     reader.takeMembers(),
     reader.tryTake(CONFIG_MAP, { labelSelector: RECORDS_LABEL }),
+    reader.takeControllers(),
     reader.takeArgo(namespace),
   ]);
   return {
@@ -169,6 +172,15 @@ class InventoryReader {
         await this.tryTake(info, { labelSelector: APPLY_SET_PART_OF_LABEL });
       }),
     );
+  }
+
+  /** A plan can do without: a flag says the same. */
+  async takeControllers(): Promise<void> {
+    try {
+      await this.take(LEASE, CONTROLLER_LEASES);
+    } catch (error) {
+      if (!(error instanceof BerthError)) throw error;
+    }
   }
 
   async takeArgo(namespace: string): Promise<void> {

@@ -6,6 +6,7 @@ import {
   ADDON_PLACEMENT_SCORE,
   CONFIG_MAP,
   type KindInfo,
+  LEASE,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
@@ -61,6 +62,7 @@ export function redactObject(
   if (is(PLACEMENT_DECISION) || is(ADDON_PLACEMENT_SCORE)) return { ...known, ...part(object, 'status') };
   if (is(MANIFEST_WORK) || is(MANIFEST_WORK_REPLICA_SET))
     return isMember(object) ? withoutContent({ ...known, ...part(object, 'spec') }, options.digest) : known;
+  if (is(LEASE)) return known;
   if (is(APPLICATION_SET)) return { ...known, ...part(object, 'spec') };
   if (is(CONFIG_MAP)) return redactConfigMap(object, known, options);
   if (is(SECRET) && object.metadata.labels?.[SECRET_TYPE_LABEL] === 'cluster')

@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
+import { CONTROLLER_LABEL } from './controller-announcement.ts';
 
 /** A controller that another installation runs on a hub, and that holds its Lease. */
 export interface ActiveController {
@@ -36,11 +37,15 @@ const BERTHS = /^berth-/;
 /** The namespaces in which controllers have their Leases: those of OCM, and the default of `berth serve`. */
 export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system'];
 
-/** Controllers whose Lease has not expired. A controller without leader election has no Lease, so it is not found. */
+/**
+ * Controllers whose Lease has not expired. A controller without leader election holds none: it only announces itself,
+ * also where this installation runs it, so it is not found.
+ */
 export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {
-  return leases.flatMap(({ metadata: { namespace = '', name }, ...object }) => {
+  return leases.flatMap(({ metadata: { namespace = '', name, labels }, ...object }) => {
     const { holderIdentity, leaseDurationSeconds, renewTime } = (object['spec'] ?? {}) as LeaseSpec;
     const endsAtMs = Date.parse(renewTime ?? '') + (leaseDurationSeconds ?? 0) * 1_000;
+    if (labels?.[CONTROLLER_LABEL] !== undefined) return [];
     if (!holderIdentity || !(endsAtMs > nowMs)) return [];
     const place = { lease: `${namespace}/${name}`, holder: holderIdentity };
     const ocms = namespace === OCM_NAMESPACE ? OF_OCM.get(name) : undefined;

@@ -54,6 +54,37 @@ export interface ElectionSettings {
   readonly timing: ElectionTiming;
 }
 
+interface WritingDuties {
+  readonly applies: boolean;
+  readonly schedule: 'berth' | 'upstream';
+  readonly works: boolean;
+  readonly argocd?: object | undefined;
+  readonly registration?: object | undefined;
+  readonly admission?: object | undefined;
+}
+
+export function writesToHub(duties: WritingDuties): boolean {
+  return (
+    duties.applies ||
+    duties.works ||
+    duties.argocd !== undefined ||
+    duties.registration !== undefined ||
+    duties.admission !== undefined ||
+    duties.schedule === 'berth'
+  );
+}
+
+/**
+ * Whether the controller says on the hub what it writes there: without leader election, so that two of them notice each
+ * other, and on an embedded hub, so that a plan knows that Berth decides all placements.
+ */
+export function announcesItself(
+  duties: WritingDuties & { readonly embedded: boolean },
+  lease: string | undefined,
+): boolean {
+  return writesToHub(duties) && (lease === undefined || duties.embedded);
+}
+
 /**
  * Undefined: no leader election, the default on an embedded hub and for a controller that writes
  * nothing.
@@ -62,28 +93,15 @@ export interface ElectionSettings {
  */
 export function electionSettings(
   flags: ElectionFlags,
-  duties: {
+  duties: WritingDuties & {
     readonly embedded: boolean;
-    readonly applies: boolean;
-    readonly schedule: 'berth' | 'upstream';
-    readonly works: boolean;
-    readonly argocd?: object | undefined;
-    readonly registration?: object | undefined;
-    readonly admission?: object | undefined;
     /** The names of the sources. */
     readonly names: readonly string[];
   },
 ): ElectionSettings | undefined {
-  const writes =
-    duties.applies ||
-    duties.works ||
-    duties.argocd !== undefined ||
-    duties.registration !== undefined ||
-    duties.admission !== undefined ||
-    duties.schedule === 'berth';
   const timing = timingOf(flags);
   const lease = leaseNameFlag(flags) ?? leaseNameOf(sha256, duties.names);
-  return isElected(flags, !duties.embedded && writes) ? { lease, timing } : undefined;
+  return isElected(flags, !duties.embedded && writesToHub(duties)) ? { lease, timing } : undefined;
 }
 
 function isElected({ leaderElect }: ElectionFlags, byDefault: boolean): boolean {

@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import type { ServeOptions } from '../../../settings/serve-options.ts';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
@@ -8,7 +10,8 @@ import { packageVersion } from '../package-version.ts';
 import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
-import { addElectionFlags, type ElectionFlags, electionSettings } from './election-flags.ts';
+import { addElectionFlags, type ElectionFlags, electionSettings, announcesItself } from './election-flags.ts';
+import { sha256 } from '../../../../runtime/sha256.ts';
 import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
 import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
 import { addRegistrationFlags, type RegistrationFlags, registrationOptions } from './registration-flags.ts';
@@ -148,6 +151,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sourcesIn = await readSources(io, flags, sync);
   const registration = registrationOptions(flags);
   const election = electionSettings(flags, { ...settings, registration, ...sourcesIn });
+  const isAnnounced = announcesItself({ ...settings, registration, ...sourcesIn }, election?.lease);
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
@@ -167,6 +171,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     api,
     leadership: elector,
     hubProblem: hub.problem,
+    announcement: isAnnounced ? announcementOf(settings.dataDir) : undefined,
     clock,
     log,
     random: Math.random,
@@ -189,6 +194,12 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   for await (const event of fleet.events) logEvent(log, event);
   await hub.close();
   return isLost() ? 3 : 0;
+}
+
+/** The name stays the same after a restart, and differs on other machines and for other data directories. */
+function announcementOf(dataDir: string): NonNullable<ServeOptions['announcement']> {
+  const name = `berth-controller-${sha256(`${hostname()}\n${dataDir}`).slice(0, 12)}`;
+  return { name, identity: `${hostname()}_${randomUUID()}` };
 }
 
 async function printRbac(
@@ -220,7 +231,15 @@ async function printRbac(
   const isPreviewed = sources.some(({ preview }) => preview !== undefined);
   const right = isPreviewed ? PREVIEWED_KIND_PERMISSION : APPLIED_KIND_PERMISSION;
   const kinds = listedPermissions(listed, knownResources(), right);
-  io.stdout.write(renderControllerRbac({ ...duties, lease, kinds, secrets: secretsOf(sources) }));
+  io.stdout.write(
+    renderControllerRbac({
+      ...duties,
+      lease,
+      announcement: announcesItself(duties, lease),
+      kinds,
+      secrets: secretsOf(sources),
+    }),
+  );
   return 0;
 }
 

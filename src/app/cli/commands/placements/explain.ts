@@ -7,7 +7,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import {
   addHubFlags,
-  decidedPlacements,
+  givenDecided,
   EMBEDDED_HELP,
   isHubRequested,
   type HubFlags,
@@ -117,7 +117,7 @@ function refuseContradictions(options: ExplainOptions): void {
 }
 
 async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions): Promise<OfflineExplanation> {
-  const decides = decidedPlacements(options, isHubRequested(options));
+  const given = givenDecided(options, isHubRequested(options));
   if (options.data !== undefined) {
     const { explainRecord } = await import('../../../../controllers/explanations/explain-record.ts');
     const { record, cluster } = options;
@@ -129,11 +129,13 @@ async function explained(io: CliIo, ref: PlacementRef, options: ExplainOptions):
   if (!isHubRequested(options))
     return explainOffline(ref, options, { cwd: io.cwd, env: io.env, signal: io.signal });
   const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
+  const { readDecidedPlacements } = await import('../../../../controllers/inventory/decided-placements.ts');
   const { readHubWaves } = await import('../../../../controllers/explanations/hub-waves.ts');
   const now = options.now ?? new Date().toISOString();
   return withHub(io, options, async (hub) => {
     const snapshot = await readHubSnapshot(hub, now, ref);
     const { waves, problems } = await readHubWaves(hub, snapshot, ref);
+    const decides = given ?? (await readDecidedPlacements(hub));
     const asked = { cluster: options.cluster, decides, waves };
     return { ...explainInSnapshot(snapshot, ref, asked), problems };
   });

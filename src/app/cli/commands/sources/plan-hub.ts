@@ -1,4 +1,5 @@
 import { readHubSnapshot } from '../../../../controllers/explanations/hub-snapshot.ts';
+import { readDecidedPlacements } from '../../../../controllers/inventory/decided-placements.ts';
 import { InventoryApi } from '../../../../controllers/previews/inventory/inventory-api.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
@@ -8,7 +9,7 @@ import { type ArgoPart, readArgoPart } from '../../../generator-inputs/argo-part
 import type { OpenedInventory } from './plan-inventory.ts';
 
 /** The inputs of a plan that are read from a hub. */
-export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi'> & ArgoPart;
+export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi' | 'decides'> & ArgoPart;
 
 interface HubReading {
   /** RFC 3339; undefined: now. */
@@ -23,6 +24,7 @@ export async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise
     hub: await readHubSnapshot(hubApi, now),
     hubMemory: await readRecordedHubState(hubApi, sources),
     hubApi,
+    decides: await readDecidedPlacements(hubApi),
     ...(await readArgoPart(hubApi, argocdNamespace)),
   };
 }

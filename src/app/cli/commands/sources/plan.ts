@@ -5,13 +5,7 @@ import type { Plan } from '../../../../core/preview/plan.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { packageVersion } from '../package-version.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import {
-  addHubFlags,
-  decidedPlacements,
-  EMBEDDED_HELP,
-  isHubRequested,
-  withHub,
-} from '../../flags/hub-flags.ts';
+import { addHubFlags, givenDecided, EMBEDDED_HELP, isHubRequested, withHub } from '../../flags/hub-flags.ts';
 import { makeProgress } from '../../../terminal/progress.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
 import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
@@ -114,7 +108,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const nowMs = Date.now();
   const inventory = await openInventory(io, options, { asksHub: isHubRequested(options), nowMs });
   const knowsHub = inventory !== undefined || isHubRequested(options);
-  const decides = decidedPlacements(options, knowsHub);
+  const given = givenDecided(options, knowsHub);
   const base = baseOf(options);
   const reports = planReports(options.report);
   const whatIf = await readWhatIf(io, options);
@@ -138,7 +132,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
       now: options.now ?? hub.hub?.now,
       applications: applicationContext(argocdNamespace, []),
       ...hub,
-      decides,
+      decides: given ?? hub.decides,
       whatIf,
       engine,
       ambient: io.env,

@@ -1,0 +1,22 @@
+import { ControllerAnnouncement } from '../../controllers/leadership/controller-announcement.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import { decidedPlacements, type ServeOptions } from '../settings/serve-options.ts';
+
+/** Says on the hub what this controller writes there, if it is to. */
+export function startAnnouncement({
+  options,
+}: {
+  readonly options: ServeOptions;
+}): ControllerAnnouncement | undefined {
+  const { announcement, api, clock, log, random, leadership, sources, registration } = options;
+  if (announcement === undefined) return undefined;
+  return new ControllerAnnouncement({
+    ...{ api, clock, log, random, ...announcement },
+    duties: {
+      decides: decidedPlacements(options),
+      applies: sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+      registration: registration?.duties ?? [],
+    },
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+  });
+}

@@ -1,0 +1,88 @@
+import { apiVersionOf, LEASE } from '../../model/kinds.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { formatNameList } from '../../publish/judge/judge-result.ts';
+
+/** Label of the Leases by which controllers without leader election notice each other. */
+export const CONTROLLER_LABEL = 'berth.dev/controller';
+/** On such a Lease: the placements that the controller decides. */
+export const DECIDES_ANNOTATION = 'berth.dev/decides';
+/** On such a Lease: the sources that it applies, with commas. */
+export const APPLIES_ANNOTATION = 'berth.dev/applies';
+/** On such a Lease: the duties of registration that it has, with commas. */
+export const REGISTRATION_ANNOTATION = 'berth.dev/registration';
+
+/** What a controller writes on a hub. */
+export interface ControllerDuties {
+  /** Placements with Berth's mark and those of Git; all; none. */
+  readonly decides: 'own' | 'all' | 'none';
+  /** Names of sources. */
+  readonly applies: readonly string[];
+  readonly registration: readonly string[];
+}
+
+export interface Announcement {
+  readonly name: string;
+  /** Unique for each start of a process; '' after it ended in order. */
+  readonly identity: string;
+  readonly durationSeconds: number;
+  /** Milliseconds since the epoch. */
+  readonly renewedAtMs: number;
+  readonly duties: ControllerDuties;
+}
+
+export function announcementLease(announcement: Announcement, namespace: string): KubeObject {
+  const { name, identity, durationSeconds, renewedAtMs, duties } = announcement;
+  return {
+    apiVersion: apiVersionOf(LEASE),
+    kind: LEASE.kind,
+    metadata: {
+      ...{ name, namespace },
+      labels: { [CONTROLLER_LABEL]: 'true' },
+      annotations: {
+        [DECIDES_ANNOTATION]: duties.decides,
+        [APPLIES_ANNOTATION]: duties.applies.join(','),
+        [REGISTRATION_ANNOTATION]: duties.registration.join(','),
+      },
+    },
+    spec: {
+      holderIdentity: identity,
+      leaseDurationSeconds: durationSeconds,
+      renewTime: new Date(renewedAtMs).toISOString().replace('Z', '000Z'),
+    },
+  };
+}
+
+export function readDuties({ metadata: { annotations } }: KubeObject): ControllerDuties {
+  const list = (key: string): readonly string[] =>
+    (annotations?.[key] ?? '').split(',').filter((name) => name !== '');
+  const decides = annotations?.[DECIDES_ANNOTATION];
+  return {
+    decides: decides === 'all' || decides === 'own' ? decides : 'none',
+    applies: list(APPLIES_ANNOTATION),
+    registration: list(REGISTRATION_ANNOTATION),
+  };
+}
+
+/**
+ * What two controllers would both write. Two that decide only placements with Berth's mark may run beside each other:
+ * they come to the same decisions. Where one decides all, the hub was meant to be its alone.
+ * @returns phrases for `both …`; empty: they may run beside each other
+ */
+export function sharedDuties(one: ControllerDuties, other: ControllerDuties): readonly string[] {
+  const both = (pick: (duties: ControllerDuties) => readonly string[]): readonly string[] =>
+    pick(one).filter((name) => pick(other).includes(name));
+  const sources = both(({ applies }) => applies);
+  const duties = both(({ registration }) => registration);
+  const decide = [one, other].every(({ decides }) => decides !== 'none');
+  const isOnlys = [one, other].some(({ decides }) => decides === 'all');
+  return [
+    ...(sources.length > 0 ? [`apply source ${formatNameList(sources)}`] : []),
+    ...(decide && isOnlys ? ['decide the placements of the hub'] : []),
+    ...(duties.length > 0 ? [`do the ${formatNameList(duties)} of registration`] : []),
+  ];
+}
+
+/** Which placements the controllers of a hub decide, as they said last. Without any: those with Berth's mark. */
+export function placementsDecided(leases: readonly KubeObject[]): 'own' | 'all' {
+  return leases.some((lease) => readDuties(lease).decides === 'all') ? 'all' : 'own';
+}
