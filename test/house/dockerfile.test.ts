@@ -25,6 +25,7 @@ describe('Dockerfile', () => {
   });
 
   it('copies everything that the build reads', () => {
-    for (const path of ['src', 'plugin', 'scripts/build.mjs', 'scripts/write-build.mjs']) expect(dockerfile).toMatch(new RegExp(`^COPY .*${path} `, 'm'));
+    for (const path of ['src', 'plugin', 'scripts/build.mjs', 'scripts/write-build.mjs'])
+      expect(dockerfile).toMatch(new RegExp(`^COPY .*${path} `, 'm'));
   });
 });

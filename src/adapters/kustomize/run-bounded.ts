@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { TransientError } from '../../core/errors.ts';
-import { childProcessGroups } from '../../runtime/child-process-groups.ts';
-import { killGroup } from '../../runtime/kill-group.ts';
+import { childProcessGroups } from '../../runtime/processes/child-process-groups.ts';
+import { killGroup } from '../../runtime/processes/kill-group.ts';
 
 export interface BoundedRun {
   /** The program and its arguments. */

@@ -7,7 +7,7 @@ const REPEAT_MS = 60_000;
 /**
  * A logger that lowers messages about failed requests to debug level where another message explains them
  * (`isExplained`, see `ServerOutage`), and where it has just told the same: a refusal, such as of a token by a forge, lasts
- * until somebody acts, so it is told once a minute.
+ * until somebody acts, so it is logged once a minute.
  */
 export function quietLogger(
   log: Logger,

@@ -1,4 +1,4 @@
-import { childProcessGroups } from '../../runtime/child-process-groups.ts';
+import { childProcessGroups } from '../../runtime/processes/child-process-groups.ts';
 
 /** Requests and programs that still run after this time are cancelled. */
 const CUT_OFF_AFTER_MS = 3_000;

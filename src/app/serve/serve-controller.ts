@@ -21,7 +21,7 @@ import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { openSources, restoreDeleted } from './open-sources.ts';
-import { loadPreviews } from './load-previews.ts';
+import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { PlacementEvents } from '../../controllers/events/placement-events.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
@@ -252,4 +252,10 @@ async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions
   if (options.decide !== undefined) return options.decide;
   const { startEngine } = await import('../../controllers/scheduling/placement-engine.ts');
   return startEngine();
+}
+
+/** Loads the code for planning only if pull requests are planned. */
+async function loadPreviews(parts: PreviewDependencies): Promise<OpenPreviews | undefined> {
+  if (parts.options.sources.every(({ preview }) => preview === undefined)) return undefined;
+  return (await import('./open-previews.ts')).openPreviews(parts);
 }

@@ -1,7 +1,9 @@
+import { ControllerAnnouncement } from '../../controllers/leadership/controller-announcement.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import { decidedPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { startAdmission } from './start-admission.ts';
 import { startArgocd } from './start-argocd.ts';
 import { recordTimeline } from './record-timeline.ts';
-import { startAnnouncement } from './start-announcement.ts';
 import { startHubRegistration } from './start-hub-registration.ts';
 
 /** Starts the optional controllers: Argo CD, registration, admission, and what tells others of this one. */
@@ -22,4 +24,23 @@ export function startOptionalControllers(
     warnings: () => [argocd, ...others].flatMap((one) => [...one.warnings()]),
     close: async () => void (await Promise.all([argocd, ...others].map((one) => one.close()))),
   };
+}
+
+/** Says on the hub what this controller writes there, if it is to. */
+function startAnnouncement({
+  options,
+}: {
+  readonly options: ServeOptions;
+}): ControllerAnnouncement | undefined {
+  const { announcement, api, clock, log, random, leadership, sources, registration } = options;
+  if (announcement === undefined) return undefined;
+  return new ControllerAnnouncement({
+    ...{ api, clock, log, random, ...announcement },
+    duties: {
+      decides: decidedPlacements(options),
+      applies: sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+      registration: registration?.duties ?? [],
+    },
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+  });
 }

@@ -36,7 +36,7 @@ describe('planReplicaSet', () => {
     },
   );
 
-  it('leaves the works of a cluster that is being deleted as they are, until the decision lets it go', () => {
+  it('leaves the works of a cluster that is being deleted as they are, until the decision removes it', () => {
     const harness = new ReplicaSetHarness().place('all', ['c1', 'c2']);
     harness.step();
     harness.going.add('c1');

@@ -25,7 +25,7 @@ const added = (rv: number): StoreEvent => ({
   previous: undefined,
 });
 
-/** A client that reads when it is told to. */
+/** A client that reads when the test says so. */
 class FakeSink {
   readonly lines: string[] = [];
   isEnded = false;
@@ -131,7 +131,7 @@ describe('a watch session', () => {
     await settled();
   }
 
-  /** A conversion webhook that answers when it is told to, in the order of the test. */
+  /** A conversion webhook that answers when the test says so, in its order. */
   function webhook() {
     const calls: { rvs: readonly number[]; answer: (error?: Error) => void }[] = [];
     const prepare: NonNullable<WatchView['prepare']> = (changes) =>

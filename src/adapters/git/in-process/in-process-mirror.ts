@@ -15,8 +15,7 @@ import { requireReadable } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
 import { clearMirror, mirrorExists } from '../mirror/mirror-files.ts';
 import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
-import { DEFAULT_FETCH_TIMEOUT_MS } from '../mirror/mirror-options.ts';
-import type { MirrorOptions } from '../mirror/mirror-options.ts';
+import { DEFAULT_FETCH_TIMEOUT_MS, type MirrorOptions } from '../mirror/mirror-options.ts';
 import { checkPackBounds } from './pack-bounds.ts';
 import { privateFs } from './private-fs.ts';
 import { checkRefAdvertisement } from './ref-advertisement.ts';
@@ -28,8 +27,8 @@ const FETCHED_REF = 'refs/berth/fetched';
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 
 /**
- * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and
- * does not support ssh. Every fetch that receives objects adds a pack, and packs are never combined.
+ * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and does
+ * not support ssh. Every fetch that receives objects adds a pack, and packs are never combined.
  */
 export class InProcessMirror extends InProcessRepository implements GitMirror {
   readonly #options: MirrorOptions;

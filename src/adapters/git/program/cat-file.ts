@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { InputError, TransientError } from '../../../core/errors.ts';
-import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
+import { childProcessGroups } from '../../../runtime/processes/child-process-groups.ts';
 import { gitFailure } from '../repository/git-failure.ts';
 import type { BlobContent } from '../repository/git-repository.ts';
 

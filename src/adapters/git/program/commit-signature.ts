@@ -5,7 +5,7 @@ import path from 'node:path';
 import { InputError, errorText } from '../../../core/errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
-import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
+import { childProcessGroups } from '../../../runtime/processes/child-process-groups.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 /**

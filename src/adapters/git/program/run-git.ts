@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
 import { TransientError } from '../../../core/errors.ts';
 import type { BerthError } from '../../../core/errors.ts';
-import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
-import { killGroup } from '../../../runtime/kill-group.ts';
+import { childProcessGroups } from '../../../runtime/processes/child-process-groups.ts';
+import { killGroup } from '../../../runtime/processes/kill-group.ts';
 import { gitFailure } from '../repository/git-failure.ts';
 import { withPrivateUmask } from './private-umask.ts';
 

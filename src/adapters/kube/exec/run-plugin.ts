@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
-import { childProcessGroups } from '../../../runtime/child-process-groups.ts';
-import { killGroup } from '../../../runtime/kill-group.ts';
+import { childProcessGroups } from '../../../runtime/processes/child-process-groups.ts';
+import { killGroup } from '../../../runtime/processes/kill-group.ts';
 
 export interface PluginCall {
   readonly command: string;

@@ -88,7 +88,7 @@ describe('an outage of an API server', () => {
 });
 
 describe('an API server that refuses the credentials', () => {
-  it('is told once a minute, and explains what fails because of it until another answer comes', async () => {
+  it('is logged once a minute, and explains what fails because of it until another answer comes', async () => {
     const [clock, log] = [new FakeClock(), new SilentLogger()];
     const outage = new ServerOutage({ server: 'https://hub', clock, log });
     const error = new InputError('no', UNAUTHORIZED);

@@ -190,7 +190,7 @@ describe('the status of the hub’s Application', () => {
     await fleet.settle();
     expect(carried()).toEqual(operation);
     expect((await fleet.get('shop-c1'))?.status?.operationState?.phase).toBe('Running');
-    // Argo CD has not compared since: a RollingSync that is told of the end now would request the operation once more.
+    // Argo CD has not compared since: a RollingSync that sees the end now would request the operation once more.
     await at('Succeeded');
     await fleet.settle();
     expect(carried()).toEqual(operation);

@@ -82,7 +82,7 @@ describe('kustomizations that are wrong or hostile', () => {
     expect(problems(content)).toEqual(['source.kustomize prod/kustomization.yaml']);
   });
 
-  it('name the line and column of a field that stands there twice, also in a base', async () => {
+  it('name the line and column of a field that is there twice, also in a base', async () => {
     const content = await read({
       'base/kustomization.yaml': '# fleet\nresources: [a.yaml]\nnamePrefix: a-\nnamePrefix: b-\n',
       'base/a.yaml': configMap('a'),

@@ -23,7 +23,7 @@ describe('the deletion of members', () => {
     limit: pLimit(4),
   });
 
-  it('spares an object that somebody made anew under the same name', async () => {
+  it('spares an object that somebody made again under the same name', async () => {
     const listed = await create();
     await hub.api.delete(CONFIG_MAP, KEY, {});
     const other = await create();

@@ -196,7 +196,7 @@ describe('what left Git while something cannot be read', () => {
       ]);
   });
 
-  it('lets go what was kept once the file is mended or gone', async () => {
+  it('deletes what was kept once the file is corrected or gone', async () => {
     const [running] = await follow([
       { ...a, ...b },
       { 'a.yaml': BROKEN('a') },
