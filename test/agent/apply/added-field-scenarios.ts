@@ -176,6 +176,23 @@ export function fieldsThatOthersAdd(server: () => KubeApi): void {
     expect((await agent.read(SERVICE))?.metadata.resourceVersion).toBe(touched.metadata.resourceVersion);
   });
 
+  it('Update: what changed while the agent was away is put right when it returns', async () => {
+    const manifest = (data: Record<string, string>): KubeObject => {
+      const object = agent.object('v1', 'ConfigMap', { data });
+      return { ...object, metadata: { ...object.metadata, labels: { version: '1' } } };
+    };
+    await agent.applied(manifest({ a: '1', b: '1' }));
+    await agent.stop();
+    await agent.byOther(CONFIG_MAP, { metadata: { labels: { version: 'theirs' } } });
+    await agent.start();
+    await expect.poll(async () => (await agent.read(CONFIG_MAP))?.metadata.labels).toEqual({ version: '1' });
+    await agent.stop();
+    await agent.apply([manifest({ a: '1' })]);
+    await agent.start();
+    await expect.poll(async () => (await agent.read(CONFIG_MAP))?.['data']).toEqual({ a: '1' });
+    await expect.poll(() => agent.appliedCondition()).toBe('True');
+  });
+
   it('a manifest is applied when its namespace comes, which the agent waits for', async () => {
     const name = `late-${String(turn)}`;
     const manifest = agent.object('v1', 'ConfigMap', { data: { a: '1' } });

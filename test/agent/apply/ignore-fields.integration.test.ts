@@ -102,6 +102,21 @@ describe('what cannot be followed is a clear error', () => {
       field: { jqPathExpressions: ['.spec) , (.'] },
       text: 'exactly one object',
     },
+    {
+      name: 'jq that changes a value',
+      field: { jqPathExpressions: ['.spec.none) | .spec.replicas = 9 | del(.none'] },
+      text: 'expected them to remove only other fields',
+    },
+    {
+      name: 'jq that adds a field',
+      field: { jqPathExpressions: ['.spec.none) | .spec.more = 9 | del(.none'] },
+      text: 'expected them to remove only other fields',
+    },
+    ...[{ jqPathExpressions: ['.metadata.name'] }, { jsonPointers: ['/kind'] }].map((field) => ({
+      name: `${JSON.stringify(field)} for a part of the identity`,
+      field,
+      text: 'expected them to remove only other fields',
+    })),
   ])('$name', async ({ field, text }) => {
     const failure = await removeIgnoredFields(WIDGET, present(field)).catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(IgnoreFieldError);
