@@ -1,3 +1,5 @@
+import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { RENDERED_VERSION, versionNotes } from '../../render/applicationset/version-notes.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { Placement } from '../../core/model/kind/placement.ts';
 import { PublishedClusters } from '../../core/placement/prior/published-clusters.ts';
@@ -196,14 +198,29 @@ function withApplications(
     applications,
     whatIf: whatIf.map(({ text }) => text),
     hasChanges: plan.hasChanges || applications.some((set) => set.applications.length > 0),
-    notEvaluated: [...plan.notEvaluated, ...notes, ...notRenderedNotes(applications)],
+    notEvaluated: [...plan.notEvaluated, ...notes, ...renderingNotes(applications, after)],
   };
 }
 
-function notRenderedNotes(sets: Plan['applications']): readonly string[] {
-  return sets.flatMap(({ namespace, name, notRendered }) =>
-    notRendered === undefined ? [] : [`ApplicationSet ${namespace}/${name} is not rendered: ${notRendered}`],
-  );
+function renderingNotes(sets: Plan['applications'], { declared, objects }: PlanSide): readonly string[] {
+  if (sets.length === 0) return [];
+  const inGit = (declared ?? objects).map(({ object }) => object);
+  return [
+    `Applications are rendered as Argo CD ${RENDERED_VERSION} does.`,
+    ...sets.flatMap(({ namespace, name, notRendered }) => {
+      const set = inGit.find(
+        ({ kind, metadata }) =>
+          kind === APPLICATION_SET.kind &&
+          metadata.name === name &&
+          (metadata.namespace ?? namespace) === namespace,
+      );
+      const differing = set === undefined ? [] : versionNotes(set, undefined);
+      return [
+        ...(notRendered === undefined ? [] : [`is not rendered: ${notRendered}`]),
+        ...differing.map((note) => `is rendered otherwise by some versions: ${note}`),
+      ].map((text) => `ApplicationSet ${namespace}/${name} ${text}`);
+    }),
+  ];
 }
 
 const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';

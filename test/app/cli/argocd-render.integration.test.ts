@@ -175,6 +175,29 @@ describe('berth argocd render', () => {
     }
   });
 
+  it.each([
+    { args: [], warns: true },
+    { args: ['--argocd-version', 'v3.3.19'], warns: true },
+    { args: ['--argocd-version', '3.4'], warns: false },
+    { args: ['--argocd-version', '3.6.1'], warns: false },
+  ])('says for which version of Argo CD it holds: $args', async ({ args, warns }) => {
+    await write('fleet.yaml', FLEET);
+    const generator =
+      '{clusters: {}, selector: {matchExpressions: [{key: metadata.labels.region, operator: NotIn, values: [us]}]}}';
+    const file = await write('set.yaml', setOf(generator));
+    const { code, stdout, stderr } = await berth(file, '--repo', '.', ...args);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/web-eu-1[^]*\n\nRendered as Argo CD 3\.5\.7 does\.\n$/);
+    expect(stderr.includes('ApplicationSet web: Argo CD before 3.4 does not see labels')).toBe(warns);
+  });
+
+  it('refuses a version that is none', async () => {
+    const file = await write('set.yaml', setOf('list: {elements: [{name: a}]}'));
+    const { code, stderr } = await berth(file, '--argocd-version', 'latest');
+    expect(code).toBe(1);
+    expect(stderr).toContain('--argocd-version: got "latest", expected a version such as 3.5 or v3.6.1');
+  });
+
   it('refuses a generator that reads a repository', async () => {
     const file = await write(
       'set.yaml',

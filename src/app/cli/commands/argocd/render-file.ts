@@ -10,10 +10,12 @@ import {
 import type { JsonValue } from '../../../../render/applicationset/json/json-value.ts';
 import { reconcile } from '../../../../render/applicationset/reconcile/reconcile.ts';
 import type { GeneratorInputs } from '../../../../render/applicationset/inputs/generator-inputs.ts';
+import { RENDERED_VERSION, versionNotes } from '../../../../render/applicationset/version-notes.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
+import { wrongValue } from '../../flags/wrong-option.ts';
 import { readFileObjects } from './read-file-objects.ts';
 import type { RenderOptions } from './inputs/render-options.ts';
 import { openInputs } from './inputs/open-inputs.ts';
@@ -28,6 +30,7 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
   if (sets.length === 0)
     throw new InputError('the file has no ApplicationSet', { code: 'argocd.render.file', subject: file });
   const own = objects.filter(({ kind }) => kind !== 'ApplicationSet');
+  const version = versionOf(options);
   const inputs = await openInputs(io, own, options);
   const applications: ApplicationJson[] = [];
   let failed = 0;
@@ -48,9 +51,19 @@ export async function renderFile(io: CliIo, file: string, options: RenderOptions
       failed += 1;
       io.stderr.write(`ApplicationSet ${set.metadata.name}: ${result.reason}: ${result.error}\n`);
     }
+    for (const note of versionNotes(set, version))
+      io.stderr.write(`ApplicationSet ${set.metadata.name}: ${note}\n`);
   }
   io.stdout.write(await print(applications, options));
   return failed === 0 ? 0 : 1;
+}
+
+/** @throws InputError for a version that is none */
+function versionOf({ argocdVersion: text }: RenderOptions): readonly [number, number] | undefined {
+  if (text === undefined) return undefined;
+  const [, major, minor] = /^v?(\d+)\.(\d+)(\.|$)/.exec(text) ?? [];
+  if (minor === undefined) throw wrongValue('--argocd-version', text, 'a version such as 3.5 or v3.6.1');
+  return [Number(major), Number(minor)];
 }
 
 type Result = Generated | { readonly error: string; readonly reason: 'Berth does not render this' };
@@ -96,7 +109,8 @@ async function print(applications: readonly ApplicationJson[], { output }: Rende
     kind: 'Application',
     ...application,
   }));
-  if (output === 'table') return printableText(table(applications));
+  if (output === 'table')
+    return printableText(`${table(applications)}\nRendered as Argo CD ${RENDERED_VERSION} does.\n`);
   if (output === 'json') return renderDocument(complete, 'json');
   const documents = await Promise.all(complete.map((application) => renderDocument(application, 'yaml')));
   return documents.join('---\n');

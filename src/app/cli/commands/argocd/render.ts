@@ -16,6 +16,10 @@ export const argocdRenderCommand: CliCommand = {
       .option('--repo <dir>', 'take clusters and decisions from the placements in this folder')
       .option('--cases', 'the file contains recorded cases (JSON Lines, may be gzipped)', false)
       .option('--argocd-namespace <name>', 'the namespace of Argo CD', 'argocd')
+      .option(
+        '--argocd-version <version>',
+        'version of the Argo CD that runs, to be warned where it renders otherwise (default: warned of any version)',
+      )
       .addOption(outputOption());
     addHubFlags(command)
       .addHelpText('after', HELP)

@@ -7,5 +7,6 @@ export interface RenderOptions extends HubFlags {
   readonly repo?: string;
   readonly cases: boolean;
   readonly argocdNamespace: string;
+  readonly argocdVersion?: string;
   readonly output: OutputFormat;
 }
