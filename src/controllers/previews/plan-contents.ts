@@ -42,7 +42,9 @@ export interface ContentPlanInput {
   /** Works on the hub. Absent: unknown. */
   readonly works?: PlanSide['works'];
   /** The judged deletions of the merge. Absent: every object that leaves Git is deleted from the hub. */
-  readonly deletions?: readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted'>[] | undefined;
+  readonly deletions?:
+    | readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted' | 'withdrawn'>[]
+    | undefined;
   /** The hub. Clusters, scores and published decisions are taken from it, and the objects of Git override its own. */
   readonly hub?: Snapshot | undefined;
   /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */

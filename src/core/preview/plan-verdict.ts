@@ -1,6 +1,7 @@
 import type { SourceLocation } from '../model/source-location.ts';
 
 export type FindingCode =
+  | 'cluster-unregistered'
   | 'placement-emptied'
   | 'last-cluster'
   | 'held'

@@ -3,12 +3,14 @@ import { ConflictError } from '../../../core/errors.ts';
 import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../core/ports.ts';
+import { readOne } from '../members/read-one.ts';
 import {
   hasTaints,
   TAINTS_FIELD,
   withHubTaintNote,
   withHubTaints,
 } from '../../../core/sync/applied/cluster-taints.ts';
+import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
 import {
   type JudgedConflicts,
   judgeConflicts,
@@ -16,17 +18,12 @@ import {
   withoutLeftFields,
 } from '../../../core/sync/left-fields.ts';
 
-/** Field manager of everything that comes from Git. */
-export const FIELD_MANAGER = 'berth';
-
 export interface ApplyDesired {
   readonly api: KubeApi;
   readonly kind: KindInfo;
   readonly desired: KubeObject;
-  /** The listed object; undefined if it was not listed, or does not exist. */
+  /** The object as it was read; undefined if the hub does not have it. */
   readonly live: KubeObject | undefined;
-  /** Whether the object may exist although `live` is undefined, with taints that Git declared earlier. */
-  readonly mayBeThere: boolean;
   /** Take fields that other managers own. */
   readonly force: boolean;
 }
@@ -53,10 +50,7 @@ const MAX_TRIES = 10;
  * object keeps changing
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
-  const { api, kind, desired, mayBeThere, force } = task;
-  const mustRead =
-    task.live === undefined && (hasTaints(desired) || (mayBeThere && desired.kind === 'ManagedCluster'));
-  const live = mustRead ? await readOne(api, kind, desired) : task.live;
+  const { desired, live, force } = task;
   if (force) return { live: await applyForced(task, live), left: [] };
   try {
     return { live: await send(task, withHubTaints(desired, live, FIELD_MANAGER)), left: [] };
@@ -136,17 +130,4 @@ function send(
   const sent =
     resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } };
   return api.apply(kind, sent, { fieldManager: FIELD_MANAGER, force: force !== undefined });
-}
-
-/** Reads by a list, so that a source needs no additional right. */
-async function readOne(
-  api: KubeApi,
-  kind: KindInfo,
-  { metadata }: KubeObject,
-): Promise<KubeObject | undefined> {
-  const { items } = await api.list(kind, {
-    namespace: metadata.namespace,
-    fieldSelector: `metadata.name=${metadata.name}`,
-  });
-  return items[0];
 }

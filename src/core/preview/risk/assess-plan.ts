@@ -7,6 +7,7 @@ import { workloadRisks } from './workload-risks.ts';
 
 /** The most dangerous first. */
 const ORDER: readonly FindingCode[] = [
+  'cluster-unregistered',
   'placement-emptied',
   'last-cluster',
   'removals-over-budget',

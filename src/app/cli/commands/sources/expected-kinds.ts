@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { SourceObject } from '../../../../core/model/source-object.ts';
-import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
+import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 
 /**
