@@ -2,6 +2,7 @@ import type { SourceLocation } from '../model/source-location.ts';
 
 export type FindingCode =
   | 'cluster-unregistered'
+  | 'data-lost'
   | 'placement-emptied'
   | 'last-cluster'
   | 'held'
