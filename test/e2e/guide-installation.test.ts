@@ -132,6 +132,23 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
       expect(klusterlet.stderr).toContain('error: the server doesn\'t have a resource type "klusterlet');
     });
 
+    it('joins again with the same command after the cluster was deleted on the hub', async () => {
+      await shell.says(noCluster);
+      expect(await shell.says(join('--context ${CTX_MANAGED_CLUSTER}'))).toContain(
+        'The hub has no cluster cluster1 any more: its agent registers it again',
+      );
+      await shell.says(accept);
+      await expect.poll(() => shell.says(clusters)).toMatch(/^cluster1 +true +https:\S+ +True +True +/m);
+      await shell.says('kubectl apply -f manifest-work.yaml --context ${CTX_HUB_CLUSTER}');
+      await expect
+        .poll(() =>
+          shell.says(
+            'kubectl -n ${MANAGED_CLUSTER_NAME} get manifestwork/mw-01 --context ${CTX_HUB_CLUSTER} -o yaml',
+          ),
+        )
+        .toMatch(/reason: ResourceAvailable/);
+    });
+
     it('detaches the cluster, but not while works are there, and cleans the hub, but not while it is joined', async () => {
       expect(await shell.run(detach)).toMatchObject({
         code: 1,

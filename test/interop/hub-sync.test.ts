@@ -11,6 +11,7 @@ import { appliedKinds } from '../../src/core/sync/applied/applied-kinds.ts';
 import { REFUSED_APPLIES, refusalStatus } from '../conformance/hub/refused-applies.ts';
 import { conflictsOverFields } from '../controllers/sources/following/field-conflict-scenarios.ts';
 import { namespacesThatComeLater } from '../controllers/sources/following/late-namespace-scenarios.ts';
+import { objectsThatStay } from '../controllers/sources/following/withdrawal-scenarios.ts';
 import { hubSyncFor } from '../controllers/sources/following/hub-sync-fixture.ts';
 import { createCrds } from './create-crds.ts';
 import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
@@ -114,6 +115,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('Git to a real hub', () =>
   });
 
   describe('conflicts over fields', () => conflictsOverFields(() => api));
+  describe('objects that leave Git and stay', () => objectsThatStay(() => api));
 
   describe.skipIf(!hasPeers(OCM_WEBHOOK_PROGRAM))('with OCM’s webhook', () => {
     let stop: () => Promise<void>;

@@ -5,6 +5,7 @@ import type { KubeApi } from '../../core/ports.ts';
 import type { AgentIdentity } from '../../core/registration/agent-identity.ts';
 import { changedFields, sameHub } from '../../core/registration/agent/hub-entry.ts';
 import { Backoff } from '../../runtime/backoff.ts';
+import { sha256 } from '../../runtime/sha256.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import type { CredentialStore } from './credentials/credential-store.ts';
@@ -15,8 +16,8 @@ import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
 import { joinHub } from './joining/join-hub.ts';
 import { registrationIdentity } from './options/registration-identity.ts';
 import type { ManagedApi, RegistrationSettings } from './options/registration-settings.ts';
-import { isCertificateKnown } from './session/is-certificate-known.ts';
-import { runSession, type SessionEnd } from './session/run-session.ts';
+import { askForCluster, type ClusterAnswer } from './session/ask-for-cluster.ts';
+import { runSession, type SessionEnd, type SessionOptions } from './session/run-session.ts';
 
 export interface Registration {
   /** One hub, or several of which one is used at a time. */
@@ -48,7 +49,7 @@ export async function runRegistration(registration: Registration, signal: AbortS
   const { settings } = registration;
   const { clock, random, log } = settings;
   const backoff = new Backoff(AFTER_FAILURE, random);
-  const refusal: Refusal = { certificate: undefined };
+  const refusal: Refusal = { certificate: undefined, isDeleted: false };
   while (!signal.aborted)
     try {
       await runOnce(registration, refusal, signal);
@@ -66,9 +67,11 @@ export async function runRegistration(registration: Registration, signal: AbortS
     }
 }
 
-/** A certificate that the hub refuses. It is kept until there is another one, because the hub may accept it again. */
+/** A certificate that is of no use. It is kept until there is another one, because the hub may accept it again. */
 interface Refusal {
   certificate: string | undefined;
+  /** Whether the hub has deleted the cluster: then the agent waits for another certificate. */
+  isDeleted: boolean;
 }
 
 const PERMANENT: ReadonlySet<string> = new Set(['agent.cluster-name', 'agent.agent-id']);
@@ -95,22 +98,33 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
   const isRefused = refusal.certificate !== undefined && refusal.certificate === files['tls.crt'];
   if (credentials.kind === 'usable' && !isRefused) {
     const reasonToLeave = (): string | undefined => leaveReason(readBootstrap, bootstrap);
-    const end = await workWithHub(registration, { identity, credentials, reasonToLeave }, signal);
-    refusal.certificate = end.isRefused ? (await store.read())['tls.crt'] : undefined;
+    const since = files['bootstrap-digest'] ?? bootstrapDigest(config);
+    const hasNewBootstrap = (): boolean => (digestOrUndefined(readBootstrap) ?? since) !== since;
+    const askWithBootstrap = (): Promise<ClusterAnswer> => askOnce(readBootstrap, identity, settings);
+    const checks = { reasonToLeave, hasNewBootstrap, askWithBootstrap };
+    const end = await workWithHub(registration, { identity, credentials, checks }, signal);
+    refusal.certificate = end.mustRegister === false ? undefined : (await store.read())['tls.crt'];
+    refusal.isDeleted = end.mustRegister === 'deleted';
     return;
   }
   const fields = { cluster: identity.cluster, agent: identity.agent, hub: bootstrap.server };
-  const why = credentials.kind === 'usable' ? 'the hub refuses the certificate' : credentials.why;
+  const whyNotUsed = refusal.isDeleted
+    ? 'the hub has deleted the cluster'
+    : 'the hub refuses the certificate';
+  const why = credentials.kind === 'usable' ? whyNotUsed : credentials.why;
   settings.log.info('joining the hub', { ...fields, why });
   const hub = settings.connect(config);
   const stop = new AbortController();
   onAbort(signal, () => stop.abort());
   const watching = Promise.all([
     watchBootstrap(readBootstrap, config, { settings, stop }),
-    credentials.kind === 'usable' && watchRefused(credentials, refusal, { identity, settings, stop }),
+    credentials.kind === 'usable' &&
+      !refusal.isDeleted &&
+      watchRefused(credentials, refusal, { identity, settings, stop }),
   ]);
   try {
-    const joined = await joinHub({ hub, entry: bootstrap, identity, store, settings }, stop.signal);
+    const joining = { hub, entry: bootstrap, identity, store, settings, digest: bootstrapDigest(config) };
+    const joined = await joinHub(joining, stop.signal);
     if (joined) settings.log.info('hub issued a certificate', fields);
   } finally {
     stop.abort();
@@ -136,12 +150,12 @@ async function workWithHub(
   parts: {
     readonly identity: AgentIdentity;
     readonly credentials: Usable;
-    readonly reasonToLeave: () => string | undefined;
+    readonly checks: Pick<SessionOptions, 'reasonToLeave' | 'hasNewBootstrap' | 'askWithBootstrap'>;
   },
   signal: AbortSignal,
 ): Promise<SessionEnd> {
   const { settings, store, cluster, bootstraps, startWorks } = registration;
-  const { identity, credentials, reasonToLeave } = parts;
+  const { identity, credentials, checks } = parts;
   const { config, held, entry } = credentials;
   const hub = settings.connect(config);
   let endWorks = (): Promise<void> => Promise.resolve();
@@ -156,7 +170,7 @@ async function workWithHub(
         store,
         cluster,
         settings,
-        reasonToLeave,
+        ...checks,
         hasOtherHubs: bootstraps.length > 1,
         onAccepted: () => (endWorks = startWorks(hub.api, identity)),
       },
@@ -225,13 +239,43 @@ async function watchRefused(
   try {
     while (!stop.signal.aborted) {
       await sleep(settings.clock, CHECK_INTERVAL_MS, stop.signal);
-      if (stop.signal.aborted || (await isCertificateKnown(hub.api, identity)) !== true) continue;
+      if (stop.signal.aborted || (await askForCluster(hub.api, identity)) !== 'found') continue;
       refusal.certificate = undefined;
       settings.log.info('the agent starts again', { why: 'the hub accepts the certificate' });
       stop.abort();
     }
   } finally {
     hub.close();
+  }
+}
+
+/** A digest of the bootstrap credentials, to find out later whether there are new ones. */
+function bootstrapDigest(config: KubeConfig): string {
+  return sha256(JSON.stringify(config.getCurrentUser()));
+}
+
+function digestOrUndefined(readBootstrap: ReadBootstrap): string | undefined {
+  try {
+    return bootstrapDigest(readBootstrap());
+  } catch {
+    return undefined;
+  }
+}
+
+async function askOnce(
+  readBootstrap: ReadBootstrap,
+  identity: AgentIdentity,
+  settings: RegistrationSettings,
+): Promise<ClusterAnswer> {
+  let hub: ReturnType<RegistrationSettings['connect']> | undefined;
+  try {
+    hub = settings.connect(readBootstrap());
+    return await askForCluster(hub.api, identity);
+  } catch {
+    // The bootstrap kubeconfig cannot be read now.
+    return 'unknown';
+  } finally {
+    hub?.close();
   }
 }
 

@@ -19,6 +19,9 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
     case 'deleted':
       narrator.print('git', `${event.record.object} was removed from Git, and so deleted from the hub`);
       return;
+    case 'withdrawn':
+      narrator.print('git', `${event.object} was removed from Git, and stays: it ${event.because}`);
+      return;
     case 'hub-restored':
       narrator.print(
         'hub',

@@ -50,6 +50,11 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return logRegistration(log, event);
     case 'deleted':
       return logDeletion(log, event.record);
+    case 'withdrawn': {
+      const { source, object, because } = event;
+      log.info(TEXT[event.kind], { source, object, because: `it ${because}` });
+      return;
+    }
     case 'hub-restored':
       log.warn(TEXT[event.kind], { how: event.how });
       return;
@@ -150,6 +155,7 @@ function withPlans(fields: LogFields): LogFields {
 const TEXT = {
   published: 'decision published',
   synced: 'hub follows the source',
+  withdrawn: 'object left Git and stays on the hub, without what Git applied',
   'work-written': 'work written',
   'application-set-refreshed': 'ApplicationSet refresh',
   'application-set-waves': 'waves of an ApplicationSet',

@@ -12,6 +12,7 @@ import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { type DeletionRecord, deletionRecord, recordedCommit } from '../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import { formatRef, refOf } from '../../core/model/object-ref.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { Supervisor } from '../../runtime/supervisor.ts';
 import { checkContent } from '../../controllers/sources/manifests/check-content.ts';
@@ -223,10 +224,10 @@ function commitStatusOf(
 function hubSyncOf(
   options: ServeOptions,
   from: ServeSource,
-  parts: Pick<SourceParts, 'name' | 'claims' | 'barrier' | 'events' | 'onDeleted' | 'readDeleted'>,
+  parts: Pick<SourceParts, 'name' | 'claims' | 'barrier' | 'events' | 'emit' | 'onDeleted' | 'readDeleted'>,
 ): HubSync {
   const embedded = options.embedded === true;
-  const { name, claims, barrier, events, onDeleted, readDeleted } = parts;
+  const { name, claims, barrier, events, emit, onDeleted, readDeleted } = parts;
   return new HubSync({
     api: options.api,
     digest: sha256,
@@ -239,6 +240,8 @@ function hubSyncOf(
       },
     },
     onDeleted,
+    onWithdrawn: ({ object, because }) =>
+      emit({ kind: 'withdrawn', source: name, object: formatRef(refOf(object)), because }),
     readDeleted: () => readDeleted(name),
     source: name,
     namespace: options.namespace ?? DEFAULT_NAMESPACE,

@@ -32,6 +32,14 @@ export type ControllerEventBody =
     }
   /** An object was removed from Git and deleted on the hub. */
   | { readonly kind: 'deleted'; readonly record: DeletionRecord }
+  /** An object was removed from Git, and stays on the hub without what Git applied. */
+  | {
+      readonly kind: 'withdrawn';
+      readonly source: string;
+      readonly object: string;
+      /** Goes on after the name of the object. */
+      readonly because: string;
+    }
   | {
       readonly kind: 'sync-problem';
       readonly source: string;

@@ -1,8 +1,8 @@
 import { groupBy } from '../../core/group-by.ts';
-import { oncePerList } from '../../core/once-per-list.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import { BerthError, errorText } from '../../core/errors.ts';
+import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
 import type { KubeObject } from '../../core/model/object-meta.ts';
 import { formatRef, identityOf, refOf } from '../../core/model/object-ref.ts';
 import { formatLocation } from '../../core/model/source-location.ts';
@@ -14,8 +14,16 @@ import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.
 import { formatNameList } from '../../core/publish/judge/judge-result.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
-import { placeObject } from '../../core/sync/place-object.ts';
-import { undeclaredMembers, isPruned, planPrune, possibleIdentities } from '../../core/sync/plan-prune.ts';
+import { departuresOf } from '../../core/sync/applied/departure.ts';
+import { planWithdrawal } from '../../core/sync/applied/plan-withdrawal.ts';
+import {
+  leavingObjects,
+  objectsThatLeave,
+  planPrune,
+  possibleIdentities,
+  type PrunePlan,
+  undeclaredMembers,
+} from '../../core/sync/plan-prune.ts';
 import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
 import {
   mayCauseLosses,
@@ -28,14 +36,16 @@ import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
 import { allStay, type JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
-import { kindScopes, kindsWithoutHub } from './kind-scopes.ts';
+import { declaredIdentities } from './members/declared-identities.ts';
+import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
 import {
   mergeSources,
   type OwnerOf,
   type SourceDeclaration,
 } from '../../core/preview/sides/merge-sources.ts';
 import { predictDependents } from './predict-dependents.ts';
-import { type MemberHeads, readMembers } from './read-members.ts';
+import type { MemberHeads } from './members/read-members.ts';
+import { readSourceMembers } from './members/source-members.ts';
 
 type ReadSource = Pick<SourceContent, 'complete' | 'doubtsAbout'> & SourceDeclaration;
 
@@ -70,7 +80,10 @@ export async function judgeDeletions(
 ): Promise<JudgedDeletions> {
   if (!head.applies) return { ...NO_DELETIONS, left: [], keptOnHub: [] };
   const { all, memory, hub, headsOf } = context;
-  const { members, left, elsewhere, unknownScopes, problem } = await membersOf(base, head, { hub, headsOf });
+  const { members, left, elsewhere, unknownScopes, problem } = await readSourceMembers(base, head, {
+    hub,
+    headsOf,
+  });
   const ofOtherSources = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
   const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
   const remembered = readPruneMemory(annotations, {
@@ -84,9 +97,10 @@ export async function judgeDeletions(
   };
   const returning = returningObjects(base.objects, head.objects, left);
   const undeclared = undeclaredMembers(known);
-  const computed = await computeLosses(undeclared.filter(isPruned), returning, context);
+  const computed = await computeLosses(departuresOf(undeclared).deleted, returning, context);
   const kinds = await unservedKinds(head.objects, hub);
-  const doubts = (await head.doubtsAbout?.(undeclared.filter(isPruned))) ?? [];
+  const leaving = objectsThatLeave(known);
+  const doubts = (await head.doubtsAbout?.(leaving)) ?? [];
   const plan = planPrune({
     ...known,
     losses: computed.losses ?? [],
@@ -103,20 +117,20 @@ export async function judgeDeletions(
     budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
     digest: sha256,
   });
-  const isDone = plan.kind === 'prune' && computed.losses !== undefined;
-  const deleted = isDone ? plan.objects : [];
-  const gone = new Set(deleted.map(idOf));
+  const { deleted, withdrawn } = computed.losses === undefined ? NO_DELETIONS : madeBy(plan);
+  const gone = new Set([...deleted, ...withdrawn.map(({ object }) => object)].map(idOf));
   const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
-  const nothing = { ...NO_DELETIONS, left, keptOnHub };
-  if (plan.kind === 'suspended') return { ...nothing, staying: allStay(undeclared, doubts) };
-  if (plan.objects.length === 0) return nothing;
+  const nothing = { ...NO_DELETIONS, withdrawn, left, keptOnHub };
+  if (plan.kind === 'suspended') return { ...nothing, staying: allStay(leaving, doubts) };
+  if (leavingObjects(plan).length === 0) return nothing;
   const notEvaluated = [
     ...notesOf(head.name, memory, problem),
     ...computed.notEvaluated,
     ...kinds.notEvaluated,
+    ...(hub === undefined ? unknownClusters(plan.objects) : []),
   ];
   if (plan.kind !== 'held') return { ...nothing, deleted, notEvaluated };
-  const inDoubt = [...new Set(plan.objects.map(({ kind }) => kind))].filter((kind) =>
+  const inDoubt = [...new Set(leavingObjects(plan).map(({ kind }) => kind))].filter((kind) =>
     unknownScopes.has(kind),
   );
   const doubt =
@@ -127,7 +141,26 @@ export async function judgeDeletions(
   return { ...nothing, held, deleted, notEvaluated };
 }
 
-const NO_DELETIONS = { held: undefined, deleted: [], notEvaluated: [] };
+const NO_DELETIONS = { held: undefined, deleted: [], withdrawn: [], notEvaluated: [] };
+
+/** What the controller does at once. */
+function madeBy(plan: PrunePlan): Pick<JudgedDeletions, 'deleted' | 'withdrawn'> {
+  if (plan.kind !== 'prune') return NO_DELETIONS;
+  const withdrawn = plan.withdrawn.map((one) => ({ ...one, after: planWithdrawal(one.object).after }));
+  return { deleted: plan.objects, withdrawn };
+}
+
+/** Only the hub knows what a cluster is to others than Git. */
+function unknownClusters(deleted: readonly KubeObject[]): readonly string[] {
+  const names = deleted.flatMap(({ kind, metadata }) =>
+    kind === MANAGED_CLUSTER.kind ? [metadata.name] : [],
+  );
+  if (names.length === 0) return [];
+  const which = `ManagedCluster ${formatNameList(names.sort())}`;
+  return [
+    `${which}: a cluster that was on the hub before Git declared it, or whose agent works, is not deleted, and loses only what Git applied. Only a hub knows (--hub).`,
+  ];
+}
 
 function idOf(object: KubeObject): string {
   return identityOf(object);
@@ -239,58 +272,6 @@ function nameOf({ object, location }: SourceObject): string {
   return `${formatRef(refOf(object))} (${formatLocation(location)})`;
 }
 
-interface Members {
-  readonly members: readonly KubeObject[];
-  /** The part of `members` that the base does not declare. */
-  readonly left: readonly KubeObject[];
-  /** Identities of the objects that other sources have on the hub. */
-  readonly elsewhere: ReadonlySet<string>;
-  /** Kinds for which it is unknown whether they have namespaces. */
-  readonly unknownScopes: ReadonlySet<string>;
-  /** See `HubMembers`. */
-  readonly problem: string;
-}
-
-/** The objects that the hub has of the source: those that it shows, and those of the base that it does not show yet. */
-async function membersOf(
-  base: ReadSource,
-  head: ReadSource,
-  { hub, headsOf }: Pick<DeletionContext, 'hub' | 'headsOf'>,
-): Promise<Members> {
-  const scopeOf = kindScopes([...base.objects, ...head.objects].map(({ object }) => object));
-  const unknownScopes = new Set<string>();
-  const applied = appliedObjects(base.objects, base.kinds);
-  const declaredObjects = applied
-    .map(({ object }) => object)
-    .filter(({ kind }) => kind !== 'PlacementDecision')
-    .map((object) => {
-      const namespaced = scopeOf(object);
-      if (namespaced !== undefined) return placeObject(object, { namespaced });
-      if (object.metadata.namespace === undefined) unknownScopes.add(object.kind);
-      return object;
-    });
-  if (hub === undefined)
-    return { members: declaredObjects, left: [], elsewhere: new Set(), unknownScopes, problem: '' };
-  const declared = declaredIdentities(applied);
-  const isDeclared = (member: KubeObject): boolean => declared.has(identityOf(member));
-  const { own, others, problem } = await readMembers(hub, {
-    source: base.name,
-    objects: declaredObjects,
-    // Git has the content of the objects that the base declares.
-    isHeadEnough: isDeclared,
-    headsOf,
-  });
-  const isShown = (object: KubeObject): boolean =>
-    possibleIdentities(object).some((id) => own.has(id) || others.has(id));
-  const onHub = [...own.values()];
-  return {
-    members: [...onHub, ...declaredObjects.filter((object) => !isShown(object))],
-    left: onHub.filter((member) => !isDeclared(member)),
-    elsewhere: others,
-    ...{ unknownScopes, problem },
-  };
-}
-
 function notesOf(source: string, memory: RecordedDeletions | undefined, problem: string): readonly string[] {
   const past = `Earlier deletions and releases of source ${source} count as well`;
   if (memory === undefined) return [`${past}: only a hub knows (--hub).`];
@@ -298,12 +279,6 @@ function notesOf(source: string, memory: RecordedDeletions | undefined, problem:
   return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
 }
 
-const declaredIdentities = oncePerList((objects: readonly SourceObject[]) => identitiesOf([{ objects }]));
-
 function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
-  const identities = new Set<string>();
-  for (const { objects } of fleets)
-    for (const { object } of objects)
-      for (const identity of possibleIdentities(object)) identities.add(identity);
-  return identities;
+  return new Set(fleets.flatMap(({ objects }) => [...declaredIdentities(objects)]));
 }

@@ -43,7 +43,9 @@ export async function judgePlan(
   { argocdClusters, engine }: JudgeOptions,
 ): Promise<JudgedPlan> {
   const findings = assessPlan({ plan, base: before, head: after, argocdClusters });
-  const assessed = { ...plan, findings, token: tokenOf(plan, before, compared, engine) };
+  // A deletion that is due without the merge is no change of its own, and must not go unnoticed.
+  const hasChanges = plan.hasChanges || findings.some(({ code }) => code === 'cluster-unregistered');
+  const assessed = { ...plan, hasChanges, findings, token: tokenOf(plan, before, compared, engine) };
   const rules = await rulesOf(compared);
   const judged = { plan: assessed, base: before, head: after };
   const verdict: RulesVerdict | undefined =

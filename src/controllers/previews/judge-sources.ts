@@ -4,7 +4,7 @@ import type { OwnerOf, SourceDeclaration } from '../../core/preview/sides/merge-
 import type { KubeApi } from '../../core/ports.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { judgeDeletions } from './judge-deletions.ts';
-import type { MemberHeads } from './read-members.ts';
+import type { MemberHeads } from './members/read-members.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
 
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];

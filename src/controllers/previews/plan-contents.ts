@@ -45,7 +45,9 @@ export interface ContentPlanInput {
   /** Works on the hub. Absent: unknown. */
   readonly works?: PlanSide['works'];
   /** The judged deletions of the merge. Absent: every object that leaves Git is deleted from the hub. */
-  readonly deletions?: readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted'>[] | undefined;
+  readonly deletions?:
+    | readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted' | 'withdrawn'>[]
+    | undefined;
   /** The hub. Clusters, scores and published decisions are taken from it, and the objects of Git override its own. */
   readonly hub?: Snapshot | undefined;
   /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
@@ -151,10 +153,10 @@ export function planContents(input: ContentPlanInput): PlannedContents {
  */
 function declaredSnapshots(
   { base, head, now, hub }: ContentPlanInput,
-  staying: readonly SourceObject[],
+  staying: readonly Pick<SourceObject, 'object'>[],
 ): { readonly base: Snapshot; readonly head: Snapshot; readonly notes: readonly string[] } {
   const before = snapshotOfObjects(base.fleet.objects, { now });
-  const after = snapshotOfObjects(joined(head.fleet.objects, staying), { now });
+  const after = snapshotOfObjects(joined<Pick<SourceObject, 'object'>>(head.fleet.objects, staying), { now });
   if (hub !== undefined) return { base: before, head: after, notes: [] };
   return { base: withAssumedSets(before), head: withAssumedSets(after), notes: assumedSetNotes(after) };
 }

@@ -19,12 +19,12 @@ import type { CompactRecord } from '../../core/publish/record/compact-record.ts'
 import type { RecordedHubState } from './recorded-hub-state.ts';
 import {
   type JudgedDeletions,
-  markHeldDeletions,
+  markDepartures,
   type StayingObject,
   stayingText,
 } from '../../core/preview/judged-deletions.ts';
 import { judgeSources, type ReadFleets } from './judge-sources.ts';
-import type { MemberHeads } from './read-members.ts';
+import type { MemberHeads } from './members/read-members.ts';
 import { readOwners } from './read-owners.ts';
 import { readWorks } from './read-works.ts';
 import { type PlannedSource, SourceReadings } from './source-readings.ts';
@@ -124,7 +124,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
   const judged = await judgeSources(input, [baseFleets, headFleets], { ownerOf, now });
-  const deletions = judged.map((one) => ({ ...one, left: one.left.map((it) => content.restore(it)) }));
+  const deletions = judged.map((one) => withContent(one, content));
   const works = await readWorks(input.hubApi, [mergedBase, mergedHead], deletions);
   const planned = planContents({
     base: {
@@ -171,6 +171,15 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   };
 }
 
+/** An inventory omits the content of works. */
+function withContent(judged: JudgedDeletions, content: WorkContent): JudgedDeletions {
+  return {
+    ...judged,
+    left: judged.left.map((object) => content.restore(object)),
+    withdrawn: judged.withdrawn.map((one) => ({ ...one, after: content.restore(one.after) })),
+  };
+}
+
 /** What a plan has in addition to the changes of its objects. */
 interface Additions {
   readonly lostFiles: Plan['lostFiles'];
@@ -189,7 +198,7 @@ function withDeletions(
   const leaves = staying.some(leavesWith(bases));
   return {
     ...plan,
-    objects: markHeldDeletions(plan.objects, deletions),
+    objects: markDepartures(plan.objects, deletions),
     lostFiles,
     hasChanges: plan.hasChanges || leaves || deletions.some(({ held }) => held !== undefined),
     deletionsHeld: deletions.flatMap(({ held }) => held ?? []),

@@ -2,19 +2,23 @@ import type { KubeObject } from '../model/object-meta.ts';
 import { identityOf } from '../model/object-ref.ts';
 import type { SourceObject } from '../model/source-object.ts';
 import { appliedPart } from '../sync/applied/applied-part.ts';
+import { FIELD_MANAGER } from '../sync/applied/field-manager.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';
 import type { JudgedDeletions } from './judged-deletions.ts';
 
 /** Objects that differ between the hub and Git, and what the merge does with them. */
 export interface HubOnlyObjects {
-  /** In the base, not in the head, and still on the hub after the merge. */
-  readonly staying: readonly SourceObject[];
+  /** Not in the head, and still on the hub after the merge: as the base declares it, or without what Git applied. */
+  readonly staying: readonly Pick<SourceObject, 'object'>[];
   /** On the hub before the merge and not in the base, because their deletion was held. */
   readonly left: readonly Pick<SourceObject, 'object'>[];
   /** The part of `left` that is still on the hub after the merge, and is not in the head. */
   readonly remaining: readonly Pick<SourceObject, 'object'>[];
-  /** The part of `left` that the head declares again, with the state that was applied to the hub. */
-  readonly returning: readonly SourceObject[];
+  /**
+   * The part of `left` that the head declares again, or that loses what Git applied, with the state that was applied to
+   * the hub.
+   */
+  readonly returning: readonly Pick<SourceObject, 'object'>[];
   /** Identities of the deleted objects. */
   readonly gone: ReadonlySet<string>;
 }
@@ -26,7 +30,7 @@ export interface HubOnlyObjects {
 export function hubOnlyObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
-  deletions: readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted'>[],
+  deletions: readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted' | 'withdrawn'>[],
 ): HubOnlyObjects {
   const keptOnHub = new Set(deletions.flatMap((judged) => judged.keptOnHub.map(idOf)));
   const gone = new Set(deletions.flatMap((judged) => judged.deleted.map(idOf)));
@@ -36,11 +40,19 @@ export function hubOnlyObjects(
   );
   const isStaying = ({ object }: SourceObject): boolean =>
     possibleIdentities(object).some((identity) => keptOnHub.has(identity));
+  const withdrawn = deletions.flatMap((judged) => judged.withdrawn);
+  const withdrawnLeft = withdrawn.flatMap(({ object }) => left.get(idOf(object)) ?? []);
   return {
-    staying: keptOnHub.size === 0 ? [] : base.filter(isStaying),
+    staying: [
+      ...(keptOnHub.size === 0 ? [] : base.filter(isStaying)),
+      ...withdrawn.map(({ after }) => ({ object: after })),
+    ],
     left: [...left.values()].map((object) => ({ object })),
     remaining: [...left].filter(([identity]) => keptOnHub.has(identity)).map(([, object]) => ({ object })),
-    returning: returningFrom(left, head),
+    returning: [
+      ...returningFrom(left, head),
+      ...withdrawnLeft.map((live) => ({ object: appliedPart(live, FIELD_MANAGER) })),
+    ],
     gone,
   };
 }
@@ -77,7 +89,7 @@ function returningFrom(left: LeftObjects, head: readonly SourceObject[]): readon
   if (left.size === 0) return [];
   return head.flatMap(({ object, location }): readonly SourceObject[] => {
     const live = possibleIdentities(object).flatMap((identity) => left.get(identity) ?? [])[0];
-    return live === undefined ? [] : [{ object: appliedPart(live, 'berth'), location }];
+    return live === undefined ? [] : [{ object: appliedPart(live, FIELD_MANAGER), location }];
   });
 }
 

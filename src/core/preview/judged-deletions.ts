@@ -1,7 +1,11 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { formatRef, identityOf, objectIdentity, refOf } from '../model/object-ref.ts';
-import { isPruned, NOT_ALL_READ } from '../sync/plan-prune.ts';
+import type { WithdrawnObject } from '../sync/applied/departure.ts';
+import { NOT_ALL_READ } from '../sync/plan-prune.ts';
+import { changedFields } from './object-changes.ts';
 import type { HeldDeletions, ObjectChange } from './plan.ts';
+
+const MANAGED_FIELDS = 'metadata.managedFields';
 
 /** What happens to the deletions that a merge makes in one source. */
 export interface JudgedDeletions {
@@ -15,6 +19,8 @@ export interface JudgedDeletions {
   readonly keptOnHub: readonly KubeObject[];
   /** Objects that the controller deletes, including those that were removed from Git earlier and were held. */
   readonly deleted: readonly KubeObject[];
+  /** Objects that leave Git and stay on the hub, without what Git applied. */
+  readonly withdrawn: readonly WithdrawnFields[];
   /** Objects that left Git and stay, because not all of Git can be read: why each does. Absent: none. */
   readonly staying?: readonly StayingObject[] | undefined;
   /** What could not be evaluated. */
@@ -39,26 +45,40 @@ export function stayingMessage(because: string): string {
 
 /**
  * If one object is in doubt, nothing of the source is deleted.
- * @param undeclared the objects that are not in Git
+ * @param leaving the objects that are not in Git and would be deleted, or lose what Git applied
  */
 export function allStay(
-  undeclared: readonly KubeObject[],
+  leaving: readonly KubeObject[],
   doubts: readonly StayingObject[],
 ): readonly StayingObject[] {
   const reasons = new Map(doubts.map(({ object, because }) => [object, because]));
   const others = doubts[0]?.because ?? NOT_ALL_READ;
-  return undeclared.filter(isPruned).map((object) => ({ object, because: reasons.get(object) ?? others }));
+  return leaving.map((object) => ({ object, because: reasons.get(object) ?? others }));
 }
 
-/** The changes of objects. Deletions that wait for a release are marked. */
-export function markHeldDeletions(
+/** An object that loses what Git applied. */
+export interface WithdrawnFields extends WithdrawnObject {
+  /** The object as it will be. */
+  readonly after: KubeObject;
+}
+
+/** The changes of objects. Deletions that wait for a release are marked, and objects that stay on the hub are no deletions. */
+export function markDepartures(
   changes: readonly ObjectChange[],
   deletions: readonly JudgedDeletions[],
 ): readonly ObjectChange[] {
   const waiting = deletions.flatMap(({ held, keptOnHub }) => (held === undefined ? [] : keptOnHub));
-  if (waiting.length === 0) return changes;
   const ids = new Set(waiting.map((object) => identityOf(object)));
-  return changes.map((one) =>
-    one.change === 'deleted' && ids.has(objectIdentity(one.ref)) ? { ...one, held: true } : one,
+  const withdrawn = new Map(
+    deletions.flatMap((judged) => judged.withdrawn.map((one) => [identityOf(one.object), one] as const)),
   );
+  if (ids.size + withdrawn.size === 0) return changes;
+  return changes.map((one): ObjectChange => {
+    if (one.change !== 'deleted') return one;
+    const id = objectIdentity(one.ref);
+    const stays = withdrawn.get(id);
+    if (stays === undefined) return ids.has(id) ? { ...one, held: true } : one;
+    const fields = changedFields(stays.object, stays.after).filter((field) => field !== MANAGED_FIELDS);
+    return { ...one, change: 'withdrawn', fields, because: stays.because };
+  });
 }

@@ -50,7 +50,7 @@ function byKey(sources: readonly SourceObject[]): Map<string, SourceObject> {
 }
 
 /** `spec.taints`, `metadata.labels`: deep enough to show what a change is about, short enough to read. */
-function changedFields(before: KubeObject, after: KubeObject): string[] {
+export function changedFields(before: KubeObject, after: KubeObject): string[] {
   const fields: string[] = [];
   for (const field of keysOf(before, after)) {
     const [left, right] = [before[field], after[field]];

@@ -2,7 +2,15 @@ import { formatRef } from '../model/object-ref.ts';
 import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
-import type { ClusterMove, PlacementMove, Plan, PlacementPlan, PlacementSide, WorkloadPlan } from './plan.ts';
+import type {
+  ClusterMove,
+  ObjectChange,
+  PlacementMove,
+  Plan,
+  PlacementPlan,
+  PlacementSide,
+  WorkloadPlan,
+} from './plan.ts';
 import type { FindingCode, PlanFinding, RuleResult } from './plan-verdict.ts';
 
 /** `stopped`: a rule of the base denies it, or a part of it would be held. */
@@ -99,6 +107,12 @@ export function fieldText({ path, before, after, secret }: FieldChange): string 
   if (secret === true) return `${path} (secret)`;
   if (before === undefined && after === undefined) return path;
   return `${path}: ${before ?? 'none'} → ${after ?? 'none'}`;
+}
+
+/** What happens to an object that leaves Git, and not only a deletion; '' for every other change. */
+export function objectNote({ held, because }: ObjectChange): string {
+  if (because !== undefined) return ` leaves Git and stays on the hub: it ${because}`;
+  return held === true ? ' (held)' : '';
 }
 
 /** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */

@@ -1,6 +1,8 @@
 import type { SourceLocation } from '../model/source-location.ts';
 
 export type FindingCode =
+  | 'cluster-unregistered'
+  | 'data-lost'
   | 'placement-emptied'
   | 'last-cluster'
   | 'held'

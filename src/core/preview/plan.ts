@@ -177,10 +177,13 @@ export interface WorkloadPlan {
 }
 
 export interface ObjectChange {
-  readonly change: 'created' | 'deleted' | 'changed';
+  /** `withdrawn`: it leaves Git and stays on the hub, without what Git applied. */
+  readonly change: 'created' | 'deleted' | 'changed' | 'withdrawn';
   readonly ref: ObjectRef;
-  /** Top-level and second-level fields that differ, `spec.taints`; empty unless changed. */
+  /** Top-level and second-level fields that differ, `spec.taints`; empty if it is created or deleted. */
   readonly fields: readonly string[];
+  /** For `withdrawn`: why it stays; goes on after the name of the object. */
+  readonly because?: string;
   /** For a deletion: it waits for a release, see `deletionsHeld`. */
   readonly held?: true;
   readonly location?: SourceLocation | undefined;

@@ -14,7 +14,7 @@ import type { PlanSide } from './plan-input.ts';
 import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
 
 /** A workload on one side: its clusters and its content. */
-interface PlacedWorkload {
+export interface PlacedWorkload {
   readonly object: KubeObject;
   readonly placements: readonly string[];
   readonly clusters: readonly string[];
@@ -24,14 +24,23 @@ type Published = ReadonlyMap<string, readonly string[]>;
 
 /** Works, replica sets, ApplicationSets and add-ons that change or move. */
 export function planWorkloads(base: PlanSide, head: PlanSide): readonly WorkloadPlan[] {
+  const { before, after } = placedWorkloads(base, head);
+  const keys = [...new Set([...before.keys(), ...after.keys()])];
+  return keys.flatMap((key) => planWorkload(before.get(key), after.get(key)) ?? []).sort(byName);
+}
+
+/** All workloads of both sides with their clusters, by group, kind, namespace and name. */
+export function placedWorkloads(
+  base: PlanSide,
+  head: PlanSide,
+): Readonly<Record<'before' | 'after', ReadonlyMap<string, PlacedWorkload>>> {
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
   const before = workloadsOf(base, (set) => works.before(set));
   const onHub = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
     before.get(objectKeyOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
   const published = publishedOf(head);
   const after = workloadsOf(head, (set) => works.after(set, onHub(set), published));
-  const keys = [...new Set([...before.keys(), ...after.keys()])];
-  return keys.flatMap((key) => planWorkload(before.get(key), after.get(key)) ?? []).sort(byName);
+  return { before, after };
 }
 
 function publishedOf({ published, results }: PlanSide): Published {

@@ -14,7 +14,7 @@ import {
   MISSING_SCORES_RULES,
   parseMissingScores,
 } from '../placement/prioritize/missing-scores.ts';
-import { PRUNE_ANNOTATION } from '../sync/plan-prune.ts';
+import { PRUNE_ANNOTATION } from '../sync/applied/departure.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';
 
 interface Rule {

@@ -1,12 +1,15 @@
 import { compareText } from '../compare-text.ts';
+import { groupBy } from '../group-by.ts';
 import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
 import {
   ADDON_PLACEMENT_SCORE,
+  type KindInfo,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
   PLACEMENT_DECISION,
+  typeKeyOf,
 } from '../model/kinds.ts';
 import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
 import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
@@ -16,7 +19,6 @@ import type { SourceObject } from '../model/source-object.ts';
 import { oncePerList } from '../once-per-list.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { defaultPlacement, stampTaintTimes } from './crd-defaults.ts';
-import { ObjectsByKind } from './objects-by-kind.ts';
 
 /**
  * The snapshot of a fleet without a hub: recorded status (claims, resources, scores, decisions) is
@@ -24,27 +26,29 @@ import { ObjectsByKind } from './objects-by-kind.ts';
  * names, as for a controller that starts on an empty hub.
  */
 export function snapshotOfObjects(
-  objects: readonly SourceObject[],
+  objects: readonly Pick<SourceObject, 'object'>[],
   options: { readonly now: string },
 ): Snapshot {
-  const fleet = objectsByKind(objects);
-  const plain = <T extends { readonly metadata: unknown }>(
-    sources: readonly SourceObject<T>[],
-  ): readonly T[] => sources.map(({ object }) => object);
+  const fleet = objectsByType(objects);
+  const ofKind = <T>(kind: KindInfo): readonly T[] =>
+    (fleet.get(typeKeyOf(kind)) ?? []) as unknown as readonly T[];
   return {
     now: options.now,
-    placements: plain(fleet.ofKind<Placement>(PLACEMENT)).map(defaultPlacement).sort(byName),
-    clusters: plain(fleet.ofKind<ManagedCluster>(MANAGED_CLUSTER)).map((cluster) =>
-      stampTaintTimes(cluster, options.now),
-    ),
-    clusterSets: plain(fleet.ofKind<ManagedClusterSet>(MANAGED_CLUSTER_SET)),
-    bindings: plain(fleet.ofKind<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING)),
-    decisions: plain(fleet.ofKind<PlacementDecision>(PLACEMENT_DECISION)),
-    scores: plain(fleet.ofKind<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE)),
+    placements: ofKind<Placement>(PLACEMENT).map(defaultPlacement).sort(byName),
+    clusters: ofKind<ManagedCluster>(MANAGED_CLUSTER).map((cluster) => stampTaintTimes(cluster, options.now)),
+    clusterSets: ofKind<ManagedClusterSet>(MANAGED_CLUSTER_SET),
+    bindings: ofKind<ManagedClusterSetBinding>(MANAGED_CLUSTER_SET_BINDING),
+    decisions: ofKind<PlacementDecision>(PLACEMENT_DECISION),
+    scores: ofKind<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE),
   };
 }
 
-const objectsByKind = oncePerList((objects: readonly SourceObject[]) => new ObjectsByKind(objects));
+const objectsByType = oncePerList((sources: readonly Pick<SourceObject, 'object'>[]) =>
+  groupBy(
+    sources.map(({ object }) => object),
+    ({ apiVersion, kind }) => `${apiVersion} ${kind}`,
+  ),
+);
 
 function byName(a: Placement, b: Placement): number {
   return compareText(

@@ -4,14 +4,9 @@ import { SCHEDULING_DISABLE_ANNOTATION } from '../model/kind/placement.ts';
 import { SCHEDULER_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { canonicalJson } from '../model/json-equal.ts';
+import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
-
-/**
- * On every applied object: digest of the applied manifest. It shows that a field was removed from
- * Git, which the live object does not show.
- */
-export const APPLIED_HASH_ANNOTATION = 'berth.dev/applied-hash';
 
 export interface DesiredOptions {
   readonly applySetId: string;

@@ -3,8 +3,10 @@ import type { KubeObject } from '../model/object-meta.ts';
 import { CLUSTER_SET_LABEL } from '../model/kind/managed-cluster.ts';
 import { REGISTRATION_MANAGER } from '../registration/names.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
-import { APPLIED_HASH_ANNOTATION, containsAll } from './desired-object.ts';
+import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
+import { containsAll } from './desired-object.ts';
 import { TAINTS_FIELD } from './applied/cluster-taints.ts';
+import { WITHDRAWN_MANAGER } from './applied/field-manager.ts';
 import { type FieldHolder, fieldHolders } from './applied/field-holders.ts';
 import { findField } from './applied/field-names.ts';
 
@@ -50,8 +52,10 @@ export function judgeConflicts(
   for (const name of new Set(names)) {
     const holders = fieldHolders(live, name, manager);
     const isTaints = desired.kind === 'ManagedCluster' && name === TAINTS_FIELD;
+    // What stayed of an object that left Git before is nobody's.
+    const isFree = holders.length > 0 && holders.every((holder) => holder.manager === WITHDRAWN_MANAGER);
     const wasOurs = isOurs && !before.has(name) && holders.length > 0 && holders.every(isByHand);
-    if (isTaints || wasOurs || isDefaultSet(desired, name, holders)) taken.push(name);
+    if (isTaints || isFree || wasOurs || isDefaultSet(desired, name, holders)) taken.push(name);
     else left.push({ name, managers: holders.map((holder) => holder.manager) });
   }
   return { taken, left };

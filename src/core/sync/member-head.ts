@@ -1,6 +1,6 @@
 import type { KubeObject } from '../model/object-meta.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
-import { PRUNE_ANNOTATION } from './plan-prune.ts';
+import { PRUNE_ANNOTATION } from './applied/departure.ts';
 
 /**
  * What most of the members of a source on a hub are read for: the name, the version, whether it is being deleted, and

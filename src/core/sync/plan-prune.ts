@@ -7,23 +7,15 @@ import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { deletionMark, type EarlierDeletions, countGoneMembers } from './deletion-window.ts';
 import { durationText } from './duration-text.ts';
+import { departuresOf, type WithdrawnObject } from './applied/departure.ts';
 import { judgeLosses } from './judge-losses.ts';
 import { type EarlierLosses, lossesBefore } from './loss-window.ts';
 import { objectMark } from './object-mark.ts';
 import { type PruneReleases, releaseMark } from './prune-releases.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 
-/**
- * `disabled` keeps an object on the hub when it is removed from Git; `enabled` deletes an object
- * that is kept by default.
- */
-export const PRUNE_ANNOTATION = 'berth.dev/prune';
-
 /** Why nothing is deleted, if no place is known. */
 export const NOT_ALL_READ = 'not all of Git could be read';
-
-/** Kinds that are kept by default, because deleting them deletes objects of others. */
-const KEPT_BY_DEFAULT = new Set(['Namespace', 'CustomResourceDefinition']);
 
 export interface PruneInput {
   /** Name of the set, for the token. */
@@ -84,7 +76,8 @@ export type PrunePlan =
   | {
       readonly kind: 'prune';
       readonly objects: readonly KubeObject[];
-      readonly kept: readonly KubeObject[];
+      /** Objects that stay, without what Git applied. */
+      readonly withdrawn: readonly WithdrawnObject[];
       /** The release that approves this. */
       readonly releasedToken?: string | undefined;
       /** All of it was released before, and a part is not deleted yet. */
@@ -96,15 +89,31 @@ export type PrunePlan =
       readonly message: string;
       readonly token: string;
       readonly objects: readonly KubeObject[];
+      /** They wait with the deletions. */
+      readonly withdrawn: readonly WithdrawnObject[];
       /** Held because of losses: marks of the objects that would lose something, if known. Absent: for another reason. */
       readonly holders: readonly string[] | undefined;
     };
 
 type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
 
-/** The objects that were removed from Git, without those that are kept. */
+/** The objects that are deleted because they were removed from Git. */
 export function objectsToPrune(input: Leaving): readonly KubeObject[] {
-  return undeclaredMembers(input).filter(isPruned);
+  return departuresOf(undeclaredMembers(input)).deleted;
+}
+
+/** The objects that are deleted, or lose what Git applied, because they were removed from Git. */
+export function objectsThatLeave(input: Leaving): readonly KubeObject[] {
+  const { deleted: objects, withdrawn } = departuresOf(undeclaredMembers(input));
+  return leavingObjects({ objects, withdrawn });
+}
+
+/** All objects of a plan: those to delete, and those that stay without what Git applied. */
+export function leavingObjects({
+  objects,
+  withdrawn,
+}: Pick<PrunePlan & { kind: 'prune' }, 'objects' | 'withdrawn'>): readonly KubeObject[] {
+  return [...objects, ...withdrawn.map(({ object }) => object)];
 }
 
 /** Members that the source no longer declares, including those that are kept. */
@@ -115,40 +124,52 @@ export function undeclaredMembers({ members, wanted, movesOn }: Leaving): readon
   });
 }
 
-/** Decides which objects that were removed from Git may be deleted. */
+/** Decides which objects that were removed from Git may be deleted, and of which Git's fields may be taken off. */
 export function planPrune(input: PruneInput): PrunePlan {
-  const gone = undeclaredMembers(input);
-  const kept = gone.filter((object) => !mayPrune(object));
-  const objects = gone.filter(isPruned);
-  if (objects.length === 0) return { kind: 'prune', objects, kept };
-  const names = objects.map((object) => formatRef(refOf(object))).sort();
+  const { deleted: objects, withdrawn } = departuresOf(undeclaredMembers(input));
+  const names = leavingObjects({ objects, withdrawn })
+    .map((object) => formatRef(refOf(object)))
+    .sort();
+  if (names.length === 0) return { kind: 'prune', objects, withdrawn };
+  const stop = stopText(objects, withdrawn);
   if (!input.complete) {
-    const message = `${objects.length} objects are not in Git, but ${input.unread ?? NOT_ALL_READ}; nothing is deleted: ${formatNameList(names)}`;
+    const message = `${names.length} objects are not in Git, but ${input.unread ?? NOT_ALL_READ}; ${stop}`;
     return { kind: 'suspended', message };
   }
   const { digest, releases } = input;
   if (releases !== undefined && names.every((name) => releases.objects.has(releaseMark(digest, name))))
-    return { kind: 'prune', objects, kept, isRest: true };
+    return { kind: 'prune', objects, withdrawn, isRest: true };
   const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
   // First: a release is recorded, even if the commit that brings it makes it unnecessary.
-  if (input.releasedTokens.includes(token)) return { kind: 'prune', objects, kept, releasedToken: token };
+  if (input.releasedTokens.includes(token))
+    return { kind: 'prune', objects, withdrawn, releasedToken: token };
   const { losses = [], earlierLosses } = input;
   const before = earlierLosses && {
     ...earlierLosses,
     losses: lossesBefore(earlierLosses.losses, input.members, { objects, losses, digest }),
   };
   const lost = judgeLosses(losses, { ...input, earlierLosses: before });
-  const problem = holdOf(input, names, lost?.text);
+  const problem = holdOf(input, { deletions: objects.length, leaving: names.length }, lost?.text);
   const heldBefore = holdBefore(input, token);
   if (problem === undefined)
     return heldBefore === undefined
-      ? { kind: 'prune', objects, kept }
-      : { ...heldBefore, kind: 'held', objects };
+      ? { kind: 'prune', objects, withdrawn }
+      : { ...heldBefore, kind: 'held', objects, withdrawn };
   const holders = lost === undefined ? heldBefore?.holders : marksOf(digest, lost.holders, heldBefore);
   const message =
-    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; nothing is deleted: ${formatNameList(names)}. ${problem.advice}` +
+    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; ${stop}. ${problem.advice}` +
     `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
-  return { kind: 'held', message, token, objects, holders };
+  return { kind: 'held', message, token, objects, withdrawn, holders };
+}
+
+/** What does not happen. Objects that stay on the hub wait as well, because a mistake may be behind all of it. */
+function stopText(objects: readonly KubeObject[], withdrawn: readonly WithdrawnObject[]): string {
+  const namesOf = (all: readonly KubeObject[]): string =>
+    formatNameList(all.map((object) => formatRef(refOf(object))).sort());
+  const staying = namesOf(withdrawn.map(({ object }) => object));
+  if (withdrawn.length === 0) return `nothing is deleted: ${namesOf(objects)}`;
+  if (objects.length === 0) return `nothing is changed: ${staying}`;
+  return `nothing is deleted: ${namesOf(objects)}; and nothing is changed of what stays on the hub: ${staying}`;
 }
 
 /** The current hold of the same deletions, if it still stands. */
@@ -177,14 +198,14 @@ interface HoldReason {
 
 function holdOf(
   input: PruneInput,
-  names: readonly string[],
+  counts: { readonly deletions: number; readonly leaving: number },
   lost: string | undefined,
 ): HoldReason | undefined {
   const { source, wanted, budget, commit, earlier, digest } = input;
   const stays = input.arrives || input.members.some((member) => wanted.has(identityOf(member)));
   const present = countedMembers(input);
   const before = Math.min(input.membersBefore ?? present.length, present.length);
-  const left = `${names.length} of ${before} objects left Git`;
+  const left = `${counts.leaving} of ${before} objects left Git`;
   if (!stays && !input.allowEmpty)
     return {
       what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} holds in Git would be left on the hub`,
@@ -193,7 +214,9 @@ function holdOf(
     };
   const { gone, of } = countGoneMembers(earlier ?? NOTHING_EARLIER, present, digest);
   const limit = removalLimit(budget, of - (present.length - before));
-  if (names.length + gone <= limit) return lost === undefined ? notServedHold(input, left) : lossHold(left);
+  // What stays on the hub is no removal. What it changes of placements is judged where they are published.
+  if (counts.deletions === 0 || counts.deletions + gone <= limit)
+    return lost === undefined ? notServedHold(input, left) : lossHold(left);
   if (earlier === undefined || gone === 0)
     return { what: `${left} (budget ${limit})`, advice: '', carrier: 'for example a namespace' };
   return {
@@ -273,16 +296,4 @@ function computePossibleIdentities(object: KubeObject): readonly string[] {
   const own = identityOf(object);
   if (object.metadata.namespace === undefined) return [own, objectIdentity({ ...ref, namespace: 'default' })];
   return ref.namespace === '' ? [own] : [own, objectIdentity({ ...ref, namespace: '' })];
-}
-
-/** Whether an object that left Git is to be deleted, and is not being deleted yet. */
-export function isPruned(object: KubeObject): boolean {
-  return mayPrune(object) && object.metadata.deletionTimestamp === undefined;
-}
-
-function mayPrune(object: KubeObject): boolean {
-  const asked = object.metadata.annotations?.[PRUNE_ANNOTATION];
-  // For an unknown value the object is kept.
-  if (asked !== undefined) return asked === 'enabled';
-  return !KEPT_BY_DEFAULT.has(object.kind);
 }

@@ -6,7 +6,7 @@ import { decodeProblem } from '../schema/decode-problem.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, isObject, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
-import { badRequest, invalid } from '../wire/status-errors.ts';
+import { badRequest, conflict, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
 import { liveObject } from './live-object.ts';
 import type { Incoming } from './incoming.ts';
@@ -35,7 +35,8 @@ export function prepareApply(
   if (request.fieldManager === '') throw managerRequired();
   const config = acceptConfig(request, body);
   const warnings = request.fieldValidation === 'Warn' ? [...body.strictErrors] : [];
-  if (live !== undefined) checkPreconditions(request, config, live);
+  if (live === undefined) refuseUid(request, config);
+  else checkPreconditions(request, config, live);
   const applied = serverSideApply(
     { ...ownershipRequest(request), force: options.force },
     live,
@@ -45,6 +46,14 @@ export function prepareApply(
   const track = (object: JsonObject): JsonObject => object;
   if (live === undefined) return finishCreate(request, withNamespace(request, incoming), warnings, track);
   return finishUpdate(request, live, { incoming, warnings, track });
+}
+
+/** An apply with a uid is meant for an object that exists. */
+function refuseUid({ ref, name }: WriteRequest, config: JsonObject): void {
+  const uid = textAt(objectAt(config, 'metadata'), 'uid');
+  if (uid === '') return;
+  const why = `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`;
+  throw conflict(ref.definition, name, why);
 }
 
 /**

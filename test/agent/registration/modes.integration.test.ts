@@ -73,6 +73,7 @@ describe('ways to run an agent', () => {
     const secret = await hosting.get(SECRET, key);
     expect(Object.keys(secret?.['data'] as object).sort()).toEqual([
       'agent-name',
+      'bootstrap-digest',
       'cluster-name',
       'kubeconfig',
       'tls.crt',

@@ -92,6 +92,7 @@ describe('a cluster that registers itself', () => {
     expect((await member.list(APPLIED_MANIFEST_WORK)).items).toHaveLength(1);
     expect(readdirSync(world.folder()).sort()).toEqual([
       'agent-name',
+      'bootstrap-digest',
       'cluster-name',
       'kubeconfig',
       'tls.crt',

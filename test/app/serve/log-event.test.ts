@@ -48,6 +48,17 @@ describe('the log', () => {
     });
   });
 
+  it('says which object stays on the hub, and why', () => {
+    const object = 'ManagedCluster c1';
+    const because = 'is registered, and its agent works';
+    expect(logged({ atMs: 0, kind: 'withdrawn', source: 'fleet', object, because })).toMatchObject({
+      level: 'info',
+      msg: 'object left Git and stays on the hub, without what Git applied',
+      object,
+      because: `it ${because}`,
+    });
+  });
+
   it('hides what is called a token', () => {
     const lines: string[] = [];
     const log = createLogger({ level: 'info', stream: { write: (line) => void lines.push(line) } });

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type MemberHeads, readMembers } from '../../../src/controllers/previews/read-members.ts';
+import { type MemberHeads, readMembers } from '../../../src/controllers/previews/members/read-members.ts';
 import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
 import type { KubeObject } from '../../../src/core/model/object-meta.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../src/core/sync/apply-set.ts';

@@ -175,6 +175,92 @@ describe('planPrune', () => {
     expect(plan.kind === 'prune' && plan.objects.length === 1).toBe(pruned);
   });
 
+  describe('with objects that stay on the hub', () => {
+    const stays = (name: string) => object('ConfigMap', name, { 'berth.dev/adopted': 'true' });
+    const [a, b] = [stays('a'), stays('b')] as const;
+    const because = 'was on the hub before Git declared it';
+    const many = Array.from({ length: 10 }, (_, at) => stays(`s${at}`));
+    const mistyped = { notServed: ['Placemant team-a/x (a.yaml:1:1)'] };
+
+    it.each<{ readonly what: string; readonly over: Partial<PruneInput>; readonly want: object }>([
+      {
+        what: 'they need no budget',
+        over: { members: [...members, ...many], wanted: wanting(...members) },
+        want: { kind: 'prune', objects: [], withdrawn: many.map((one) => ({ object: one, because })) },
+      },
+      {
+        what: 'they go with deletions within the budget',
+        over: { members: [...members, a], wanted: wanting(...members.slice(2)) },
+        want: { kind: 'prune', objects: members.slice(0, 2), withdrawn: [{ object: a, because }] },
+      },
+      {
+        what: 'one that is being deleted is left alone',
+        over: {
+          members: [
+            ...members,
+            { ...a, metadata: { ...a.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } },
+          ],
+          wanted: wanting(...members),
+        },
+        want: { kind: 'prune', objects: [], withdrawn: [] },
+      },
+      {
+        what: 'one that moves to another source is left alone',
+        over: { members: [...members, a], wanted: wanting(...members), movesOn: () => true },
+        want: { kind: 'prune', objects: [], withdrawn: [] },
+      },
+      {
+        what: 'they wait while a file cannot be read',
+        over: { members: [...members, a], wanted: wanting(...members), complete: false },
+        want: {
+          kind: 'suspended',
+          message:
+            '1 objects are not in Git, but not all of Git could be read; nothing is changed: ConfigMap team-a/a',
+        },
+      },
+      {
+        what: 'they wait while deletions are held',
+        over: { members: [...members, a], wanted: wanting(...members.slice(6)) },
+        want: {
+          kind: 'held',
+          withdrawn: [{ object: a, because }],
+          message: expect.stringContaining(
+            '; and nothing is changed of what stays on the hub: ConfigMap team-a/a. ',
+          ) as string,
+        },
+      },
+      {
+        what: 'they wait while the source would become empty',
+        over: { members: [a, b], arrives: false },
+        want: {
+          kind: 'held',
+          message: expect.stringMatching(
+            /^2 of 2 objects left Git, and nothing .*; nothing is changed: ConfigMap team-a\/a, ConfigMap team-a\/b\. /,
+          ) as string,
+        },
+      },
+      {
+        what: 'they wait while a kind may be mistyped',
+        over: { members: [...members, a], wanted: wanting(...members), ...mistyped },
+        want: { kind: 'held' },
+      },
+    ])('$what', ({ over, want }) => {
+      expect(planPrune(input(over))).toMatchObject(want);
+    });
+
+    it('one release is for all that waits', () => {
+      const over = { members: [...members, a], wanted: wanting(...members.slice(6)) };
+      const held = planPrune(input(over));
+      const releasedTokens = held.kind === 'held' ? [held.token] : [];
+      expect(planPrune(input({ ...over, releasedTokens }))).toMatchObject({
+        kind: 'prune',
+        withdrawn: [{ object: a }],
+        releasedToken: releasedTokens[0],
+      });
+      expect(planPrune(input({ members, wanted: over.wanted, releasedTokens })).kind).toBe('held');
+    });
+  });
+
   describe('of the last objects that the source has on the hub', () => {
     const [one, two, three] = members as [KubeObject, KubeObject, KubeObject];
     const emptied = (over: Partial<PruneInput> = {}) =>
@@ -187,6 +273,7 @@ describe('planPrune', () => {
         kind: 'held',
         token: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
         objects: [one, two],
+        withdrawn: [],
         holders: undefined,
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +

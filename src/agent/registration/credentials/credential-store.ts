@@ -13,6 +13,8 @@ export const CREDENTIAL_KEYS = [
   'agent-name',
   /** Only used by Berth: the key of an open request, so that the agent continues with it after a restart. */
   'certificate-request.json',
+  /** Only used by Berth: digest of the bootstrap credentials with which the cluster last registered. */
+  'bootstrap-digest',
 ] as const;
 
 export type CredentialKey = (typeof CREDENTIAL_KEYS)[number];

@@ -16,6 +16,8 @@ export interface Joining {
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
   readonly settings: RegistrationSettings;
+  /** Of the bootstrap credentials; see `CREDENTIAL_KEYS`. */
+  readonly digest: string;
 }
 
 /** The pause after an issued certificate that has already expired. Without it, a wrong clock would cause endless requests. */
@@ -26,7 +28,7 @@ const AFTER_EXPIRED_MS = 300_000;
  * @returns whether it has them
  */
 export async function joinHub(joining: Joining, signal: AbortSignal): Promise<boolean> {
-  const { hub, entry, identity, store, settings } = joining;
+  const { hub, entry, identity, store, settings, digest } = joining;
   const stop = new AbortController();
   onAbort(signal, () => stop.abort());
   const recreating = recreateDeletedCluster(
@@ -40,7 +42,7 @@ export async function joinHub(joining: Joining, signal: AbortSignal): Promise<bo
       await sleep(settings.clock, AFTER_EXPIRED_MS, stop.signal);
       return false;
     }
-    await store.write(credentialFiles({ entry, identity, ...pair }));
+    await store.write({ ...credentialFiles({ entry, identity, ...pair }), 'bootstrap-digest': digest });
     return true;
   } finally {
     stop.abort();
@@ -74,7 +76,7 @@ export function credentialFiles(issued: {
   readonly identity: AgentIdentity;
   readonly certPem: string;
   readonly keyPem: string;
-}): Required<CredentialFiles> | { readonly [Key in keyof CredentialFiles]: string | undefined } {
+}): { readonly [Key in keyof CredentialFiles]: string | undefined } {
   const { entry, identity, certPem, keyPem } = issued;
   return {
     'cluster-name': identity.cluster,

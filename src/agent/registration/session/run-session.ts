@@ -16,9 +16,9 @@ import { sleep } from '../../../runtime/sleep.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 import { CertificateRenewer } from './certificate-renewer.ts';
-import { isCertificateKnown } from './is-certificate-known.ts';
 import { ClusterLease } from './keep-lease.ts';
 import { StatusReport } from './report-status.ts';
+import { RegisteredCluster, type RegisteredClusterOptions } from './registered-cluster.ts';
 import { updateClientConfigs } from './update-client-configs.ts';
 
 export interface SessionOptions {
@@ -32,6 +32,9 @@ export interface SessionOptions {
   readonly settings: RegistrationSettings;
   /** Why the agent must start again with a bootstrap kubeconfig; undefined if it need not. Called every few seconds. */
   readonly reasonToLeave: () => string | undefined;
+  readonly askWithBootstrap: RegisteredClusterOptions['askWithBootstrap'];
+  /** Whether the bootstrap kubeconfig has other credentials than those with which the cluster registered. */
+  readonly hasNewBootstrap: () => boolean;
   /** Whether there are other hubs, so that the agent leaves one that denies the cluster or does not answer. */
   readonly hasOtherHubs: boolean;
   /** Called once, when the hub has accepted the cluster. */
@@ -41,13 +44,11 @@ export interface SessionOptions {
 /** Why a session has ended. */
 export interface SessionEnd {
   readonly why: string;
-  /** Whether the hub refused the certificate. */
-  readonly isRefused: boolean;
+  /** Whether the agent must register with the bootstrap kubeconfig, though its certificate is valid. */
+  readonly mustRegister: false | 'refused' | 'deleted';
 }
 
 const CHECK_INTERVAL_MS = 10_000;
-/** The number of refusals in a row that count. A hub that restarts may refuse for a moment. */
-const REFUSALS = 3;
 /**
  * Right after the start, an expired lease does not show that this hub is down: it expired while the agent was at
  * another hub.
@@ -76,9 +77,10 @@ class Session {
   readonly #loop: ReconcileLoop;
   #leaseSeconds: number | undefined;
   #wasAccepted = false;
-  #end: SessionEnd = { why: 'stopped', isRefused: false };
-  /** The number of refusals in a row. */
-  #refusals = 0;
+  #end: SessionEnd = { why: 'stopped', mustRegister: false };
+  readonly #registered: RegisteredCluster;
+  /** Whether the watch has shown the cluster. */
+  #hasSeen = false;
   /** When the hub last accepted the lease; at the start: now. */
   #renewedAtMs: number;
 
@@ -105,6 +107,7 @@ class Session {
       log,
       reconcile: (key, passSignal) => this.#reconcile(key, passSignal),
     });
+    this.#registered = new RegisteredCluster({ ...options, hub: hub.api });
     this.#certificate = new CertificateRenewer({
       ...options,
       api: hub.api,
@@ -136,9 +139,9 @@ class Session {
     return this.#end;
   }
 
-  #leave(why: string, isRefused = false): void {
+  #leave(why: string, mustRegister: SessionEnd['mustRegister'] = false): void {
     if (this.#stop.signal.aborted) return;
-    this.#end = { why, isRefused };
+    this.#end = { why, mustRegister };
     this.#stop.abort();
   }
 
@@ -148,7 +151,13 @@ class Session {
 
   #onCluster(): void {
     const managed = this.#managed;
-    if (managed === undefined) return;
+    if (managed === undefined) {
+      // There is no lease to renew any more.
+      this.#leaseSeconds = undefined;
+      if (this.#hasSeen) this.#registered.deleted();
+      return;
+    }
+    this.#hasSeen = true;
     const { hasOtherHubs, onAccepted } = this.#options;
     if (hasOtherHubs && managed.spec?.hubAcceptsClient === false)
       return this.#leave('the hub denies the cluster');
@@ -185,20 +194,9 @@ class Session {
     }
   }
 
-  /**
-   * Whether the hub has refused the certificate several times in a row. It refuses it if it was installed again, or if
-   * it revoked the certificate.
-   */
-  async #isCertificateRefused(): Promise<boolean> {
-    if (this.#reflector.isWatching) return false;
-    const { hub, identity } = this.#options;
-    this.#refusals = (await isCertificateKnown(hub.api, identity)) === false ? this.#refusals + 1 : 0;
-    return this.#refusals >= REFUSALS;
-  }
-
   /** Checks every few seconds whether the agent must leave the hub. */
   async #watch(stop: AbortSignal): Promise<void> {
-    const { settings, reasonToLeave, hasOtherHubs } = this.#options;
+    const { settings, reasonToLeave, hasNewBootstrap, hasOtherHubs } = this.#options;
     const { clock, hubTimeoutMs } = settings;
     const startedAtMs = clock.monotonicMs();
     while (!stop.aborted) {
@@ -206,7 +204,16 @@ class Session {
       if (stop.aborted) return;
       const why = reasonToLeave();
       if (why !== undefined) this.#leave(why);
-      if (await this.#isCertificateRefused()) this.#leave('the hub refuses the certificate', true);
+      const isWatching = this.#reflector.isWatching;
+      await this.#registered.check(
+        isWatching ? (this.#managed === undefined ? 'missing' : 'found') : undefined,
+      );
+      if (this.#registered.isRefused) this.#leave('the hub refuses the certificate', 'refused');
+      if (this.#registered.isGone && hasNewBootstrap())
+        this.#leave(
+          'the hub has deleted the cluster, and the bootstrap kubeconfig has new credentials',
+          'deleted',
+        );
       const nowMs = clock.monotonicMs();
       if (hasOtherHubs && nowMs - startedAtMs > START_GRACE_MS && nowMs - this.#renewedAtMs > hubTimeoutMs)
         this.#leave('the hub does not accept the lease');

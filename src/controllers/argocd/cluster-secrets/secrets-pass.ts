@@ -18,7 +18,7 @@ import { SECRET } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../core/ports.ts';
 import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
-import { PRUNE_ANNOTATION } from '../../../core/sync/plan-prune.ts';
+import { PRUNE_ANNOTATION } from '../../../core/sync/applied/departure.ts';
 import { sha256 } from '../../../runtime/sha256.ts';
 import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import type { CredentialReader } from './credential-reader.ts';

@@ -4,12 +4,14 @@ import { type KindInfo, MANAGED_CLUSTER_ADDON, MANIFEST_WORK, typeKeyOf } from '
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { formatRef } from '../../../core/model/object-ref.ts';
 import type { KubeApi } from '../../../core/ports.ts';
+import { readOne } from '../members/read-one.ts';
 import {
   hasTaints,
   TAINTS_FIELD,
   withHubTaintNote,
   withHubTaints,
 } from '../../../core/sync/applied/cluster-taints.ts';
+import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
 import {
   type JudgedConflicts,
   judgeConflicts,
@@ -18,17 +20,12 @@ import {
 } from '../../../core/sync/left-fields.ts';
 import { isBeingDeleted } from '../../inventory/confirm-takes-work.ts';
 
-/** Field manager of everything that comes from Git. */
-export const FIELD_MANAGER = 'berth';
-
 export interface ApplyDesired {
   readonly api: KubeApi;
   readonly kind: KindInfo;
   readonly desired: KubeObject;
-  /** The listed object; undefined if it was not listed, or does not exist. */
+  /** The object as it was read; undefined if the hub does not have it. */
   readonly live: KubeObject | undefined;
-  /** Whether the object may exist although `live` is undefined, with taints that Git declared earlier. */
-  readonly mayBeThere: boolean;
   /** Take fields that other managers own. */
   readonly force: boolean;
 }
@@ -59,11 +56,8 @@ const MAX_TRIES = 10;
  * object keeps changing
  */
 export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
-  const { api, kind, desired, mayBeThere, force } = task;
-  if (CLEANED_UP.has(typeKeyOf(kind)) && task.live === undefined) await refuseForGoingCluster(task);
-  const mustRead =
-    task.live === undefined && (hasTaints(desired) || (mayBeThere && desired.kind === 'ManagedCluster'));
-  const live = mustRead ? await readOne(api, kind, desired) : task.live;
+  const { kind, desired, live, force } = task;
+  if (CLEANED_UP.has(typeKeyOf(kind)) && live === undefined) await refuseForGoingCluster(task);
   if (force) return { live: await applyForced(task, live), left: [] };
   try {
     return { live: await send(task, withHubTaints(desired, live, FIELD_MANAGER)), left: [] };
@@ -76,7 +70,7 @@ export async function applyDesired(task: ApplyDesired): Promise<AppliedObject> {
 /** Clean-up would delete the object again at once, and with it what the agent has just started. */
 async function refuseForGoingCluster({ api, kind, desired }: ApplyDesired): Promise<void> {
   const { namespace = '', name } = desired.metadata;
-  if (!(await isBeingDeleted(api, namespace)) || (await readOne(api, kind, desired)) !== undefined) return;
+  if (!(await isBeingDeleted(api, namespace))) return;
   throw new InputError(`its cluster ${namespace} is being deleted, so nothing is made for it`, {
     code: 'sync.cluster-going',
     subject: formatRef({ kind: kind.kind, namespace, name }),
@@ -154,17 +148,4 @@ function send(
   const sent =
     resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } };
   return api.apply(kind, sent, { fieldManager: FIELD_MANAGER, force: force !== undefined });
-}
-
-/** Reads by a list, so that a source needs no additional right. */
-async function readOne(
-  api: KubeApi,
-  kind: KindInfo,
-  { metadata }: KubeObject,
-): Promise<KubeObject | undefined> {
-  const { items } = await api.list(kind, {
-    namespace: metadata.namespace,
-    fieldSelector: `metadata.name=${metadata.name}`,
-  });
-  return items[0];
 }

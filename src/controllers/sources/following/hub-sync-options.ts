@@ -2,6 +2,7 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { WithdrawnObject } from '../../../core/sync/applied/departure.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
@@ -38,6 +39,8 @@ export interface HubSyncOptions {
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
+  /** Called for each object that left Git and stays on the hub without what Git applied. */
+  readonly onWithdrawn?: ((one: WithdrawnObject) => void) | undefined;
   /** The uids of objects that the source deleted, as recorded by `onDeleted`. Default: unknown. */
   readonly readDeleted?: (() => Promise<readonly string[]>) | undefined;
 }

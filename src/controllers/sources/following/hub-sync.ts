@@ -1,10 +1,8 @@
 import pLimit from 'p-limit';
 import { BerthError } from '../../../core/errors.ts';
-import { type KindInfo, MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
 import { identityOf, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
 import type { SourceObject } from '../../../core/model/source-object.ts';
-import { CLUSTER_NAME_LABEL } from '../../../core/registration/names.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
@@ -13,8 +11,11 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
+import { withAdoption } from '../../../core/sync/applied/adoption.ts';
+import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
+import { departuresOf } from '../../../core/sync/applied/departure.ts';
 import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
-import { containsAll, desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
+import { desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
 import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
@@ -25,9 +26,11 @@ import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
 import { MemberOwners, MOVE_AWAITED } from '../members/member-owners.ts';
-import { applyDesired, FIELD_MANAGER } from './apply-desired.ts';
+import { applyDesired } from './apply-desired.ts';
+import { ExistingObjects } from '../members/existing-objects.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
 import { waitForNamespace } from './wait-for-namespace.ts';
+import { writeRecordedStatus } from './write-recorded-status.ts';
 import { NamespaceCreator } from './namespace-creator.ts';
 import { StoredForms } from './stored-forms.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
@@ -48,6 +51,14 @@ interface Tally {
   readonly problems: SyncProblem[];
   /** See `SyncOutcome`. */
   waits: boolean;
+}
+
+/** What a pass knows of the objects on the hub. */
+interface OnHub {
+  /** The members of the source; undefined if the hub was not listed. */
+  readonly members: ReadonlyMap<string, KubeObject> | undefined;
+  /** Reads the others. */
+  readonly existing: ExistingObjects;
 }
 
 function emptyTally(unchanged: number): Tally {
@@ -151,7 +162,11 @@ export class HubSync {
     wanted: readonly SourceObject[],
   ): Promise<SyncOutcome> {
     const tally = emptyTally(wanted.length - changed.length);
-    await this.#applyAll(changed, undefined, tally);
+    await this.#applyAll(
+      changed,
+      { members: undefined, existing: new ExistingObjects(this.#options.api) },
+      tally,
+    );
     return { ...tally, pruneHeld: undefined, unlisted: [] };
   }
 
@@ -184,21 +199,24 @@ export class HubSync {
       );
     const known = wanted.filter(({ object }) => !unlistedKinds.some(({ is }) => is(object)));
     const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
-    const restored = new Set(
-      await this.#deletedBefore.among(
-        members.values(),
-        () => new Set(wanted.flatMap(({ object }) => possibleIdentities(object))),
-      ),
+    const restoredMembers = await this.#deletedBefore.among(
+      members.values(),
+      () => new Set(wanted.flatMap(({ object }) => possibleIdentities(object))),
     );
+    const restored = new Set(departuresOf(restoredMembers).deleted);
     const judged = new Map([...members].filter(([, object]) => !restored.has(object)));
     const found = { members: judged, areAll: unlisted.length === 0, others, parent };
     const membersBefore = await recordMemberCount(parts, input.objects, found);
-    await this.#applyAll(known, members, tally);
+    const existing = new ExistingObjects(this.#options.api);
+    const isMember = ({ object }: SourceObject): boolean =>
+      possibleIdentities(object).some((id) => members.has(id));
+    await existing.prepare(known.filter((one) => !isMember(one)).map(({ object }) => object));
+    await this.#applyAll(known, { members, existing }, tally);
     // Deletions are judged by the complete commit.
     if (tally.waits) return { ...tally, pruneHeld: undefined, unlisted };
     const left = input.objects.filter(({ object }) => !isApplied(object));
     const arrives = tally.applied + tally.unchanged > 0;
-    const { deleted, problems, ...pruned } = await pruneHub(parts, input, {
+    const { deleted, withdrawn, problems, ...pruned } = await pruneHub(parts, input, {
       ...found,
       arrives,
       membersBefore,
@@ -207,32 +225,24 @@ export class HubSync {
     });
     tally.problems.push(...problems);
     tally.pruned = deleted.length;
-    for (const object of deleted) {
+    const gone = [...deleted, ...withdrawn];
+    for (const object of gone) {
       members.delete(objectIdentity(refOf(object)));
       this.#owners.drop(objectIdentity(refOf(object)));
       this.#stored.forget(objectIdentity(refOf(object)));
     }
-    if (deleted.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    if (gone.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
     return { ...tally, ...pruned, unlisted };
   }
 
-  /** @param members the objects that were listed for this pass; undefined if the hub was not listed */
-  async #applyAll(
-    sources: readonly SourceObject[],
-    members: ReadonlyMap<string, KubeObject> | undefined,
-    tally: Tally,
-  ): Promise<void> {
+  async #applyAll(sources: readonly SourceObject[], onHub: OnHub, tally: Tally): Promise<void> {
     for (const wave of groupByWave(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
-      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, members, tally))));
+      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, onHub, tally))));
   }
 
-  async #applyOne(
-    entry: SourceObject,
-    members: ReadonlyMap<string, KubeObject> | undefined,
-    tally: Tally,
-  ): Promise<void> {
+  async #applyOne(entry: SourceObject, onHub: OnHub, tally: Tally): Promise<void> {
     try {
-      const { changed, left } = await this.#applyObject(entry.object, members);
+      const { changed, left } = await this.#applyObject(entry.object, onHub);
       if (changed) tally.applied += 1;
       else tally.unchanged += 1;
       if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
@@ -245,14 +255,15 @@ export class HubSync {
 
   async #applyObject(
     object: KubeObject,
-    members: ReadonlyMap<string, KubeObject> | undefined,
+    { members, existing }: OnHub,
   ): Promise<{ readonly changed: boolean; readonly left: readonly LeftField[] }> {
     const { api, force, takeFields = force } = this.#options;
     const kind = await requiredKind(api, object);
     const placed = placeObject(object, kind);
-    const fromGit = desiredObject(placed, { ...this.#options, applySetId: this.#id });
     const id = identityOf(placed);
     let live = members?.get(id);
+    const declared = desiredObject(placed, { ...this.#options, applySetId: this.#id });
+    let fromGit = withAdoption(declared, live, takeFields);
     const found = standingLeftFields(fromGit, live, FIELD_MANAGER);
     const standing = takeFields && found?.length !== 0 ? undefined : found;
     const desired = withHubTaints(fromGit, live, FIELD_MANAGER);
@@ -264,49 +275,22 @@ export class HubSync {
       sent === undefined ||
       !(isApplied(sent, live) || this.#stored.has(id, sent, live))
     ) {
-      if (members === undefined) await this.#owners.recheck(kind, desired);
+      live ??= await existing.read(kind, placed);
+      fromGit = withAdoption(declared, live, takeFields);
+      if (members === undefined) this.#owners.recheck(id, live);
       await this.#owners.requireFree(id, object);
       // Set before the request, because a concurrent caller must know it.
       this.#owners.take(id);
-      await this.#makeNamespaces(kind, desired);
-      const mayBeThere = members === undefined;
-      ({ live, left } = await applyDesired({
-        api,
-        kind,
-        desired: fromGit,
-        live,
-        mayBeThere,
-        force: takeFields,
-      }));
+      if (this.#options.createNamespaces) await this.#namespaces.ensureFor(kind, desired);
+      ({ live, left } = await applyDesired({ api, kind, desired: fromGit, live, force: takeFields }));
       this.#deletedBefore.forget(live);
-      this.#stored.note(id, withoutLeftFields(desired, left) ?? desired, live);
+      const noted = withAdoption(desired, live, takeFields);
+      this.#stored.note(id, withoutLeftFields(noted, left) ?? noted, live);
       this.#options.written?.applied(live);
       changed = true;
     }
-    return { changed: (await this.#writeRecordedStatus(kind, object, live)) || changed, left };
-  }
-
-  async #makeNamespaces(kind: KindInfo, object: KubeObject): Promise<void> {
-    if (!this.#options.createNamespaces) return;
-    if (kind.namespaced) await this.#namespaces.ensure(object.metadata.namespace ?? 'default');
-    if (object.kind !== MANAGED_CLUSTER.kind) return;
-    // With the label of registration; a namespace without it may belong to someone else.
-    const { name } = object.metadata;
-    await this.#namespaces.ensure(name, { [CLUSTER_NAME_LABEL]: name });
-  }
-
-  /** @returns whether it wrote */
-  async #writeRecordedStatus(kind: KindInfo, object: KubeObject, live: KubeObject): Promise<boolean> {
-    const status = object['status'];
-    if (!this.#options.recordedStatus || !RECORDED_STATUS_KINDS.has(object.kind) || status === undefined)
-      return false;
-    if (containsAll(live['status'], status)) return false;
-    const key = { namespace: live.metadata.namespace ?? '', name: live.metadata.name };
-    const { api, written } = this.#options;
-    written?.applied(
-      await api.mergePatch(kind, key, { status }, { subresource: 'status', fieldManager: 'berth' }),
-    );
-    return true;
+    const written = await writeRecordedStatus(this.#options, kind, { object, live });
+    return { changed: written || changed, left };
   }
 }
 
@@ -315,4 +299,3 @@ export class HubSync {
  * listed.
  */
 const MAX_READ_ONE_BY_ONE = 200;
-const RECORDED_STATUS_KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);

@@ -1,6 +1,8 @@
 import { createIfAbsent } from '../../../adapters/kube/create-if-absent.ts';
-import { NAMESPACE } from '../../../core/model/kinds.ts';
+import { type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../core/ports.ts';
+import { CLUSTER_NAME_LABEL } from '../../../core/registration/names.ts';
 
 /** Creates missing namespaces, and remembers existing ones. */
 export class NamespaceCreator {
@@ -31,5 +33,14 @@ export class NamespaceCreator {
       if (this.#known.get(name) === made) this.#known.delete(name);
     });
     return made;
+  }
+
+  /** Makes the namespace that an object needs: its own, or that of a cluster. */
+  async ensureFor({ namespaced }: KindInfo, { kind, metadata }: KubeObject): Promise<void> {
+    if (namespaced) await this.ensure(metadata.namespace ?? 'default');
+    if (kind !== MANAGED_CLUSTER.kind) return;
+    // With the label of registration; a namespace without it may belong to someone else.
+    const { name } = metadata;
+    await this.ensure(name, { [CLUSTER_NAME_LABEL]: name });
   }
 }

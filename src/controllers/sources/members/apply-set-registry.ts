@@ -141,18 +141,6 @@ export class ApplySetRegistry {
     }
   }
 
-  /**
-   * The current ApplySet of an object; undefined if it has none or does not exist. Read by a list,
-   * which needs no additional right.
-   */
-  async setOf(kind: KindInfo, { metadata }: Pick<KubeObject, 'metadata'>): Promise<string | undefined> {
-    const { items } = await this.#api.list(kind, {
-      namespace: metadata.namespace,
-      fieldSelector: `metadata.name=${metadata.name}`,
-    });
-    return items[0]?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
-  }
-
   /** The source that a set belongs to, if its parent is in the same namespace as this one's. */
   async sourceOf(id: string): Promise<string | undefined> {
     const { namespace } = this.#parent;

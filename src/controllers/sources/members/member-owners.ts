@@ -1,7 +1,7 @@
 import { TransientError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
+import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
@@ -16,7 +16,7 @@ export interface MemberOwnersOptions {
   /** Take over objects that belong to others. */
   readonly force: boolean;
   readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource' | 'moves'>;
-  readonly registry: Pick<ApplySetRegistry, 'setOf' | 'sourceOf'>;
+  readonly registry: Pick<ApplySetRegistry, 'sourceOf'>;
 }
 
 /**
@@ -63,11 +63,12 @@ export class MemberOwners {
   /**
    * Checks the owner again before a write. Another controller may have taken or created the object since the hub was
    * listed, and the server would allow both, because it sees one field manager.
+   * @param id the identity of the object
+   * @param live the object as it was just read; undefined if the hub does not have it
    */
-  async recheck(kind: KindInfo, desired: KubeObject): Promise<void> {
+  recheck(id: string, live: KubeObject | undefined): void {
     if (this.#options.force) return;
-    const id = objectIdentity(refOf(desired));
-    const set = await this.#options.registry.setOf(kind, desired);
+    const set = live?.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
     if (set === undefined || set === this.#options.id) this.#others.delete(id);
     else {
       this.#others.set(id, set);

@@ -10,7 +10,9 @@ import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-reco
 import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
 import {
   countedMembers,
+  leavingObjects,
   NOT_ALL_READ,
+  objectsThatLeave,
   objectsToPrune,
   planPrune,
   type PruneInput,
@@ -28,6 +30,7 @@ import { computeDeletionLosses, lossHolders } from '../../../core/sync/compute-d
 import { deleteMembers } from './delete-members.ts';
 import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import { readDependents } from './read-dependents.ts';
+import { withdrawMembers } from './withdraw-members.ts';
 import type { SyncProblem } from '../members/sync-problem.ts';
 import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
 
@@ -36,6 +39,8 @@ type Notes = Readonly<Record<string, string>>;
 
 export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'waits' | 'released'> {
   readonly deleted: readonly KubeObject[];
+  /** Objects that stay on the hub, and are no members any more. */
+  readonly withdrawn: readonly KubeObject[];
   readonly problems: readonly SyncProblem[];
 }
 
@@ -51,8 +56,14 @@ export async function pruneHub(
   const { arrives, membersBefore, notServed } = state;
   const memory = { ...pruneMemoryOf(parts, state), membersBefore };
   const known = pruneInputOf(parts, input.objects, memory, state);
-  const nothing: PruneOutcome = { deleted: [], problems: [], pruneHeld: undefined, waits: false };
-  const unread = await unreadBehind(parts, input, objectsToPrune(known));
+  const nothing: PruneOutcome = {
+    deleted: [],
+    withdrawn: [],
+    problems: [],
+    pruneHeld: undefined,
+    waits: false,
+  };
+  const unread = await unreadBehind(parts, input, objectsThatLeave(known));
   if (typeof unread === 'object') return { ...nothing, problems: [unread] };
   const complete = unread === undefined;
   const losses = await lossesOf(parts, complete ? objectsToPrune(known) : []);
@@ -76,7 +87,7 @@ export async function pruneHub(
   }
   const isKnown = complete && notServed.length === 0;
   const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
-  const leaving = [...plan.objects, ...restored].map((object) => objectIdentity(refOf(object)));
+  const leaving = [...leavingObjects(plan), ...restored].map((object) => objectIdentity(refOf(object)));
   const isForLosses = plan.kind === 'held' && plan.holders !== undefined;
   // Another source may have an object, or delete what would lose something, in a commit that it has not read yet.
   const isOfCommit = leaving.length > 0 && (plan.kind === 'prune' || isForLosses);
@@ -129,11 +140,11 @@ async function hold(
   await parts.registry.annotate({
     ...noteHeld(token, message, holders),
     ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
-    ...restOf(parts, plan.objects, releases),
+    ...restOf(parts, leavingObjects(plan), releases),
     ...noteDeletions(earlier, nowMs),
     ...noteLosses(earlierLosses, nowMs),
   });
-  return { deleted: [], problems: [], pruneHeld: { message, token }, waits: false };
+  return { deleted: [], withdrawn: [], problems: [], pruneHeld: { message, token }, waits: false };
 }
 
 interface Losses {
@@ -167,7 +178,8 @@ async function prune(
 ): Promise<PruneOutcome> {
   const { releases, lastRelease, earlier, earlierLosses, members, nowMs } = memory;
   const { objects, losses, releasedToken, isRest = false } = plan;
-  const marks = objects.map((object) => markOf(parts, object));
+  const leaving = leavingObjects(plan);
+  const marks = leaving.map((object) => markOf(parts, object));
   const token = isRest ? lastRelease?.token : releasedToken;
   const isNoted = token === lastRelease?.token;
   const by = isNoted ? lastRelease?.by : committer(input);
@@ -186,7 +198,7 @@ async function prune(
     ...noteMembersBefore(undefined),
     // A release resets the counts of the window.
     ...(releasedToken === undefined
-      ? restOf(parts, objects, releases)
+      ? restOf(parts, leaving, releases)
       : {
           ...noteReleased(releases, releasedToken, marks),
           ...noteDeletions([], nowMs),
@@ -198,15 +210,19 @@ async function prune(
       ? { [RELEASE_ANNOTATION]: released.token, [RELEASED_BY_ANNOTATION]: released.by }
       : {}),
   });
+  const { withdrawn, problems: refused } = await withdrawMembers(parts, plan.withdrawn, (one) =>
+    parts.onWithdrawn?.(one),
+  );
   const { deleted, problems } = await deleteMembers(parts, objects, recordedWith(parts, input, released));
   if (released !== undefined) {
-    const done = new Set(deleted.map((object) => markOf(parts, object)));
+    const done = new Set([...deleted, ...withdrawn].map((object) => markOf(parts, object)));
     await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
   }
   if (isCounted && deleted.length < objects.length) await parts.registry.annotate(windowNotes(deleted));
   return {
     deleted,
-    problems,
+    withdrawn,
+    problems: [...refused, ...problems],
     pruneHeld: undefined,
     waits: false,
     released: deleted.length > 0 || !isRest ? released : undefined,

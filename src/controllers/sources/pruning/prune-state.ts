@@ -3,6 +3,7 @@ import type { KubeObject } from '../../../core/model/object-meta.ts';
 import type { Clock, KubeApi } from '../../../core/ports.ts';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { WithdrawnObject } from '../../../core/sync/applied/departure.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type PruneMemory, readPruneMemory, pruneInputFromMemory } from '../../../core/sync/prune-memory.ts';
 import type { ApplySetRegistry } from '../members/apply-set-registry.ts';
@@ -26,9 +27,11 @@ export interface PruneParts {
     SourceClaims,
     'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasReleased' | 'leavingFrom' | 'fetches' | 'deletions'
   >;
-  readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
+  readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */
   readonly onDeleted?: ((record: DeletionRecord) => void) | undefined;
+  /** Called for each object that stays on the hub without what Git applied. */
+  readonly onWithdrawn?: ((one: WithdrawnObject) => void) | undefined;
 }
 
 /** State of the source on the hub. */

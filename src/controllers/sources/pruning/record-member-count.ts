@@ -1,5 +1,6 @@
+import { departuresOf } from '../../../core/sync/applied/departure.ts';
 import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { countedMembers, isPruned, possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import { countedMembers, possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { noteMembersBefore } from '../../../core/sync/prune-memory.ts';
 import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import type { SyncInput } from '../members/sync-outcome.ts';
@@ -19,9 +20,10 @@ export async function recordMemberCount(
   const memory = pruneMemoryOf(parts, found);
   if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
   const known = pruneInputOf(parts, objects, memory, found);
-  const isRemoved = ([identity, object]: readonly [string, KubeObject]): boolean =>
-    claims.hasReleased(source, identity) && !known.movesOn(identity) && isPruned(object);
-  if (![...members].some(isRemoved)) return undefined;
+  const isGone = ([identity]: readonly [string, KubeObject]): boolean =>
+    claims.hasReleased(source, identity) && !known.movesOn(identity);
+  if (departuresOf([...members].filter(isGone).map(([, object]) => object)).deleted.length === 0)
+    return undefined;
   const isAdded = ({ object }: SyncInput['objects'][number]): boolean =>
     !possibleIdentities(object).some((identity) => members.has(identity));
   if (!objects.some(isAdded)) return undefined;

@@ -1,5 +1,5 @@
 import type { KubeObject } from '../../model/object-meta.ts';
-import { PRUNE_ANNOTATION } from '../../sync/plan-prune.ts';
+import { PRUNE_ANNOTATION } from '../../sync/applied/departure.ts';
 import { applicationsOf } from './applications-of.ts';
 import type { KnownSecret } from './cluster-secret.ts';
 

@@ -1,5 +1,5 @@
 import { formatRef } from '../../model/object-ref.ts';
-import { rolloutText, staggeredRollouts, workloadVerb } from '../plan-text.ts';
+import { objectNote, rolloutText, staggeredRollouts, workloadVerb } from '../plan-text.ts';
 import type { Plan, WorkloadPlan } from '../plan.ts';
 import { details, fieldList, items, MAX_MOVES, names } from './comment-blocks.ts';
 import { code, prose } from './foreign-text.ts';
@@ -44,9 +44,10 @@ export function rolloutBlocks(plan: Plan): readonly string[] {
 /** The objects that the commit itself changes. */
 export function objectBlocks({ objects }: Plan): readonly string[] {
   if (objects.length === 0) return [];
-  const lines = objects.map(({ change, ref, fields, held }) => {
+  const lines = objects.map((object) => {
+    const { change, ref, fields } = object;
     const what = fieldList(fields.map((path) => ({ path })));
-    return `- ${change} ${code(formatRef(ref))}${what}${held === true ? ' (held)' : ''}`;
+    return `- ${change} ${code(formatRef(ref))}${what}${prose(objectNote(object))}`;
   });
   return [details(`Changed objects (${objects.length})`, items(lines))];
 }

@@ -1,5 +1,8 @@
 import { APPLICATION_SET } from '../../argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../argocd/cluster-secrets/cluster-secret.ts';
+import { ADOPTED_ANNOTATION } from '../../sync/applied/adoption.ts';
+import { PRUNE_ANNOTATION } from '../../sync/applied/departure.ts';
+import { isFromGit } from '../../sync/applied/field-manager.ts';
 import type { ManagedFields } from '../../sync/applied/manager-fields.ts';
 import { APPLY_SET_ID_LABEL, APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
 import {
@@ -37,8 +40,8 @@ const CLUSTER_KEYS = ['name', 'server', 'project'];
 const PLUGIN_KEYS = ['baseUrl', 'token', 'requestTimeout'];
 /** Annotations of all objects that are kept: those that configure Berth and OCM's schedulers. */
 const READ_ANNOTATIONS = /^(berth\.dev|cluster\.open-cluster-management\.io|applyset\.kubernetes\.io)\//;
+const OCM_GROUP = /\.open-cluster-management\.io$/;
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
-const APPLIER = 'berth';
 
 /**
  * Keeps only what a plan reads of an object on a hub: no data of Secrets, no content of works and of other applied
@@ -52,7 +55,7 @@ export function redactObject(
 ): KubeObject | undefined {
   const { kind: name, group, version } = kind;
   const base = { apiVersion: group === '' ? version : `${group}/${version}`, kind: name };
-  const known = { ...base, metadata: redactMetadata(object.metadata) };
+  const known = { ...base, metadata: redactMetadata(object.metadata, OCM_GROUP.test(group)) };
   const is = (other: KindInfo): boolean => other.kind === name && other.group === group;
   if (is(MANAGED_CLUSTER))
     return { ...known, spec: withoutBundles(object['spec']), ...part(object, 'status') };
@@ -80,25 +83,31 @@ function isMember({ metadata }: KubeObject): boolean {
   return metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== undefined;
 }
 
-function redactMetadata(metadata: ObjectMeta): ObjectMeta {
+/** @param keepsOwners whether all owners of fields are kept, and not only Git's: their keys tell no content */
+function redactMetadata(metadata: ObjectMeta, keepsOwners: boolean): ObjectMeta {
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, labels } = metadata;
   const { annotations = {}, ownerReferences, managedFields = [] } = metadata;
   const read = Object.entries(annotations).filter(([key]) => READ_ANNOTATIONS.test(key));
-  const own =
+  const owners =
     labels?.[APPLY_SET_PART_OF_LABEL] === undefined
       ? []
-      : (managedFields as readonly ManagedFields[]).filter(({ manager }) => manager === APPLIER);
+      : (managedFields as readonly ManagedFields[]).filter((entry) => keepsOwners || isFromGit(entry));
   return defined({
     ...{ name, namespace, uid, generation, creationTimestamp, deletionTimestamp, labels, ownerReferences },
     annotations: read.length === 0 ? undefined : Object.fromEntries(read),
-    managedFields: own.length === 0 ? undefined : own,
+    managedFields: owners.length === 0 ? undefined : owners,
   });
 }
 
-/** An applied object is only counted, so its content is removed. */
-function memberMetadata({ name, namespace, deletionTimestamp, labels }: ObjectMeta): ObjectMeta {
+/** An applied object is only counted, so its content is removed; not what says whether it is deleted when it leaves Git. */
+function memberMetadata(metadata: ObjectMeta): ObjectMeta {
+  const { name, namespace, deletionTimestamp, labels, annotations = {} } = metadata;
   const set = labels?.[APPLY_SET_PART_OF_LABEL] ?? '';
-  return defined({ name, namespace, deletionTimestamp, labels: { [APPLY_SET_PART_OF_LABEL]: set } });
+  const kept = only(annotations, [PRUNE_ANNOTATION, ADOPTED_ANNOTATION]);
+  return defined({
+    ...{ name, namespace, deletionTimestamp, labels: { [APPLY_SET_PART_OF_LABEL]: set } },
+    annotations: Object.keys(kept).length === 0 ? undefined : kept,
+  });
 }
 
 function withoutBundles(spec: unknown): unknown {

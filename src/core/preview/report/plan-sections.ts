@@ -17,6 +17,7 @@ import {
   spreadTexts,
   lostFileText,
   moveText,
+  objectNote,
   rolloutText,
   ruleText,
   staggeredRollouts,
@@ -57,9 +58,10 @@ function footer({ base, head, now, token }: Plan): string {
   return `<p>${ends}${token === undefined ? '' : `, plan token <code>${markup(token.token)}</code>`}</p>`;
 }
 
-function objectText({ change, ref, fields, held }: Plan['objects'][number]): string {
+function objectText(object: Plan['objects'][number]): string {
+  const { change, ref, fields } = object;
   const which = fields.length === 0 ? '' : `: ${formatNames(fields, 10)}`;
-  return `${change} ${formatRef(ref)}${which}${held === true ? ' (held)' : ''}`;
+  return `${change} ${formatRef(ref)}${which}${objectNote(object)}`;
 }
 
 function findings({ findings: all }: Plan): string {

@@ -1,5 +1,6 @@
 import { compareText } from '../../compare-text.ts';
 import type { FindingCode, PlanFinding } from '../plan-verdict.ts';
+import { dataRisks } from './data-risks.ts';
 import { placementRisks } from './placement-risks.ts';
 import { referenceRisks } from './reference-risks.ts';
 import { locator, type RiskInput } from './risk-input.ts';
@@ -7,6 +8,8 @@ import { workloadRisks } from './workload-risks.ts';
 
 /** The most dangerous first. */
 const ORDER: readonly FindingCode[] = [
+  'cluster-unregistered',
+  'data-lost',
   'placement-emptied',
   'last-cluster',
   'removals-over-budget',
@@ -32,6 +35,7 @@ export function assessPlan(input: RiskInput): readonly PlanFinding[] {
   return [
     ...placementRisks(input, locate),
     ...workloadRisks(input, locate),
+    ...dataRisks(input, locate),
     ...referenceRisks(input, locate),
   ].sort(
     (a, b) =>

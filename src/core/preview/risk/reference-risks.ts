@@ -5,6 +5,7 @@ import { parseRfc3339 } from '../../model/rfc3339.ts';
 import { hasExpired } from '../../placement/prioritize/addon-score.ts';
 import { type MissingScores, missingScoresOf } from '../../placement/prioritize/missing-scores.ts';
 import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { ObjectChange } from '../plan.ts';
 import { formatCount } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import type { Locate, RiskInput } from './risk-input.ts';
@@ -95,12 +96,14 @@ const EXPIRED: Readonly<Record<MissingScores, string>> = {
   last: 'its last value counts',
 };
 
+const LEAVES: ReadonlySet<ObjectChange['change']> = new Set(['deleted', 'withdrawn']);
+
 /** Works for missing clusters are never applied. */
 function unknownClusters({ plan, head }: RiskInput): readonly PlanFinding[] {
   if (head.snapshot.clusters.length === 0) return [];
   const known = new Set(head.snapshot.clusters.map(({ metadata }) => metadata.name));
   return plan.objects.flatMap(({ change, ref, location }): readonly PlanFinding[] => {
-    if (ref.kind !== MANIFEST_WORK.kind || change === 'deleted' || known.has(ref.namespace)) return [];
+    if (ref.kind !== MANIFEST_WORK.kind || LEAVES.has(change) || known.has(ref.namespace)) return [];
     const message = `There is no ManagedCluster ${ref.namespace}: nobody applies this work.`;
     return [
       {

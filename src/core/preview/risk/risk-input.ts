@@ -1,3 +1,4 @@
+import { MANAGED_CLUSTER } from '../../model/kinds.ts';
 import type { SourceLocation } from '../../model/source-location.ts';
 import type { Plan } from '../plan.ts';
 import type { PlanSide } from '../plan-input.ts';
@@ -35,4 +36,20 @@ function placesOf(kind: string, sides: readonly PlanSide['objects'][]): Readonly
       if (object.kind === kind)
         places.set(`${object.metadata.namespace ?? ''}/${object.metadata.name}`, location);
   return places;
+}
+
+/**
+ * Clusters that the change deletes on the hub, also those whose deletion is held. An assumption that a cluster is lost
+ * deletes nothing.
+ */
+export function unregisteredClusters({ plan }: Pick<RiskInput, 'plan'>): ReadonlySet<string> {
+  const declared = plan.objects.flatMap(({ change, ref }) =>
+    change === 'deleted' && ref.kind === MANAGED_CLUSTER.kind ? [ref.name] : [],
+  );
+  return new Set([...declared, ...(plan.whatIf.length === 0 ? removedClusters(plan) : [])]);
+}
+
+/** Clusters that are not there after the change. */
+export function removedClusters({ fleet }: Plan): readonly string[] {
+  return fleet.flatMap(({ name, change }) => (change === 'removed' ? [name] : []));
 }

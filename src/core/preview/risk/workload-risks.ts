@@ -1,12 +1,15 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
 import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../model/kinds.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../model/kinds.ts';
 import { namespacedName } from '../../model/object-ref.ts';
+import { isJoined } from '../../registration/health/is-joined.ts';
+import { isLive } from '../../registration/health/is-live.ts';
 import { applicationSetPlacements } from '../application-set-placements.ts';
 import type { ApplicationSetPlan } from '../effects/plan-effects.ts';
 import type { WorkloadPlan } from '../plan.ts';
 import { formatCount, formatNames } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
-import type { Locate, RiskInput } from './risk-input.ts';
+import { type Locate, removedClusters, type RiskInput, unregisteredClusters } from './risk-input.ts';
 
 /** Workloads that leave their last cluster, works whose removal no agent can confirm, and ApplicationSets that fail. */
 export function workloadRisks(input: RiskInput, locate: Locate): readonly PlanFinding[] {
@@ -14,7 +17,7 @@ export function workloadRisks(input: RiskInput, locate: Locate): readonly PlanFi
   return [
     ...plan.workloads.flatMap((workload) => lastCluster(workload, locate)),
     ...plan.applications.flatMap((set) => setRisks(set, locate)),
-    ...strandedOnClusters(input, locate),
+    ...leavingClusters(input, locate),
     ...strandedByPlacement(input, locate),
     ...unknownToArgo(input, locate),
   ];
@@ -46,27 +49,49 @@ function setRisks(set: ApplicationSetPlan, locate: Locate): PlanFinding[] {
   return [finding('last-cluster', 'danger', { ...about, message }, locate)];
 }
 
-/** Agents of removed clusters do not report, so their workloads cannot be reached. */
-function strandedOnClusters({ plan, base }: RiskInput, locate: Locate): readonly PlanFinding[] {
-  const leaving = new Set(plan.fleet.flatMap(({ name, change }) => (change === 'removed' ? [name] : [])));
+/**
+ * Clusters that leave the fleet, or that wait for it: what happens to the registration, and to the workloads. Agents of
+ * deleted clusters do not report, so that workloads can be reached only while the deletion is under way.
+ */
+function leavingClusters(input: RiskInput, locate: Locate): readonly PlanFinding[] {
+  const { plan, base } = input;
+  const unregistered = unregisteredClusters(input);
+  const leaving = new Set([...removedClusters(plan), ...unregistered]);
   if (leaving.size === 0) return [];
-  const onCluster = new Map<string, number>();
-  const published = base.published ?? new Map<string, readonly string[]>();
-  const replicaSets = (base.onHub ?? base.objects).filter(
-    ({ object }) => object.kind === MANIFEST_WORK_REPLICA_SET.kind || object.kind === MANIFEST_WORK.kind,
-  );
-  for (const { object } of replicaSets)
-    for (const cluster of clustersOf(object, published))
-      if (leaving.has(cluster)) onCluster.set(cluster, (onCluster.get(cluster) ?? 0) + 1);
-  return [...onCluster].map(([name, count]) => {
-    const message = `The cluster leaves the fleet with ${formatCount(count, 'workload')} on it: what runs there is not removed.`;
-    return finding(
-      'work-stranded',
-      'danger',
-      { kind: 'ManagedCluster', namespace: '', name, message },
-      locate,
-    );
+  const workloads = workloadsOn(leaving, base);
+  return base.snapshot.clusters.flatMap((cluster): readonly PlanFinding[] => {
+    const { name } = cluster.metadata;
+    if (!leaving.has(name)) return [];
+    const about = { kind: MANAGED_CLUSTER.kind, namespace: '', name };
+    const count = workloads.get(name) ?? 0;
+    const message = unregistered.has(name) ? unregisteredText(cluster, count) : undefined;
+    if (message !== undefined)
+      return [finding('cluster-unregistered', 'danger', { ...about, message }, locate)];
+    if (count === 0) return [];
+    const stranded = `The cluster leaves the fleet with ${formatCount(count, 'workload')} on it: what runs there is not removed.`;
+    return [finding('work-stranded', 'danger', { ...about, message: stranded }, locate)];
   });
+}
+
+/** @returns undefined if the cluster is not registered */
+function unregisteredText(cluster: ManagedCluster, workloads: number): string | undefined {
+  const count = formatCount(workloads, 'workload');
+  if (isLive(cluster))
+    return `The change unregisters a live cluster: its agent works, and loses its rights on the hub until the cluster joins again.${workloads === 0 ? '' : ` Its ${count} and what runs there are removed.`}`;
+  if (!isJoined(cluster)) return undefined;
+  return `The change unregisters a cluster whose agent is silent${workloads === 0 ? '' : `, with ${count} on it`}: what runs there is not removed, and the agent has no rights on the hub, if it comes back, until the cluster joins again.`;
+}
+
+/** How many workloads are on each of these clusters. */
+function workloadsOn(clusters: ReadonlySet<string>, base: RiskInput['base']): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  const published = base.published ?? new Map<string, readonly string[]>();
+  for (const { object } of base.onHub ?? base.objects) {
+    if (object.kind !== MANIFEST_WORK_REPLICA_SET.kind && object.kind !== MANIFEST_WORK.kind) continue;
+    for (const cluster of clustersOf(object, published))
+      if (clusters.has(cluster)) counts.set(cluster, (counts.get(cluster) ?? 0) + 1);
+  }
+  return counts;
 }
 
 function clustersOf(

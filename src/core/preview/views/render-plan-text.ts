@@ -8,6 +8,7 @@ import {
   brokenRules,
   changedRulesText,
   fieldText,
+  objectNote,
   formatCount,
   marginText,
   staggeredRollouts,
@@ -24,7 +25,7 @@ import {
   workloadVerb,
 } from '../plan-text.ts';
 
-const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~' } as const;
+const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~', withdrawn: '~' } as const;
 const MAX_MOVES = 50;
 
 /**
@@ -171,7 +172,8 @@ function rolloutLine(forecast: RolloutForecast): string {
   return `${formatRef(forecast)}: ${rolloutText(forecast)}`;
 }
 
-function objectLine({ change, ref, fields, held }: ObjectChange): string {
+function objectLine(object: ObjectChange): string {
+  const { change, ref, fields } = object;
   const changed = fields.length === 0 ? '' : ` (${formatNames(fields, 5)})`;
-  return `${SIGN[change]} ${formatRef(ref)}${changed}${held === true ? ' (held)' : ''}`;
+  return `${SIGN[change]} ${formatRef(ref)}${changed}${objectNote(object)}`;
 }

@@ -25,6 +25,11 @@ const BY_SCORE =
   '{prioritizerPolicy: {configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: usage, scoreName: cpu}}}]}}';
 const work = (namespace: string) =>
   `apiVersion: work.open-cluster-management.io/v1\nkind: ManifestWork\nmetadata: {name: w, namespace: ${namespace}}\nspec: {}\n`;
+const registered = (name: string, available: string) =>
+  cluster(
+    name,
+    `spec: {hubAcceptsClient: true}\nstatus: {conditions: [{type: ManagedClusterJoined, status: "True"}, {type: ManagedClusterConditionAvailable, status: "${available}"}]}\n`,
+  );
 const fleet = (documents: readonly string[], decisions: Decisions = {}): Fleet => ({
   documents: [...CLUSTERS, ...documents],
   decisions,
@@ -65,6 +70,66 @@ describe('assessPlan', () => {
       head: { documents: [CLUSTERS[0] ?? '', work('c2')], decisions: {} },
       want: [
         'danger work-stranded ManagedCluster c2: The cluster leaves the fleet with 1 workload on it: what runs there is not removed.',
+      ],
+    },
+    {
+      name: 'a live cluster that is unregistered, the highest risk of all',
+      base: {
+        documents: [registered('c1', 'True'), placement('web'), work('c1')],
+        decisions: { web: ['c1'] },
+      },
+      head: { documents: [placement('web'), work('c1')], decisions: { web: [] } },
+      want: [
+        'danger cluster-unregistered ManagedCluster c1: The change unregisters a live cluster: its agent works, and loses its rights on the hub until the cluster joins again. Its 1 workload and what runs there are removed.',
+        'danger placement-emptied Placement shop/web: It loses all of its 1 cluster.',
+      ],
+    },
+    {
+      name: 'one that was drained before, on which nothing runs',
+      base: fleet([registered('c3', 'True')]),
+      head: fleet([]),
+      want: [
+        'danger cluster-unregistered ManagedCluster c3: The change unregisters a live cluster: its agent works, and loses its rights on the hub until the cluster joins again.',
+      ],
+    },
+    {
+      name: 'one whose agent is silent',
+      base: fleet([registered('c3', 'Unknown'), work('c3')]),
+      head: fleet([work('c3')]),
+      want: [
+        'danger cluster-unregistered ManagedCluster c3: The change unregisters a cluster whose agent is silent, with 1 workload on it: what runs there is not removed, and the agent has no rights on the hub, if it comes back, until the cluster joins again.',
+      ],
+    },
+    {
+      name: 'one that is held: it stays, and the risk is told',
+      base: fleet([registered('c3', 'True')]),
+      head: fleet([registered('c3', 'True')]),
+      more: {
+        objects: [
+          {
+            change: 'deleted',
+            held: true,
+            ref: {
+              apiVersion: 'cluster.open-cluster-management.io/v1',
+              kind: 'ManagedCluster',
+              namespace: '',
+              name: 'c3',
+            },
+            fields: [],
+          },
+        ],
+      },
+      want: [
+        'danger cluster-unregistered ManagedCluster c3: The change unregisters a live cluster: its agent works, and loses its rights on the hub until the cluster joins again.',
+      ],
+    },
+    {
+      name: 'one that is assumed to be lost: nothing is unregistered',
+      base: fleet([registered('c3', 'True'), work('c3')]),
+      head: fleet([work('c3')]),
+      more: { whatIf: ['--lose c3'], objects: [] },
+      want: [
+        'danger work-stranded ManagedCluster c3: The cluster leaves the fleet with 1 workload on it: what runs there is not removed.',
       ],
     },
     {

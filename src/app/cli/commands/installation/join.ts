@@ -8,6 +8,7 @@ import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
 import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/agent-objects.ts';
 import {
   BOOTSTRAP_ENTRIES,
+  type EntryNames,
   type ServerEntry,
   tokenKubeconfig,
 } from '../../../../core/registration/install/token-kubeconfig.ts';
@@ -138,7 +139,8 @@ async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInp
   const isInstalled = await checkNamespace(api, { namespace, clusterName, hub: hub.server });
   if (!isInstalled) await warnOfSameName(io, input);
   const options = [...request.options, ...(await externalUrls(io, api, managedText))];
-  const bootstrap = `${JSON.stringify(tokenKubeconfig(BOOTSTRAP_ENTRIES, hub, token))}\n`;
+  const names = isInstalled ? await namesForRejoin(io, input, clock.now()) : BOOTSTRAP_ENTRIES;
+  const bootstrap = `${JSON.stringify(tokenKubeconfig(names, hub, token))}\n`;
   const objects: readonly KubeObject[] = [
     ...(mode === 'default' ? await agentDefinitions(api) : []),
     ...(await agentRights(mode, { namespace, clusterName })),
@@ -169,6 +171,21 @@ async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInp
       ? `\nThe hub has accepted ${clusterName}\n`
       : `\nThe agent asks the hub to accept ${clusterName}. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
   );
+}
+
+/**
+ * The names in the bootstrap kubeconfig of an agent that is installed. An agent whose cluster the hub has deleted keeps
+ * its certificate, and registers again only with other bootstrap credentials: the token may be the same, the name is not.
+ */
+async function namesForRejoin(
+  io: CliIo,
+  { request: { clusterName, token }, hub }: JoinInput,
+  nowMs: number,
+): Promise<EntryNames> {
+  const existing = await withBootstrapHub(io, hub, token, (there) => readCluster(there, clusterName));
+  if (existing !== undefined) return BOOTSTRAP_ENTRIES;
+  io.stdout.write(`The hub has no cluster ${clusterName} any more: its agent registers it again\n`);
+  return { ...BOOTSTRAP_ENTRIES, user: `${BOOTSTRAP_ENTRIES.user}-${nowMs}` };
 }
 
 /** Two clusters with one name would both apply the works of the name, and overwrite the status of each other. */

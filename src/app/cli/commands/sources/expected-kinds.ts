@@ -1,7 +1,7 @@
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { SourceObject } from '../../../../core/model/source-object.ts';
 import type { KindService } from '../../../../core/sources/check-kinds.ts';
-import { kindScopes } from '../../../../controllers/previews/kind-scopes.ts';
+import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
 import { hubKinds } from '../../../../controllers/sources/acceptance/hub-kinds.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 

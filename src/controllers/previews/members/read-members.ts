@@ -1,17 +1,17 @@
 import pLimit from 'p-limit';
-import { sha256 } from '../../runtime/sha256.ts';
-import { BerthError, errorText } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { sha256 } from '../../../runtime/sha256.ts';
+import { BerthError, errorText } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeApi } from '../../../core/ports.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
   applySetId,
   memberKinds,
   parentOfSource,
   uniqueKinds,
-} from '../../core/sync/apply-set.ts';
-import { ApplySetRegistry } from '../sources/members/apply-set-registry.ts';
+} from '../../../core/sync/apply-set.ts';
+import { ApplySetRegistry } from '../../sources/members/apply-set-registry.ts';
 
 /** Concurrent requests. */
 const CONCURRENCY = 8;

@@ -1,0 +1,50 @@
+import { groupBy } from '../../../core/group-by.ts';
+import { BerthError } from '../../../core/errors.ts';
+import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { identityOf } from '../../../core/model/object-ref.ts';
+import type { KubeApi } from '../../../core/ports.ts';
+import { readOne } from './read-one.ts';
+
+/** If more objects of a kind must be read, one list reads them all. */
+const MAX_SINGLE_READS = 20;
+
+/**
+ * The objects on the hub that a pass is about to write and has not listed: they are no members of the source. Whether
+ * they were there before decides what happens to them when they leave Git.
+ */
+export class ExistingObjects {
+  readonly #api: KubeApi;
+  readonly #listed = new Map<string, ReadonlyMap<string, KubeObject>>();
+
+  constructor(api: KubeApi) {
+    this.#api = api;
+  }
+
+  /** Lists the kinds of which many objects will be read. */
+  async prepare(objects: readonly KubeObject[]): Promise<void> {
+    const kinds = [...groupBy(objects, keyOf)].filter(([, same]) => same.length > MAX_SINGLE_READS);
+    await Promise.all(kinds.map(([key, [first]]) => this.#list(key, first as KubeObject)));
+  }
+
+  /** @param object with the namespace that it has on the hub */
+  async read(kind: KindInfo, object: KubeObject): Promise<KubeObject | undefined> {
+    const listed = this.#listed.get(keyOf(object));
+    return listed === undefined ? readOne(this.#api, kind, object) : listed.get(identityOf(object));
+  }
+
+  async #list(key: string, { apiVersion, kind }: KubeObject): Promise<void> {
+    try {
+      const info = await this.#api.resolve(apiVersion, kind);
+      const items = info === undefined ? [] : (await this.#api.list(info)).items;
+      this.#listed.set(key, new Map(items.map((item) => [identityOf(item), item])));
+    } catch (error) {
+      // Then each object is read by itself, and names the problem.
+      if (!(error instanceof BerthError)) throw error;
+    }
+  }
+}
+
+function keyOf({ apiVersion, kind }: KubeObject): string {
+  return `${apiVersion} ${kind}`;
+}

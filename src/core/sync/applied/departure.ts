@@ -1,0 +1,69 @@
+import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { KubeObject } from '../../model/object-meta.ts';
+import { isLive } from '../../registration/health/is-live.ts';
+import { isAdopted } from './adoption.ts';
+import { ownersBesideGit } from './content-owners.ts';
+
+/**
+ * `disabled` keeps an object on the hub when it is removed from Git; `enabled` deletes an object that otherwise stays.
+ */
+export const PRUNE_ANNOTATION = 'berth.dev/prune';
+
+/** Kinds that are kept by default, because deleting them deletes objects of others. */
+const KEPT_BY_DEFAULT = new Set(['Namespace', 'CustomResourceDefinition']);
+
+/** What happens to an object on the hub that leaves Git. */
+export type Departure =
+  | { readonly kind: 'deleted' }
+  /** It stays as it is, and stays a member of its source. */
+  | { readonly kind: 'kept' }
+  /** It stays without what Git applied, and is no member any more. `because` goes on after the name of the object. */
+  | { readonly kind: 'withdrawn'; readonly because: string };
+
+/**
+ * Decides by the live object alone, so that the controller and a plan on the hub decide the same. Git deletes what Git
+ * made. What was there before, what others declare too, and a cluster whose agent works are more than Git's: only
+ * `berth.dev/prune: enabled` deletes them.
+ */
+export function departureOf(live: KubeObject): Departure {
+  const asked = live.metadata.annotations?.[PRUNE_ANNOTATION];
+  // For an unknown value the object is kept.
+  if (asked !== undefined) return { kind: asked === 'enabled' ? 'deleted' : 'kept' };
+  const because = reasonToStay(live);
+  if (because !== undefined) return { kind: 'withdrawn', because };
+  return { kind: KEPT_BY_DEFAULT.has(live.kind) ? 'kept' : 'deleted' };
+}
+
+/** An object that stays on the hub when it leaves Git, without what Git applied. */
+export interface WithdrawnObject {
+  readonly object: KubeObject;
+  /** See `Departure`. */
+  readonly because: string;
+}
+
+/** What leaves the hub or the source, of the members that the source no longer declares. */
+export interface Departures {
+  readonly deleted: readonly KubeObject[];
+  readonly withdrawn: readonly WithdrawnObject[];
+}
+
+/** Objects that are kept, or that are being deleted already, are in neither list. */
+export function departuresOf(undeclared: readonly KubeObject[]): Departures {
+  const deleted: KubeObject[] = [];
+  const withdrawn: WithdrawnObject[] = [];
+  for (const object of undeclared) {
+    if (object.metadata.deletionTimestamp !== undefined) continue;
+    const departure = departureOf(object);
+    if (departure.kind === 'deleted') deleted.push(object);
+    if (departure.kind === 'withdrawn') withdrawn.push({ object, because: departure.because });
+  }
+  return { deleted, withdrawn };
+}
+
+function reasonToStay(live: KubeObject): string | undefined {
+  if (live.kind === 'ManagedCluster' && isLive(live as unknown as ManagedCluster))
+    return 'is registered, and its agent works';
+  if (isAdopted(live)) return 'was on the hub before Git declared it';
+  const owners = ownersBesideGit(live);
+  return owners.length === 0 ? undefined : `belongs to ${owners.join(', ')}, too`;
+}
