@@ -1,7 +1,8 @@
 // A mutation run: changes one place of a folder's sources at a time, in memory, and sees whether the tests of the folder notice.
 //
-//   node scripts/mutate.mjs [--count 80] [--seed 1] [--verbose] [FOLDER...]
+//   node scripts/mutate.mjs [--count 80] [--seed 1] [--own] [--verbose] [FOLDER...]
 //
+// --own: only the folder's own tests are asked.
 // FOLDER is one of those below, by default all. The same seed takes the same mutants of the same sources.
 // Scores of past runs, and what was left, are in docs/testing.md.
 import { fork } from 'node:child_process';
@@ -12,7 +13,10 @@ import { parseArgs } from 'node:util';
 import { createVitest } from 'vitest/node';
 import { mutantsOf } from './mutants.mjs';
 
-/** Sources, and the tests that have to notice: `own` first; `elsewhere` are asked about what these let pass. */
+/**
+ * Sources, and the tests that have to notice: `own` first; `elsewhere` are asked about what these let pass. `unit:` before a
+ * folder leaves out its integration tests.
+ */
 const FOLDERS = {
   'agent/apply': {
     own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'test/agent/claim-before-owner.test.ts'],
@@ -22,6 +26,25 @@ const FOLDERS = {
   'core/publish': { own: ['test/core/publish'], elsewhere: [] },
   'hub/auth': { own: ['test/hub/auth'], elsewhere: [] },
   'hub/log': { own: ['test/hub/log'], elsewhere: ['test/security/data-directory.test.ts'] },
+  'hub/watch': {
+    own: ['unit:test/hub/watch'],
+    elsewhere: ['test/hub/watch/watch.integration.test.ts', 'test/hub/webhooks/conversions.integration.test.ts'],
+  },
+  'core/preview/comment': { own: ['test/core/preview/comment'], elsewhere: [] },
+  'controllers/previews/pull-requests': {
+    own: ['test/controllers/previews/pull-requests'],
+    elsewhere: ['test/app/serve/previews'],
+  },
+  'controllers/publication': {
+    own: ['unit:test/controllers/publication'],
+    elsewhere: ['test/controllers/publication/publish-scenarios.integration.test.ts'],
+  },
+  'controllers/sources/pruning': {
+    own: ['test/controllers/sources/pruning'],
+    elsewhere: ['deletion-window', 'emptied-source', 'loss-of-deleted', 'recorded-deletions', 'released-deletions'].map(
+      (name) => `test/controllers/sources/following/${name}.integration.test.ts`,
+    ),
+  },
 };
 const ROOT = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const TEST_LIMIT_MS = 20_000;
@@ -125,9 +148,15 @@ class Runs {
   }
 }
 
-async function mutateFolder(folder, { count, seed, verbose }) {
-  const { own, elsewhere } = FOLDERS[folder];
-  const tests = (places) => places.flatMap((place) => (place.endsWith('.ts') ? [join(ROOT, place)] : filesBelow(place, '.test.ts')));
+async function mutateFolder(folder, { count, seed, verbose, isOwnOnly }) {
+  const { own } = FOLDERS[folder];
+  const elsewhere = isOwnOnly ? [] : FOLDERS[folder].elsewhere;
+  const testsIn = (place) => {
+    if (place.endsWith('.ts')) return [join(ROOT, place)];
+    const all = filesBelow(place.replace(/^unit:/, ''), '.test.ts');
+    return place.startsWith('unit:') ? all.filter((file) => !file.endsWith('.integration.test.ts')) : all;
+  };
+  const tests = (places) => places.flatMap(testsIn);
   const { found, sample } = sampleOf(folder, count, seed);
   const runs = new Runs();
   const began = performance.now();
@@ -163,11 +192,11 @@ async function mutateFolder(folder, { count, seed, verbose }) {
 const placeOf = ({ file, line, what }) => `${file.slice(ROOT.length + 1)}:${line}: ${what}`;
 
 const { values, positionals } = parseArgs({
-  options: { count: { type: 'string', default: '80' }, seed: { type: 'string', default: '1' }, verbose: { type: 'boolean' }, serve: { type: 'boolean' } },
+  options: { count: { type: 'string', default: '80' }, seed: { type: 'string', default: '1' }, verbose: { type: 'boolean' }, own: { type: 'boolean' }, serve: { type: 'boolean' } },
   allowPositionals: true,
 });
 if (values.serve) await serveRuns();
 else {
-  const options = { count: Number(values.count), seed: Number(values.seed), verbose: values.verbose };
+  const options = { count: Number(values.count), seed: Number(values.seed), verbose: values.verbose, isOwnOnly: values.own };
   for (const folder of positionals.length > 0 ? positionals : Object.keys(FOLDERS)) await mutateFolder(folder, options);
 }

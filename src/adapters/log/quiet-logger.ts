@@ -1,12 +1,12 @@
 import { BerthError, InputError } from '../../core/errors.ts';
 import type { Clock, LogFields, Logger } from '../../core/ports.ts';
-import { OncePerPeriod } from '../../runtime/once-per-period.ts';
+import { OncePerPeriod } from '../../runtime/repetition/once-per-period.ts';
 
 const REPEAT_MS = 60_000;
 
 /**
  * A logger that lowers messages about failed requests to debug level where another message explains them
- * (`isExplained`, see `ServerOutage`), and where it has just told the same: a refusal, such as of a token by a forge, lasts
+ * (`isExplained`, see `ServerOutage`), and where the same was just logged: a refusal, such as of a token by a forge, lasts
  * until somebody acts, so it is logged once a minute.
  */
 export function quietLogger(

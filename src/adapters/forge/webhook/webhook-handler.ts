@@ -5,7 +5,7 @@ import { verifyWebhook, refusalOf } from './verify-webhook.ts';
 import type { WebhookSecrets } from './verify-webhook.ts';
 import { printable } from '../../../core/model/printable.ts';
 import type { Logger } from '../../../core/ports.ts';
-import { OncePerPeriod } from '../../../runtime/once-per-period.ts';
+import { OncePerPeriod } from '../../../runtime/repetition/once-per-period.ts';
 import { headerOf, WEBHOOK_PROVIDERS } from '../event/webhook-event.ts';
 import type { WebhookEvent, WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts';
 

@@ -1,6 +1,6 @@
 import { type BerthError, ConflictError, TransientError } from '../../../core/errors.ts';
 import type { Clock, Logger } from '../../../core/ports.ts';
-import { OncePerPeriod } from '../../../runtime/once-per-period.ts';
+import { OncePerPeriod } from '../../../runtime/repetition/once-per-period.ts';
 
 export interface ServerOutageOptions {
   /** The address of the API server, for messages. */
