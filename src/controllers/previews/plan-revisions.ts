@@ -10,6 +10,7 @@ import { namespacedName } from '../../core/model/object-ref.ts';
 import { WorkContent } from '../../core/preview/inventory/work-content.ts';
 import { sha256 } from '../../runtime/sha256.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
 import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
 import { findAddedProblems } from './find-added-problems.ts';
@@ -154,7 +155,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   const complete = withDeletions(planned.plan, deletions, {
     lostFiles,
     fleets: [baseFleets, headFleets],
-    first: [...notes, ...(input.notes ?? []), ...unread(headFleets)],
+    first: [...notes, ...(input.notes ?? []), ...unread(headFleets), ...unlisted(headFleets)],
     last: [
       ...works.notEvaluated,
       ...content.notes(),
@@ -242,6 +243,12 @@ function unread(heads: readonly Pick<SourceContent, 'complete'>[]): readonly str
   return heads.every(({ complete }) => complete)
     ? []
     : ['Some files of the head cannot be read: the last good version of their objects counts.'];
+}
+
+function unlisted(heads: readonly Pick<SourceContent, 'problems'>[]): readonly string[] {
+  return heads.flatMap(({ problems }) =>
+    problems.flatMap(({ code, message }) => (code === UNLISTED ? [message] : [])),
+  );
 }
 
 async function lostFilesOf(

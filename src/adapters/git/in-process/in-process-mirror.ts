@@ -248,10 +248,8 @@ export class InProcessMirror extends InProcessRepository implements GitMirror {
     const subject = `Git repository ${this.#options.url}`;
     if (error instanceof git.Errors.NotFoundError)
       return new InputError(`the remote does not have ${formatGitRef(ref)}`, {
-        code: 'git.ref-not-found',
-        subject,
-        hint: otherKindsHint(ref),
-        cause: error,
+        ...{ code: 'git.ref-not-found', subject },
+        ...{ hint: otherKindsHint(ref), cause: error },
       });
     if (error instanceof git.Errors.HttpError) {
       const { statusCode } = error.data;

@@ -8,6 +8,11 @@ import type { Problem } from '../../../core/model/problem.ts';
 /** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are stored beside manifests, but they are run and not applied. */
 const EXTENSIONS = /(?<!\.(?:placement|rule)-test)\.(?:ya?ml|json)$/i;
 
+/** Whether a file with this name is a manifest, by its extension. */
+export function isManifestName(path: string): boolean {
+  return EXTENSIONS.test(path);
+}
+
 /**
  * Selects the paths of manifests: YAML and JSON files that match one of the globs (all if there are
  * none) and none of the globs that start with `!`. A path that starts with a dot (`.github/`,

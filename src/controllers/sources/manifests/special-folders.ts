@@ -56,3 +56,8 @@ function chartProblem(file: string): Problem {
     location: { file, line: 1, column: 1 },
   };
 }
+
+/** Whether a path is the place itself, or below it. '' is the root. */
+export function isBelow(folder: string): (path: string) => boolean {
+  return (path) => folder === '' || path === folder || path.startsWith(`${folder}/`);
+}

@@ -2,7 +2,7 @@ import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestSelection } from '../manifests/commit-listing.ts';
 import { isUnreadable } from '../manifests/read-content.ts';
-import { folderOf, HELM_CHART } from '../manifests/special-folders.ts';
+import { folderOf, HELM_CHART, isBelow } from '../manifests/special-folders.ts';
 import type { FileVersionReading } from './file-readings.ts';
 
 /** A place in a commit that cannot be read, so that an object may be in it without being seen. */
@@ -55,10 +55,6 @@ export function findBlindSpots({ selection, readings, good }: ReadFiles): readon
     );
   }
   return spots;
-}
-
-export function isBelow(folder: string): (path: string) => boolean {
-  return (path) => folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
 function isBelowAny(folders: readonly string[]): (path: string) => boolean {

@@ -1,4 +1,8 @@
-import type { CommitInfo, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
+import type {
+  CommitInfo,
+  GitRepository,
+  TreeEntry,
+} from '../../../adapters/git/repository/git-repository.ts';
 import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import { formatRef, refOf } from '../../../core/model/object-ref.ts';
@@ -10,8 +14,9 @@ import type { ManifestSelection } from '../manifests/commit-listing.ts';
 import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import { escalateUnreadablePlaces } from '../manifests/manifest-selection.ts';
 import { escalateUnread, isUnreadable } from '../manifests/read-content.ts';
+import { isBelow } from '../manifests/special-folders.ts';
 import type { Doubt, ManifestLimits, SourceContent } from '../manifests/source-content.ts';
-import { type BlindSpot, isBelow } from './blind-spots.ts';
+import type { BlindSpot } from './blind-spots.ts';
 import { Doubts, type EarlierCommits } from './doubts.ts';
 import type { FileVersionReading } from './file-readings.ts';
 import { declaredBefore, lastDeclaredObjects } from './last-good.ts';
@@ -47,8 +52,8 @@ export interface JudgeTools {
   readonly last: SourceContent | 'same' | undefined;
   /** Reads the nearest earlier commits, back to one that has no such place. */
   readonly walkBack: () => Promise<EarlierCommits>;
-  /** The texts of files of the commit; undefined for one that is not there or too large. */
-  readonly textsOf: (isWanted: (path: string) => boolean) => Promise<readonly (string | undefined)[]>;
+  /** The entries of the commit. */
+  readonly entries: ReadonlyMap<string, TreeEntry>;
 }
 
 /** Files that were read whole and have a document that is no object. */
@@ -127,7 +132,7 @@ async function earlierCommits(
 
 function doubtsIn(
   { info, readings, spots, problems }: AssembledCommit,
-  { repository, limits, last, walkBack, textsOf }: JudgeTools,
+  { repository, limits, last, walkBack, entries }: JudgeTools,
 ): Doubts {
   const isRead = (file: string): boolean => {
     const reading = readings.get(file);
@@ -145,9 +150,29 @@ function doubtsIn(
       commit === undefined
         ? undefined
         : (await repository.diffTrees(commit.id, info.id).catch(() => undefined))?.map(({ path }) => path),
-    textsOf: ({ covers }) => textsOf(covers),
+    textsOf: ({ covers }) => {
+      const ids = [...entries.values()].flatMap(({ path, id }) => (covers(path) ? [id] : []));
+      return readTexts(repository, ids, limits.maxFileBytes);
+    },
     declaredIn: (paths) => declaredBefore(repository, { paths, commit: info.id, limits }),
   });
+}
+
+/** In more files names are not searched. */
+const MAX_TEXTS = 2_000;
+
+/** The texts of blobs; undefined for one that is not there or too large, and if there are too many. */
+async function readTexts(
+  repository: GitRepository,
+  ids: readonly string[],
+  maxBytes: number,
+): Promise<readonly (string | undefined)[]> {
+  if (ids.length > MAX_TEXTS) return [undefined];
+  const texts: (string | undefined)[] = [];
+  await repository.readBlobs(ids, { maxBytes }, (blob) =>
+    texts.push(blob.state === 'read' ? blob.bytes.toString('utf8') : undefined),
+  );
+  return texts;
 }
 
 /** The first of the objects with the same key, located in its commit. The commits are in order, newest first. */

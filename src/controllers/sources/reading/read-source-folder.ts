@@ -8,7 +8,9 @@ import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../manifests/source-content.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
+import type { KustomizeTree } from '../kustomize/kustomize-tree.ts';
 import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
+import { findUnlistedManifests } from '../kustomize/unlisted-manifests.ts';
 import { manifestSelector, selectManifests } from '../manifests/manifest-selection.ts';
 import type { ManifestSelector } from '../manifests/manifest-selection.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
@@ -62,17 +64,22 @@ export async function readSourceFolder(root: string, options: FolderOptions = {}
     options.signal?.throwIfAborted();
     readings.push(fileReading(await readOne(path.join(folder, file.path), displayPathOf(file.path))));
   }
+  let renderedFiles = 0;
   if (special.kustomizations.size > 0) {
-    const rendered = await renderFolder(folder, entries, selector, options.ambient ?? process.env);
+    const tree = treeOfFolder(folder, entries, selector, options.ambient ?? process.env);
+    const rendered = await new KustomizeRenderer().render(tree);
     for (const parsed of rendered.values())
       readings.push(fileReading(withDisplayPaths(parsed, displayPathOf)));
+    const inFolders = await findUnlistedManifests(tree, rendered.values());
+    problems.push(...inFolders.problems.map((problem) => withDisplayPath(problem, displayPathOf)));
+    renderedFiles = inFolders.files;
   }
   // The second argument is the displayed path of the folder, with the slash at its end.
   const assembled = assembleObjects(readings, isSingleFile ? undefined : displayPathOf('x').slice(0, -1));
   return {
     objects: assembled.objects,
     problems: [...problems, ...assembled.problems],
-    files: files.length,
+    files: files.length + renderedFiles,
     complete:
       assembled.complete &&
       !problems.some(({ severity }) => severity === 'error') &&
@@ -81,14 +88,14 @@ export async function readSourceFolder(root: string, options: FolderOptions = {}
   };
 }
 
-function renderFolder(
+function treeOfFolder(
   folder: string,
   entries: readonly TreeEntry[],
   selector: ManifestSelector,
   ambient: NonNullable<FolderOptions['ambient']>,
-): Promise<ReadonlyMap<string, ParsedFile>> {
+): KustomizeTree {
   const { files, problems } = splitSafeEntries(entries);
-  return new KustomizeRenderer().render({
+  return {
     kustomizations: findSpecialFolders(entries).kustomizations,
     isWanted: (file) => selector.covers(file),
     versions: new Map(files.map((file) => [file.path, ''])),
@@ -103,7 +110,7 @@ function renderFolder(
       return contents;
     },
     ambient,
-  });
+  };
 }
 
 function withDisplayPaths(parsed: ParsedFile, displayPathOf: (file: string) => string): ParsedFile {

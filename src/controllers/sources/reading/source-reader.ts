@@ -25,7 +25,9 @@ import {
   type SourceContent,
   type ManifestLimits,
 } from '../manifests/source-content.ts';
-import { KustomizeRenderer, type RenderedFile } from '../kustomize/kustomizations.ts';
+import type { KustomizeTree } from '../kustomize/kustomize-tree.ts';
+import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
+import { findUnlistedManifests, type FolderUse } from '../kustomize/unlisted-manifests.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
 import { findBlindSpots } from './blind-spots.ts';
@@ -37,8 +39,6 @@ import type { SourceReaderOptions } from './source-reader-options.ts';
 
 /** How far the history is read if no complete commit is recorded. */
 const MAX_EARLIER_COMMITS = 50;
-/** In more files names are not searched. */
-const MAX_TEXTS = 2_000;
 
 /** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
@@ -105,11 +105,16 @@ export class SourceReader {
     }
     await this.#readFiles(unread, readings);
     if (unread.length > 0) this.#settleCache(readings);
-    if (kustomizations.size > 0)
-      for (const [path, { inputFolders, ...parsed }] of await this.#renderKustomizations(entries))
+    let inFolders: FolderUse = { files: 0, problems: [] };
+    if (kustomizations.size > 0) {
+      const tree = this.#treeOf(entries);
+      const rendered = await this.#kustomize.render(tree);
+      for (const [path, { inputFolders, ...parsed }] of rendered)
         readings.set(path, { id: '', inputFolders, ...fileReading(parsed) });
+      inFolders = await findUnlistedManifests(tree, rendered.values());
+    }
     this.#memory = { ...listing, readings, plain: undefined };
-    const content = await this.#assemble(info, selection, readings);
+    const content = await this.#assemble(info, selection, readings, inFolders);
     const isPlain = content.complete && content.problems.length === 0 && kustomizations.size === 0;
     this.#memory = { ...listing, readings, plain: isPlain ? content : undefined };
     return content;
@@ -177,6 +182,7 @@ export class SourceReader {
     info: CommitInfo,
     selection: ManifestSelection,
     readings: ReadonlyMap<string, FileVersionReading>,
+    inFolders: FolderUse,
   ): Promise<SourceContent> {
     const last = { readings: this.#keepLastGood ? readings : new Map<string, FileVersionReading>() };
     const good = await goodReadings(this.#repository, { ...last, commit: info.id, limits: this.#limits });
@@ -195,12 +201,14 @@ export class SourceReader {
     const { refusals, problems, ...content } = {
       ...judged,
       commit: info,
-      files: selection.paths.length,
+      files: selection.paths.length - selection.kustomizations.size + inFolders.files,
       textOf: (file: string, commit?: string) => this.#textOf(file, commit ?? info.id),
     };
     const whole = {
       ...content,
-      problems: [...refusals, ...problems].map((problem) => atCommit(problem, info.id)),
+      problems: [...refusals, ...problems, ...inFolders.problems].map((problem) =>
+        atCommit(problem, info.id),
+      ),
     };
     if (whole.complete) {
       this.#lastComplete = whole;
@@ -217,7 +225,7 @@ export class SourceReader {
       limits: this.#limits,
       last: await this.#readLastComplete(read.info.id),
       walkBack: () => (earlier ??= this.#walkBack(read.info)),
-      textsOf: (isWanted) => this.#textsOf(read.info.id, isWanted),
+      entries: this.#memory?.entries ?? new Map(),
     });
   }
 
@@ -259,9 +267,9 @@ export class SourceReader {
     return reader;
   }
 
-  #renderKustomizations(entries: ReadonlyMap<string, TreeEntry>): Promise<ReadonlyMap<string, RenderedFile>> {
+  #treeOf(entries: ReadonlyMap<string, TreeEntry>): KustomizeTree {
     const { files, problems } = splitSafeEntries([...entries.values()]);
-    return this.#kustomize.render({
+    return {
       kustomizations: findSpecialFolders([...entries.values()]).kustomizations,
       isWanted: (path) => this.#selector.covers(path),
       // Links, submodules and names that could leave the folder are not passed on.
@@ -269,7 +277,7 @@ export class SourceReader {
       refused: problemsByFile(problems),
       read: (paths) => this.#readAll(paths, entries),
       ambient: this.#ambient,
-    });
+    };
   }
 
   async #readAll(
@@ -289,21 +297,6 @@ export class SourceReader {
   async #entriesOf(commit: string): Promise<ReadonlyMap<string, TreeEntry>> {
     if (this.#memory?.commit === commit) return this.#memory.entries;
     return new Map((await this.#repository.listTree(commit)).map((entry) => [entry.path, entry]));
-  }
-
-  /** The texts of files; undefined for one that cannot be read, and if there are too many. */
-  async #textsOf(
-    commit: string,
-    isWanted: (path: string) => boolean,
-  ): Promise<readonly (string | undefined)[]> {
-    const files = [...(await this.#entriesOf(commit)).values()].filter(({ path }) => isWanted(path));
-    if (files.length > MAX_TEXTS) return [undefined];
-    const texts: (string | undefined)[] = [];
-    const ids = files.map(({ id }) => id);
-    await this.#repository.readBlobs(ids, { maxBytes: this.#limits.maxFileBytes }, (blob) =>
-      texts.push(blob.state === 'read' ? blob.bytes.toString('utf8') : undefined),
-    );
-    return texts;
   }
 
   async #textOf(file: string, commit: string): Promise<string | undefined> {

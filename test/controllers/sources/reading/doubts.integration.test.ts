@@ -1,22 +1,13 @@
-import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import { openGitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
 import { type FixtureFile, GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
+import { hasKubectl } from '../../../e2e/kubectl-program.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;
 const BROKEN = (name: string) => `${configMap(name)}data: [\n`;
 const names = (content: SourceContent) => content.objects.map(({ object }) => object.metadata.name).sort();
-
-function hasKubectl(): boolean {
-  try {
-    execFileSync('kubectl', ['version', '--client'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 type Files = Record<string, FixtureFile>;
 
