@@ -1,10 +1,9 @@
 import { startAdmission } from './start-admission.ts';
 import { startArgocd } from './start-argocd.ts';
 import { recordTimeline } from './record-timeline.ts';
-import { startAnnouncement } from './start-announcement.ts';
 import { startHubRegistration } from './start-hub-registration.ts';
 
-/** Starts the optional controllers: Argo CD, registration, admission, and what tells others of this one. */
+/** Starts the optional controllers: Argo CD, registration and admission. */
 export function startOptionalControllers(
   parts: Parameters<typeof startArgocd>[0] &
     Omit<Parameters<typeof startHubRegistration>[0], 'onEvent' | 'pull'> &
@@ -13,9 +12,7 @@ export function startOptionalControllers(
 ): ReturnType<typeof startArgocd> {
   const argocd = startArgocd(parts);
   const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
-  const others = [registration, startAdmission(parts), startAnnouncement(parts)].filter(
-    (one) => one !== undefined,
-  );
+  const others = [registration, startAdmission(parts)].filter((one) => one !== undefined);
   return {
     pull: argocd.pull,
     waves: argocd.waves,

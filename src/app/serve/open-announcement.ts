@@ -2,16 +2,12 @@ import { ControllerAnnouncement } from '../../controllers/leadership/controller-
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
 import { decidedPlacements, type ServeOptions } from '../settings/serve-options.ts';
 
-/** Says on the hub what this controller writes there, if it is to. */
-export function startAnnouncement({
-  options,
-}: {
-  readonly options: ServeOptions;
-}): ControllerAnnouncement | undefined {
-  const { announcement, api, clock, log, random, leadership, sources, registration } = options;
+/** What says on the hub what this controller writes there, if it is to. It is not started yet. */
+export function openAnnouncement(options: ServeOptions): ControllerAnnouncement | undefined {
+  const { announcement, api, clock, log, leadership, sources, registration } = options;
   if (announcement === undefined) return undefined;
   return new ControllerAnnouncement({
-    ...{ api, clock, log, random, ...announcement },
+    ...{ api, clock, log, ...announcement },
     duties: {
       decides: decidedPlacements(options),
       applies: sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
