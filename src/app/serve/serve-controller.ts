@@ -20,6 +20,7 @@ import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import { openAnnouncement } from './open-announcement.ts';
 import { openSources, restoreDeleted } from './open-sources.ts';
 import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
@@ -102,20 +103,20 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
-  const duties = startOptionalControllers({ ...parts, state });
+  const [duties, announcement] = [startOptionalControllers({ ...parts, state }), openAnnouncement(options)];
   const sources = loops.map(({ loop }) => loop);
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
     ...{ pull: duties.pull, waves: duties.waves, previews, loops: sources },
     hubProblem: hubProblemOf(options, inventory),
     commitOf: (object) => ledger.sourceCommitOf(object),
-    warnings: () => [inventory, decider, works, duties].flatMap((part) => [...(part?.warnings() ?? [])]),
+    warnings: () => [inventory, decider, works, duties, announcement].flatMap((one) => one?.warnings() ?? []),
   });
 
   supervisor.start('data directory', (signal) => state.keep(signal));
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
   const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
-  for (const part of [standby, prepared, cache, decider, ...loops]) part?.start(supervisor);
+  for (const part of [standby, prepared, cache, decider, announcement, ...loops]) part?.start(supervisor);
   if (options.works !== false) works = startWorks({ ...parts, continuity });
   const ready = becomeReady({ ...parts, decider, standby, readiness, leadership, http, sources, supervisor });
   previews?.start(supervisor, ready);

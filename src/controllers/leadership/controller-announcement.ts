@@ -12,7 +12,7 @@ import {
   sharedDuties,
 } from '../../core/registration/install/controller-announcement.ts';
 import { sleep } from '../../runtime/sleep.ts';
-import { Supervisor } from '../../runtime/supervisor.ts';
+import type { Supervisor } from '../../runtime/supervisor.ts';
 
 export interface ControllerAnnouncementOptions {
   readonly api: KubeApi;
@@ -23,8 +23,6 @@ export interface ControllerAnnouncementOptions {
   readonly duties: ControllerDuties;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Uniform in [0, 1). */
-  readonly random: () => number;
   /** Awaited before anything is said. Default: no wait. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
 }
@@ -50,7 +48,6 @@ interface Seen {
  */
 export class ControllerAnnouncement {
   readonly #options: ControllerAnnouncementOptions;
-  readonly #supervisor: Supervisor;
   readonly #seen = new Map<string, Seen>();
   #warnings: readonly string[] = [];
   #refused = false;
@@ -58,12 +55,11 @@ export class ControllerAnnouncement {
 
   constructor(options: ControllerAnnouncementOptions) {
     this.#options = options;
-    this.#supervisor = new Supervisor(options);
-    this.#supervisor.start('announcement of this controller', (signal) => this.#run(signal));
   }
 
-  close(): Promise<void> {
-    return this.#supervisor.close();
+  /** Until the supervisor closes. */
+  start(supervisor: Supervisor): void {
+    supervisor.start('announcement of this controller', (signal) => this.#run(signal));
   }
 
   /** Other controllers that write the same, as text for users. */

@@ -4,6 +4,7 @@ import { readDecidedPlacements } from '../../../src/controllers/inventory/decide
 import { LEASE } from '../../../src/core/model/kinds.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
 import type { ControllerDuties } from '../../../src/core/registration/install/controller-announcement.ts';
+import { Supervisor } from '../../../src/runtime/supervisor.ts';
 import { FakeClock } from '../../fakes/fake-clock.ts';
 import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
 import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
@@ -17,23 +18,25 @@ const KEEPS_SETS: ControllerDuties = { decides: 'own', applies: [], registration
 let hub: FakeKubeApi;
 let clock: FakeClock;
 let log: SilentLogger;
-let running: ControllerAnnouncement[];
+let running: { readonly announcement: ControllerAnnouncement; readonly supervisor: Supervisor }[];
 beforeEach(() => {
   hub = new FakeKubeApi();
   clock = new FakeClock();
   log = new SilentLogger();
   running = [];
 });
-afterEach(() => Promise.all(running.map(stop)));
+afterEach(() => stopAll());
 
 function start(
   name: string,
   duties: ControllerDuties,
   { identity = name, api = hub }: { readonly identity?: string; readonly api?: KubeApi } = {},
 ): ControllerAnnouncement {
-  const made = new ControllerAnnouncement({ api, name, identity, duties, clock, log, random: () => 0.5 });
-  running.push(made);
-  return made;
+  const announcement = new ControllerAnnouncement({ api, name, identity, duties, clock, log });
+  const supervisor = new Supervisor({ clock, log, random: () => 0.5 });
+  announcement.start(supervisor);
+  running.push({ announcement, supervisor });
+  return announcement;
 }
 
 async function pass(ms: number): Promise<void> {
@@ -41,9 +44,13 @@ async function pass(ms: number): Promise<void> {
 }
 
 async function stop(announcement: ControllerAnnouncement): Promise<void> {
-  const closed = announcement.close();
+  const closed = running.find((one) => one.announcement === announcement)?.supervisor.close();
   await pass(2_000);
   await closed;
+}
+
+async function stopAll(): Promise<void> {
+  for (const { announcement } of running) await stop(announcement);
 }
 
 const holder = async (name: string): Promise<unknown> =>
@@ -127,7 +134,7 @@ describe('which placements Berth decides', () => {
     duties.forEach((one, at) => start(`c${at}`, one));
     await pass(15_000);
     expect(await readDecidedPlacements(hub)).toBe(want);
-    await Promise.all(running.map(stop));
+    await stopAll();
     expect(await readDecidedPlacements(hub)).toBe(want);
   });
 
