@@ -33,7 +33,7 @@ export const TPL_CASES: readonly TplCase[] = [
   {
     name: 'shows nothing where a key is missing',
     template: '[{{ tpl "{{ .none }}" . }}][{{ .none }}]',
-    params: {},
+    params: { s: 'x' },
     output: '[][<no value>]',
   },
   {
@@ -112,7 +112,7 @@ export const TPL_CASES: readonly TplCase[] = [
     },
     output: 'I21',
   },
-  { name: 'renders a blank text', template: '[{{ tpl " " . }}]', params: {}, output: '[ ]' },
+  { name: 'renders a blank text', template: '[{{ tpl " " . }}]', params: { s: 'x' }, output: '[ ]' },
   {
     name: 'takes a text only',
     template: '{{ tpl .n . }}',

@@ -85,9 +85,13 @@ export class Member {
     return this.api.get(CONFIG_MAP, { namespace, name: 'words' });
   }
 
-  /** Its Argo CD looks at Git now, and not in three minutes. */
+  /**
+   * Its Argo CD looks at Git now, and not in three minutes. With a time, as Argo CD itself asks since 3.6: a request without one
+   * would take away another that arrives while it is done.
+   */
   async refresh(name: string): Promise<void> {
-    const metadata = { annotations: { 'argocd.argoproj.io/refresh': 'hard' } };
+    const [type, time] = ['argocd.argoproj.io/refresh', 'argocd.argoproj.io/refresh-timestamp'];
+    const metadata = { annotations: { [type]: 'hard', [time]: new Date().toISOString() } };
     await this.api.mergePatch(APPLICATION, { namespace: 'argocd', name }, { metadata });
   }
 
