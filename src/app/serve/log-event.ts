@@ -6,27 +6,8 @@ import type { ControllerEvent } from '../../controllers/events/controller-events
 /** Writes one log entry per event, and one per problem of a commit with its position in Git. */
 export function logEvent(log: Logger, event: ControllerEvent): void {
   switch (event.kind) {
-    case 'commit-read': {
-      const { source, commit, objects, files, problems } = event;
-      log.info('commit read', {
-        source,
-        commit: commit?.id,
-        author: commit?.author.name,
-        objects,
-        files,
-        problems: problems.length,
-      });
-      for (const { severity, location, message, hint } of problems) {
-        const at = location === undefined ? undefined : formatLocation(location);
-        log[severity === 'error' ? 'error' : 'warn']('problem in the source', {
-          source,
-          at,
-          problem: message,
-          hint,
-        });
-      }
-      return;
-    }
+    case 'commit-read':
+      return logCommit(log, event);
     case 'decided':
       return logDecision(log, event);
     case 'published': {
@@ -75,6 +56,27 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       else if (publishes) log.info('everything was read and published once');
       else log.info('everything was read once; another process publishes');
     }
+  }
+}
+
+function logCommit(log: Logger, event: Extract<ControllerEvent, { kind: 'commit-read' }>): void {
+  const { source, commit, objects, files, problems } = event;
+  log.info('commit read', {
+    source,
+    commit: commit?.id,
+    author: commit?.author.name,
+    objects,
+    files,
+    problems: problems.length,
+  });
+  for (const { severity, location, message, hint } of problems) {
+    const at = location === undefined ? undefined : formatLocation(location);
+    log[severity === 'error' ? 'error' : 'warn']('problem in the source', {
+      source,
+      at,
+      problem: message,
+      hint,
+    });
   }
 }
 
