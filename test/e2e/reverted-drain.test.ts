@@ -180,7 +180,7 @@ beforeEach(async () => {
 });
 afterEach(() => fleet.close());
 
-it('a drain by commit and its revert leave the cluster registered; only the word for it unregisters it, and join mends it', async () => {
+it('a drain by commit and its revert leave the cluster registered; only the word for it unregisters it, and join repairs it', async () => {
   await expect.poll(() => fleet.decided(), PATIENT).toEqual(BOTH);
   await expect.poll(() => fleet.workload(), PATIENT).toBeDefined();
   const before = await fleet.hub.cluster(CLUSTER);

@@ -46,7 +46,7 @@ describe('an agent whose cluster was deleted on the hub', () => {
     expect(await world.hub.cluster('cluster1')).toBeUndefined();
   }
 
-  it('says so once, waits, and registers anew with other bootstrap credentials', async () => {
+  it('says so once, waits, and registers again with other bootstrap credentials', async () => {
     const { log } = world.run();
     await joins(1);
     const before = certificate();
@@ -61,7 +61,7 @@ describe('an agent whose cluster was deleted on the hub', () => {
     expect(saysDeleted(log)).toBe(1);
   });
 
-  it('notices it after a restart, by the bootstrap kubeconfig, and registers anew', async () => {
+  it('notices it after a restart, by the bootstrap kubeconfig, and registers again', async () => {
     const first = world.run();
     await joins(1);
     await first.stop();

@@ -8,7 +8,7 @@ const OTHERS = { fieldManager: 'kubectl-create' };
 const DRAIN = { key: 'maintenance', effect: 'NoSelect' };
 
 /** What a plan says of objects that leave Git and stay on the hub is what the controller does. */
-describe('a plan of a commit that lets go of what was there before', () => {
+describe('a plan of a commit that no longer declares what was there before', () => {
   let fleet: ServedFleet;
   beforeEach(async () => {
     fleet = await ServedFleet.create();

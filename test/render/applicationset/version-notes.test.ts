@@ -59,7 +59,7 @@ describe('where another version of Argo CD renders otherwise', () => {
     want.forEach((start, at) => expect(notes[at]).toContain(start));
   });
 
-  it('is told from the version of which results are recorded', () => {
+  it('names the version whose results are recorded', () => {
     const readme = readFileSync(join(import.meta.dirname, '../../conformance/argocd/README.md'), 'utf8');
     expect(/Argo CD (\d+\.\d+\.\d+)/.exec(readme)?.[1]).toBe(RENDERED_VERSION);
   });

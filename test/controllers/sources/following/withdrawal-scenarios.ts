@@ -149,7 +149,7 @@ export function objectsThatStay(hub: () => KubeApi): void {
     expect(left).toMatchObject({ spec: { hubAcceptsClient: true, taints: [OF_HUB] } });
     expect(left?.metadata.labels?.['env']).toBeUndefined();
     expect(marks(left)).toEqual([]);
-    // Git may declare it again, with other values, and let it go once more.
+    // Git may declare it again, with other values, and remove it once more.
     await sync.sync(
       inGit(cluster({}, { hubAcceptsClient: true, leaseDurationSeconds: 30, taints: [DRAIN] })),
     );

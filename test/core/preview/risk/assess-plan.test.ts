@@ -101,7 +101,7 @@ describe('assessPlan', () => {
       ],
     },
     {
-      name: 'one that is held: it stays, and the risk is told',
+      name: 'one that is held: it stays, and the risk is named',
       base: fleet([registered('c3', 'True')]),
       head: fleet([registered('c3', 'True')]),
       more: {
