@@ -1,14 +1,12 @@
-/** The version of Argo CD whose recorded results the renderer reproduces; see test/conformance/argocd. */
-export const RENDERED_VERSION = '3.5.7';
+/** The version of Argo CD that the renderer follows; test/conformance/argocd compares it with recorded results. */
+export const RENDERED_VERSION = '3.6.1';
 
-/** A rule of rendering that another version of Argo CD does not have. */
+/** A rule of rendering that older versions of Argo CD do not have. */
 interface VersionedRule {
   /** The first version with the rule, as numbers. */
   readonly since: readonly [major: number, minor: number];
-  /** Whether the renderer has the rule. */
-  readonly isRendered: boolean;
   readonly isUsed: (set: unknown) => boolean;
-  /** What happens where the rule is missing. */
+  /** What older versions do. */
   readonly note: string;
 }
 
@@ -18,39 +16,34 @@ const RULES: readonly VersionedRule[] = [
   {
     // Source: argo-cd applicationset/generators/generator_spec_processor.go, normalizeMapForFlatten.
     since: [3, 4],
-    isRendered: true,
     isUsed: (set) => isGoTemplate(set) && selectorKeys(set).some((key) => FLATTENED.test(key)),
     note: 'Argo CD before 3.4 does not see labels, annotations and values in the selector beside a generator of a goTemplate: NotIn and DoesNotExist let every cluster pass, In and Exists none',
   },
   {
     // Source: argo-cd applicationset/utils/template_functions.go, tplFun.
     since: [3, 6],
-    isRendered: false,
     isUsed: (set) => isGoTemplate(set) && /\{\{[^}]*\btpl\b/.test(JSON.stringify(set)),
-    note: 'Argo CD has the function tpl since 3.6, this rendering has not',
+    note: 'Argo CD before 3.6 does not have the function tpl: a template with it fails',
   },
   {
-    // Source: argo-cd applicationset/generators/utils.go.
+    // Source: argo-cd pkg/apis/application/v1alpha1/types.go, ApplicationSourceDirectory.
     since: [3, 6],
-    isRendered: false,
-    isUsed: (set) => allGenerators(set).some((one) => one.oci !== undefined),
-    note: 'Argo CD has the generator oci since 3.6, this rendering makes nothing of it',
+    isUsed: (set) => JSON.stringify(set).includes('"disableExtensionFilter"'),
+    note: 'Argo CD before 3.6 drops the field directory.disableExtensionFilter',
   },
 ];
 
 /**
- * Where another version of Argo CD renders an ApplicationSet otherwise than `RENDERED_VERSION`.
- * @param version of the Argo CD that runs: major and minor; undefined: unknown, so every rule counts that any version
- * lacks
+ * Where an older version of Argo CD renders an ApplicationSet otherwise than `RENDERED_VERSION`.
+ * @param version of the Argo CD that runs: major and minor; undefined: unknown, so every rule counts
  */
 export function versionNotes(
   set: unknown,
   version: readonly [major: number, minor: number] | undefined,
 ): readonly string[] {
-  return RULES.filter(({ since, isRendered, isUsed }) => {
-    const differs = version === undefined || isAtLeast(version, since) !== isRendered;
-    return differs && isUsed(set);
-  }).map(({ note }) => note);
+  return RULES.filter(
+    ({ since, isUsed }) => (version === undefined || !isAtLeast(version, since)) && isUsed(set),
+  ).map(({ note }) => note);
 }
 
 function isAtLeast(version: readonly [number, number], since: readonly [number, number]): boolean {
@@ -80,7 +73,6 @@ function allGenerators(set: unknown): readonly Generator[] {
 }
 
 interface Generator {
-  readonly oci?: unknown;
   readonly selector?: unknown;
   readonly matrix?: { readonly generators?: unknown };
   readonly merge?: { readonly generators?: unknown };

@@ -187,7 +187,7 @@ describe('berth argocd render', () => {
     const file = await write('set.yaml', setOf(generator));
     const { code, stdout, stderr } = await berth(file, '--repo', '.', ...args);
     expect(code).toBe(0);
-    expect(stdout).toMatch(/web-eu-1[^]*\n\nRendered as Argo CD 3\.5\.7 does\.\n$/);
+    expect(stdout).toMatch(/web-eu-1[^]*\n\nRendered as Argo CD 3\.6\.1 does\.\n$/);
     expect(stderr.includes('ApplicationSet web: Argo CD before 3.4 does not see labels')).toBe(warns);
   });
 
