@@ -111,7 +111,9 @@ export function decisionRows(world: () => GeneratorWorld): void {
     it('keeps the Applications when no object matches', async () => {
       const before = await prepared('no-object', 'c1', 'c2');
       await world().remove(PLACEMENT_DECISION, 'no-object');
-      expect((await world().refresh('no-object')).error).toMatch(/no clusterDecisionResources found/);
+      await expect
+        .poll(async () => (await world().refresh('no-object')).error)
+        .toMatch(/no clusterDecisionResources found/);
       expect(await world().applications('no-object')).toEqual(before);
     });
 
@@ -167,7 +169,7 @@ export function decisionRows(world: () => GeneratorWorld): void {
       const before = await prepared('twice', 'c1', 'c2');
       await world().create(PLACEMENT_DECISION, page('twice-2', 'twice'));
       await write('twice-2', decided('c1'));
-      expect((await world().refresh('twice')).error).toMatch(/duplicate name/);
+      await expect.poll(async () => (await world().refresh('twice')).error).toMatch(/duplicate name/);
       expect(await world().applications('twice')).toEqual(before);
     });
 
@@ -189,9 +191,13 @@ export function decisionRows(world: () => GeneratorWorld): void {
       const { clusterDecisionResource } = selecting('set', 'no-object');
       const both = { clusterDecisionResource: { ...clusterDecisionResource, name: 'x' } };
       await world().applicationSet('both', [both]);
-      expect((await world().refresh('both')).error).toMatch(/there is a problem with the definition/);
+      await expect
+        .poll(async () => (await world().refresh('both')).error)
+        .toMatch(/there is a problem with the definition/);
       await world().applicationSet('neither', [{ clusterDecisionResource: { configMapRef: 'decisions' } }]);
-      expect((await world().refresh('neither')).error).toMatch(/there is a problem with the definition/);
+      await expect
+        .poll(async () => (await world().refresh('neither')).error)
+        .toMatch(/there is a problem with the definition/);
       expect([...(await names('both')), ...(await names('neither'))]).toEqual([]);
     });
 

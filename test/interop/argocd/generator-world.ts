@@ -161,7 +161,11 @@ export class GeneratorWorld {
     await this.api.delete(kind, { namespace: kind.namespaced ? ns : '', name });
   };
 
-  /** Has the controller look at the ApplicationSet now, and waits until it did. */
+  /**
+   * Has the controller look at the ApplicationSet now, and waits until it did. A look that is under way when it is asked
+   * may take the request for its own: the controller reads the object again after it has asked the generators (3.6.1,
+   * setApplicationSetStatusCondition). A test of what a change leads to polls.
+   */
   async refresh(name: string): Promise<Reconciled> {
     const failures = this.#failures(name).length;
     const annotations = { [REFRESH]: `${(this.#refreshes += 1)}` };

@@ -64,7 +64,9 @@ export function setRows(world: () => GeneratorWorld): void {
       await world().patch(APPLICATION_SET, 'pair-of', { spec: { generators } });
       await world().choose('pair-of', 'team-a', CHOSEN);
       await expect.poll(() => world().published('pair-of', 'team-a')).toEqual(CHOSEN);
-      expect((await world().refresh('pair-of')).error).toMatch(/nothing is published for placement/);
+      await expect
+        .poll(async () => (await world().refresh('pair-of')).error)
+        .toMatch(/nothing is published for placement/);
       expect(await world().applications('pair-of')).toEqual(before);
     });
 
