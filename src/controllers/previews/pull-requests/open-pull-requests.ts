@@ -113,9 +113,9 @@ export class OpenPullRequests {
     const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
     const { approvals } = before;
     const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
-    // Saved before the comment is written: if this process ends between the two, the next one still compares the merge
-    // with the plan.
-    this.#save(number, {
+    // On the disk before the comment is written: if this process ends between the two, the next one still compares the
+    // merge with the plan.
+    await this.#options.records.persist(String(number), {
       ...before,
       ...{ head: headCommit, base, tree, expected, heldDeletions },
       ...{ statuses: undefined, endedAtMs: undefined },

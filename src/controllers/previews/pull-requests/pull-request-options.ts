@@ -54,6 +54,8 @@ export interface PullRequestPreviewsOptions {
   readonly records: {
     get(number: string): PreviewRecord | undefined;
     set(number: string, record: PreviewRecord): void;
+    /** Resolves when it is on the disk. */
+    persist(number: string, record: PreviewRecord): Promise<void>;
     delete(number: string): void;
     keys(): readonly string[];
   };

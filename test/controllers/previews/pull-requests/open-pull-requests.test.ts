@@ -11,6 +11,7 @@ import type { CommentApproval } from '../../../../src/core/preview/comment/previ
 import { move, placementPlan, plan, planned } from '../../../core/preview/comment/comment-fixture.ts';
 import { FakeClock } from '../../../fakes/fake-clock.ts';
 import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { whenIdle } from '../../../fakes/when-idle.ts';
 
 const [HELD, DELETED, EARLIER] = ['a', 'b', 'c'].map((digit) => digit.repeat(12)) as [string, string, string];
 const PULL: PullRequest = {
@@ -47,11 +48,13 @@ describe('an open pull request', () => {
   /** What happens while the comment is written. */
   let meanwhile: () => void;
   let open: OpenPullRequests;
+  let onDisk: Promise<void>;
   let rules: { drafts: boolean; forks: 'off' | 'summary' };
   let plans: number;
   let hubState: string;
   beforeEach(() => {
     [record, comments, statuses] = [NO_RECORD, [], []];
+    onDisk = Promise.resolve();
     [outcome, meanwhile] = [planned(HELD_PLAN), () => undefined];
     [rules, plans, hubState] = [{ drafts: true, forks: 'off' }, 0, 'as it is'];
     const options = {
@@ -84,6 +87,10 @@ describe('an open pull request', () => {
       records: {
         get: () => record,
         set: (_number: string, next: PreviewRecord) => (record = next),
+        persist: async (_number: string, next: PreviewRecord) => {
+          record = next;
+          await onDisk;
+        },
       },
       reports: { write: () => Promise.resolve(), linksTo: () => undefined },
       knownRules: undefined,
@@ -102,6 +109,18 @@ describe('an open pull request', () => {
     expect(comments[0]).toContain(`who approved ${HELD}`);
     expect(comments[0]).not.toContain(`who approved ${EARLIER}`);
     expect(statuses.at(-1)).toMatchObject({ state: 'success' });
+  });
+
+  it('has its plan on the disk before anybody can read it', async () => {
+    let saved = (): void => undefined;
+    onDisk = new Promise((resolve) => (saved = resolve));
+    const done = preview();
+    await whenIdle(() => comments.length);
+    expect(record).toMatchObject({ head: PULL.headCommit, base: BASE });
+    expect(comments).toEqual([]);
+    saved();
+    await done;
+    expect(comments).toHaveLength(1);
   });
 
   it('stays held with approvals of an earlier plan alone', async () => {
