@@ -48,8 +48,8 @@ export function gitEnvironment(input: GitEnvironmentInput): Record<string, strin
     GIT_OPTIONAL_LOCKS: '0',
     GIT_NO_LAZY_FETCH: '1',
     GIT_NO_REPLACE_OBJECTS: '1',
-    // Grafts would give commits other parents than the remote has.
-    GIT_GRAFT_FILE: '/dev/null',
+    // Grafts would give commits other parents than the remote has. Git warns of a file that is there, even if it is empty.
+    GIT_GRAFT_FILE: '/nonexistent',
     GIT_LITERAL_PATHSPECS: '1',
     GIT_PROTOCOL_FROM_USER: '0',
     GIT_ALLOW_PROTOCOL: input.transport ?? 'none',
