@@ -18,6 +18,8 @@ import {
   yaml,
 } from '../../../serve/fleet-fixture.ts';
 
+const BROKEN = 'apiVersion: v1\nkind: ConfigMap\nspec: [';
+
 describe('berth plan and berth validate with a settings file', () => {
   let dir: string;
   let clusters: GitFixture;
@@ -191,7 +193,7 @@ describe('berth plan and berth validate with a settings file', () => {
   });
 
   it('validates a folder with the paths of a source', async () => {
-    writeFileSync(join(clusters.path, 'drafts', 'broken.yaml'), 'spec: [');
+    writeFileSync(join(clusters.path, 'drafts', 'broken.yaml'), BROKEN);
     expect((await berth(clusters.path, 'validate', '.')).code).toBe(1);
     const { code, stdout } = await berth(
       clusters.path,
@@ -202,13 +204,13 @@ describe('berth plan and berth validate with a settings file', () => {
   });
 
   it('validates every source as the controller reads it; one that is down stops no other', async () => {
-    apps.commit({ 'broken.yaml': 'spec: [' });
+    apps.commit({ 'broken.yaml': BROKEN });
     const file = settings();
     const all = await berth(dir, 'validate', '--config', file);
     expect(all.code).toBe(1);
     expect(all.stdout).toMatch(/^source clusters: [0-9a-f]{8}, 2 files, 9 objects: no problems$/m);
     expect(all.stdout).toMatch(/^source apps: [0-9a-f]{8}, 2 files, 1 objects: 1 error/m);
-    expect(all.stdout).toMatch(/^broken\.yaml:1:\d+/m);
+    expect(all.stdout).toMatch(/^broken\.yaml:3:\d+/m);
     expect((await berth(dir, 'validate', '--config', file, '--source', 'clusters')).code).toBe(0);
 
     const down = settings({ url: `${apps.path}-gone` });
