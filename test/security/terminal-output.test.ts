@@ -131,6 +131,7 @@ describe('a text renderer', () => {
           file: HOSTILE,
           name: HOSTILE,
           problems: [HOSTILE],
+          assumed: [HOSTILE],
           cases: [{ name: HOSTILE, failures: [HOSTILE], error: undefined, seconds: 0 }],
         } as never,
         false,

@@ -18,6 +18,7 @@ import { departuresOf } from '../../core/sync/applied/departure.ts';
 import { planWithdrawal } from '../../core/sync/applied/plan-withdrawal.ts';
 import {
   leavingObjects,
+  NOT_ALL_READ,
   objectsThatLeave,
   planPrune,
   possibleIdentities,
@@ -34,7 +35,7 @@ import {
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import type { RecordedDeletions } from './recorded-hub-state.ts';
-import { allStay, type JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import { allStay, type JudgedDeletions, type StayingObject } from '../../core/preview/judged-deletions.ts';
 import { returningObjects } from '../../core/preview/hub-only-objects.ts';
 import { declaredIdentities } from './members/declared-identities.ts';
 import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
@@ -121,7 +122,7 @@ export async function judgeDeletions(
   const gone = new Set([...deleted, ...withdrawn.map(({ object }) => object)].map(idOf));
   const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
   const nothing = { ...NO_DELETIONS, withdrawn, left, keptOnHub };
-  if (plan.kind === 'suspended') return { ...nothing, staying: allStay(leaving, doubts) };
+  if (plan.kind === 'suspended') return { ...nothing, ...suspended(head.name, leaving, doubts) };
   if (leavingObjects(plan).length === 0) return nothing;
   const notEvaluated = [
     ...notesOf(head.name, memory, problem),
@@ -142,6 +143,19 @@ export async function judgeDeletions(
 }
 
 const NO_DELETIONS = { held: undefined, deleted: [], withdrawn: [], notEvaluated: [] };
+
+/** Nothing of the source is judged: what was held before stays held. */
+function suspended(
+  source: string,
+  leaving: readonly KubeObject[],
+  doubts: readonly StayingObject[],
+): Pick<JudgedDeletions, 'staying' | 'notEvaluated'> {
+  const because = doubts[0]?.because ?? NOT_ALL_READ;
+  return {
+    staying: allStay(leaving, doubts),
+    notEvaluated: [`Source ${source} deletes nothing for now: ${because}.`],
+  };
+}
 
 /** What the controller does at once. */
 function madeBy(plan: PrunePlan): Pick<JudgedDeletions, 'deleted' | 'withdrawn'> {
