@@ -1,4 +1,5 @@
 import type { KubeObject } from '../../core/model/object-meta.ts';
+import { hasManifestFields } from './has-manifest-fields.ts';
 import { closestName } from '../../core/sources/closest-name.ts';
 import { checkSchema, isMapping, describeValue } from './schema/check.ts';
 import type { SchemaFinding } from './schema/check.ts';
@@ -18,6 +19,11 @@ export interface CheckedManifest {
 
 /** Checks whether a value is a Kubernetes object with a kind and a shape that Berth accepts. */
 export function checkManifest(value: unknown): CheckedManifest {
+  if (typeof value === 'string' && hasManifestFields(value))
+    return rejected(
+      'schema.type',
+      'got a text with apiVersion and kind, expected an object: a comment begins with #',
+    );
   if (!isMapping(value) && !isListOfObjects(value))
     return skipped(`is not a Kubernetes object (got ${describeValue(value)}): skipped`);
   if (!isMapping(value))

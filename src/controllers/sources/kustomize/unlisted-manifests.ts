@@ -1,3 +1,4 @@
+import { hasManifestFields } from '../../../adapters/yaml/has-manifest-fields.ts';
 import { groupBy } from '../../../core/group-by.ts';
 import type { Problem } from '../../../core/model/problem.ts';
 import { isManifestName } from '../manifests/manifest-selection.ts';
@@ -40,7 +41,7 @@ export async function findUnlistedManifests(
   }
   const manifests: string[] = [];
   await readContents(tree, unlisted, (path, content) => {
-    if (looksLikeObject(content)) manifests.push(path);
+    if (hasManifestFields(content?.toString('utf8') ?? '')) manifests.push(path);
     return true;
   });
   const problems = [...groupBy(manifests, folderOf)].map(([folder, paths]) => unlistedProblem(folder, paths));
@@ -75,11 +76,6 @@ async function namedPaths(tree: KustomizeTree): Promise<ReadonlySet<string>> {
     return true;
   });
   return named;
-}
-
-function looksLikeObject(content: Buffer | undefined): boolean {
-  const text = content?.toString('utf8') ?? '';
-  return /^[\s{,"'-]*apiVersion["']?\s*:/m.test(text) && /^[\s{,"'-]*kind["']?\s*:/m.test(text);
 }
 
 function unlistedProblem(folder: string, paths: readonly string[]): Problem {

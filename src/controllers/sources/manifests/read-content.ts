@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import { hasManifestFields } from '../../../adapters/yaml/has-manifest-fields.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
 import { leavesOut, type Problem } from '../../../core/model/problem.ts';
@@ -46,8 +47,7 @@ function withoutForeignErrors(file: string, text: string, parsed: ParsedFile): P
 const TEMPLATE = /^[ \t]*(?:-[ \t]+)?\{\{|:[ \t]+\{\{/m;
 
 function looksLikeManifest(text: string): boolean {
-  const hasField = (name: string): boolean => new RegExp(`^[\\s{,"'-]*${name}["']?[ \\t]*:`, 'm').test(text);
-  return hasField('apiVersion') && hasField('kind') && !TEMPLATE.test(text);
+  return hasManifestFields(text) && !TEMPLATE.test(text);
 }
 
 export function tooLargeFile(file: string, sizeBytes: number, maxBytes: number): ParsedFile {
