@@ -76,7 +76,8 @@ export function controllerStatus(parts: {
 function sourceReport(loop: GitLoop): SourceReport {
   const { name, inProcess, content, outcome, lastError } = loop.status();
   const readProblems = (content?.problems ?? []).map(
-    ({ location, message }) => `${location === undefined ? '' : `${formatLocation(location)}: `}${message}`,
+    ({ location, message, hint }) =>
+      `${location === undefined ? '' : `${formatLocation(location)}: `}${message}${hint === undefined ? '' : ` (${hint})`}`,
   );
   const syncProblems = (outcome?.problems ?? []).map(
     ({ object, message, location }) =>

@@ -62,7 +62,9 @@ export async function readSourceFolder(root: string, options: FolderOptions = {}
   const readings: FileReading[] = [];
   for (const file of files) {
     options.signal?.throwIfAborted();
-    readings.push(fileReading(await readOne(path.join(folder, file.path), displayPathOf(file.path))));
+    // Hints name paths as a source has them.
+    const parsed = await readOne(path.join(folder, file.path), file.path);
+    readings.push(fileReading(withDisplayPaths(parsed, displayPathOf)));
   }
   let renderedFiles = 0;
   if (special.kustomizations.size > 0) {
@@ -123,13 +125,13 @@ function withDisplayPaths(parsed: ParsedFile, displayPathOf: (file: string) => s
   };
 }
 
-/** @param displayed the path for locations */
-async function readOne(file: string, displayed: string) {
+/** @param name its path in the folder */
+async function readOne(file: string, name: string) {
   const { size } = await stat(file);
   const { maxFileBytes } = DEFAULT_MANIFEST_LIMITS;
   return size > maxFileBytes
-    ? tooLargeFile(displayed, size, maxFileBytes)
-    : readContent(displayed, await readFile(file));
+    ? tooLargeFile(name, size, maxFileBytes)
+    : readContent(name, await readFile(file));
 }
 
 /**
