@@ -118,6 +118,17 @@ export class ControllerAnnouncement {
       await api.mergePatch(LEASE, key, { metadata: { labels, annotations }, spec: lease['spec'] }, OPTIONS);
     } catch (error) {
       if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
+      await this.#create(lease);
+    }
+  }
+
+  /** The namespace is made only where it is missing: not every controller has a right on namespaces. */
+  async #create(lease: KubeObject): Promise<void> {
+    const { api } = this.#options;
+    try {
+      await createIfAbsent(api, LEASE, lease, OPTIONS);
+    } catch (error) {
+      if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: DEFAULT_NAMESPACE } };
       await createIfAbsent(api, NAMESPACE, namespace, OPTIONS);
       await createIfAbsent(api, LEASE, lease, OPTIONS);

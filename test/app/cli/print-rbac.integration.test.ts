@@ -75,6 +75,18 @@ describe('berth serve --print-rbac', () => {
       ],
     },
     {
+      name: 'clusters that join, without Git',
+      flags: ['--embedded', '--registration', 'all'],
+      want: [
+        'ClusterRole berth',
+        'Role berth-announcement',
+        'ClusterRole berth-owner-references',
+        'ClusterRole berth-executors',
+        'ClusterRole berth-registration',
+        'ClusterRole berth-release',
+      ],
+    },
+    {
       name: 'nothing but looking',
       flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
       want: ['ClusterRole berth'],

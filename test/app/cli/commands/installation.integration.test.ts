@@ -103,6 +103,17 @@ describe('berth init', () => {
     expect(await namespace(onHub(), 'open-cluster-management')).toBeUndefined();
   });
 
+  it('gives its controllers the rights that berth serve prints for their flags', async () => {
+    const { stdout: printed } = await berth('serve', '--embedded', '--registration=all', '--print-rbac');
+    const { stdout } = await berth('init', '--dry-run');
+    const roles = (text: string) =>
+      (loadAll(text) as readonly KubeObject[])
+        .filter(({ kind, metadata }) => /Role/.test(kind) && metadata.name.startsWith('berth'))
+        .map(({ kind, metadata: { name }, ...object }) => ({ kind, name, rules: object['rules'] }));
+    expect(roles(stdout)).toEqual(roles(printed));
+    expect(roles(stdout).map(({ name }) => name)).toContain('berth-announcement');
+  });
+
   it('gives tokens of the account that asks for clusters, and a second time writes nothing', async () => {
     expect(await berth('get', 'token')).toMatchObject({
       code: 1,

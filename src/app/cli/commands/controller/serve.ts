@@ -127,10 +127,8 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
   const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
   if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
-  // Clusters can join and placements can be decided without a repository.
   const isWithoutSources = flags.repo === undefined && flags.config === undefined;
-  const isForClusters = flags.registration !== undefined;
-  if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
+  if (isWithoutSources ? !isForClusters(flags) : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
       `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
@@ -196,6 +194,11 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   return isLost() ? 3 : 0;
 }
 
+/** Clusters can join and placements can be decided without a repository. */
+function isForClusters({ registration }: ServeFlags): boolean {
+  return registration !== undefined;
+}
+
 /** The name stays the same after a restart, and differs on other machines and for other data directories. */
 function announcementOf(dataDir: string): NonNullable<ServeOptions['announcement']> {
   const name = `berth-controller-${sha256(`${hostname()}\n${dataDir}`).slice(0, 12)}`;
@@ -221,7 +224,9 @@ async function printRbac(
   const names = namesOf(given);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const argocd = argocdOptions(flags);
-  const applies = syncs.includes('apply');
+  // Flags without a repository that cannot be run as they are mean any repository.
+  const hasSources = given.length > 0 || !isForClusters(flags);
+  const applies = hasSources && syncs.includes('apply');
   const registration = registrationOptions(flags);
   const admission = admissionOptions(flags);
   const duties = { applies, schedule: modes.schedule, works, embedded, argocd, registration, admission };

@@ -66,7 +66,7 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   if (isOcms)
     io.stdout.write('OCM’s cluster manager manages this hub, so the account and rights for joining stay\n');
-  const objects = isOcms ? await controllerObjects('') : [...(await hubObjects('')), info];
+  const objects = isOcms ? await controllerObjects(io, '') : [...(await hubObjects(io, '')), info];
   const installation = installationOf(io, hub, { installer: 'init', clock });
   const count = await deleteObjects(installation, objects);
   const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
