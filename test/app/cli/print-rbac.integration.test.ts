@@ -29,6 +29,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-owner-references',
         'ClusterRole berth-executors',
         'Role berth',
@@ -43,6 +44,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-executors',
         'Role berth',
         ...SOURCES,
@@ -58,6 +60,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-admission',
         'Role berth-admission',
       ],
@@ -68,6 +71,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-executors',
         'Role berth-pull',
         'ClusterRole berth-argocd',
@@ -105,6 +109,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-argocd',
         'Role berth-argocd',
         'ClusterRole berth-argocd-credentials',
