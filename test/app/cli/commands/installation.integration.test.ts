@@ -154,6 +154,45 @@ describe('berth init', () => {
     expect((await berth('clean')).stdout).toContain('there is nothing to do');
   });
 
+  it('clean says what holds the deletion of a cluster, and waits for one that is only under way', async () => {
+    await berth('init', '--no-start');
+    const api = onHub();
+    const key = { namespace: '', name: 'edge' };
+    const spec = { hubAcceptsClient: true };
+    const metadata = { name: 'edge', finalizers: ['example.org/stay'] };
+    const apiVersion = 'cluster.open-cluster-management.io/v1';
+    await api.create(MANAGED_CLUSTER, { apiVersion, kind: 'ManagedCluster', metadata, spec });
+    const report = async (reason: string, message: string): Promise<void> => {
+      const lastTransitionTime = new Date().toISOString();
+      const joined = { type: 'HubAcceptedManagedCluster', status: 'True', reason: 'Test', message: '' };
+      const conditions = [
+        { ...joined, type: 'ManagedClusterJoined' },
+        { type: 'Deleting', status: 'False', reason, message },
+      ].map((condition) => ({ ...condition, lastTransitionTime }));
+      await api.mergePatch(MANAGED_CLUSTER, key, { status: { conditions } }, { subresource: 'status' });
+    };
+    await report('RemovalHeld', 'placement shop/web selects the cluster, and its removal is held');
+    expect(await berth('clean')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('edge is joined, expected no cluster') as string,
+    });
+    await api.delete(MANAGED_CLUSTER, key);
+    for (const flags of [[], ['--dry-run']])
+      expect(await berth('clean', ...flags)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /cluster edge: its deletion is held \(RemovalHeld\): placement shop\/web .*\n.*approve the removal/,
+        ) as string,
+      });
+    await report('StillSelected', 'placement shop/web selects the cluster');
+    expect((await berth('clean', '--timeout', '1')).stderr).toContain(
+      'edge: is still being deleted; edge: StillSelected: placement shop/web selects the cluster',
+    );
+    const cleaned = berth('clean');
+    await api.mergePatch(MANAGED_CLUSTER, key, { metadata: { finalizers: null } });
+    expect((await cleaned).code).toBe(0);
+  });
+
   it('leaves a hub to OCM that has its cluster manager, also one that it prepared before', async () => {
     await berth('init', '--no-start');
     const names = { kind: 'ClusterManager', plural: 'clustermanagers', singular: 'clustermanager' };
