@@ -90,3 +90,16 @@ describe('what an approval destroys', () => {
     expect(findings.every(({ ifApproved }) => ifApproved === undefined)).toBe(true);
   });
 });
+
+it('the command that approves a hold is on a line of its own, once', () => {
+  const command = 'berth release shop/web --token shop/web:1:0';
+  const remedy = `To approve this change, set the annotation, or run: ${command}`;
+  const head = { ...side('head', [...FLEET, SET], { web: [] }), published: PUBLISHED };
+  const held = { reason: 'WouldEmpty', message: `The only cluster would be removed: c1. ${remedy}` };
+  const plan = makePlan(BASE, head, { ...judges, judge: () => held });
+  const findings = assessPlan({ plan, base: BASE, head, argocdClusters: undefined });
+  const text = renderPlanText({ ...plan, findings });
+  expect(text.split('\n').filter((line) => line.includes('berth release'))).toEqual([`          ${command}`]);
+  expect(text).toContain('! Placement shop/web: Would be held (WouldEmpty): see Placements.\n');
+  expect(text).toContain('! held (WouldEmpty): The only cluster would be removed: c1. To approve');
+});
