@@ -306,7 +306,10 @@ export class GitLoop {
     for (const { object, message, location } of problems)
       emit({ kind: 'sync-problem', source: name, object, message, location });
     if (pruneHeld !== undefined)
-      emit({ kind: 'sync-problem', source: name, object: `source ${name}`, message: pruneHeld.message });
+      emit({
+        ...{ kind: 'sync-problem', source: name, object: `source ${name}`, isHeld: true },
+        message: pruneHeld.message,
+      });
   }
 
   async #wait(waitMs: number, signal: AbortSignal): Promise<void> {
