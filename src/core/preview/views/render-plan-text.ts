@@ -5,7 +5,7 @@ import type { ClusterMove, ObjectChange, Plan, PlacementPlan, PlannedHold, Workl
 import type { PlanFinding } from '../plan-verdict.ts';
 import { releaseCommand } from '../../publish/judge/judge-result.ts';
 import {
-  APPROVAL_TITLE,
+  approvalTitle,
   approvalAnnotation,
   brokenRules,
   changedRulesText,
@@ -58,7 +58,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
       'Files that lose their objects',
       plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
     ),
-    ...section(APPROVAL_TITLE, approvalAnnotation(plan)),
+    ...section(approvalTitle(plan), approvalAnnotation(plan)),
     ...section('Not evaluated', [...plan.notEvaluated]),
     ...(plan.token === undefined ? [] : ['', `Plan token: ${plan.token.token}`]),
   ];
