@@ -308,6 +308,22 @@ describe('berth join', () => {
     expect((await join()).stdout).not.toMatch(/created/);
   });
 
+  it.each([
+    { name: 'warns that the cluster is the hub itself', context: [], warns: true },
+    {
+      name: 'says nothing of the kind for another cluster',
+      context: ['--context', 'cluster1'],
+      warns: false,
+    },
+  ])('$name', async ({ context, warns }) => {
+    const { code, stderr } = await berth(
+      ...['join', ...(await ticket()), '--cluster-name', 'edge', '--dry-run', '--no-start'],
+      ...context,
+    );
+    expect(code).toBe(0);
+    expect(stderr.includes('warning: the cluster is the hub itself')).toBe(warns);
+  });
+
   it('trusts the authority that it is given, without a warning', async () => {
     const text = readFileSync(hub.adminKubeconfigPath, 'utf8');
     const [, data = ''] = /certificate-authority-data: (\S+)/.exec(text) ?? [];
