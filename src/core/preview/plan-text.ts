@@ -230,8 +230,8 @@ export function approvalAnnotation({ placements }: Plan): readonly string[] {
   return entries.length === 0 ? [] : [`${PLAN_ANNOTATION}: "${entries.join(', ')}"`];
 }
 
-/** The title of the annotation. It approves no hold, though both have the same token. */
+/** The title of the annotation. Of all holds it approves only `DiffersFromPlan`, though a release has the same token. */
 export function approvalTitle({ placements }: Plan): string {
-  const isHeld = placements.some(({ held }) => held !== undefined);
+  const isHeld = placements.some(({ held }) => held !== undefined && held.reason !== 'DiffersFromPlan');
   return `Annotation that holds the merge to this plan${isHeld ? ` (${RELEASE_ANNOTATION} approves a hold, this one does not)` : ''}`;
 }
