@@ -161,7 +161,7 @@ describe.skipIf(!hasKubectl())('scenario 7 of the guide: migration', () => {
   const placements = async () => rows(await shell.says('berth get placements -otable'));
   const selected = (cluster: string) => [
     ['NAME', 'STATUS', 'REASON', 'SELETEDCLUSTERS'],
-    ['guestbook-app-placement', 'False', 'Succeedconfigured', `[${cluster}]`],
+    ['guestbook-app-placement', 'True', 'AllDecisionsScheduled', `[${cluster}]`],
   ];
   const clusters = async () => rows(await shell.says('kubectl get managedcluster'));
   const age: unknown = expect.stringMatching(/^\d+[smh]/);

@@ -40,10 +40,15 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       log.warn(TEXT[event.kind], { how: event.how });
       return;
     case 'held':
-    case 'pull-held':
-    case 'sync-problem': {
+    case 'pull-held': {
       const { kind, atMs: _at, message, ...fields } = event;
       log.warn(TEXT[kind], { ...withPlans(fields), explanation: message });
+      return;
+    }
+    case 'sync-problem': {
+      const { source, object, message: explanation, location, isHeld } = event;
+      if (isHeld === true) log.warn('deletions held; the objects stay on the hub', { source, explanation });
+      else log.warn(TEXT[event.kind], { source, object, ...(location && { location }), explanation });
       return;
     }
     case 'error':

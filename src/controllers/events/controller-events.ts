@@ -45,6 +45,8 @@ export type ControllerEventBody =
       readonly source: string;
       readonly object: string;
       readonly message: string;
+      /** Deletions of the source wait for a release; `object` is then the source. */
+      readonly isHeld?: true;
       readonly location?: string | undefined;
     }
   | {

@@ -11,6 +11,7 @@ import { describePair } from '../../core/explain/text/describe-pair.ts';
 import { describePlacement } from '../../core/explain/text/describe-placement.ts';
 import { explainPair } from '../../core/explain/explain-pair.ts';
 import { explainPlacement } from '../../core/explain/explain-placement.ts';
+import { placementHold } from '../../core/explain/placement-hold.ts';
 import { recordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
 import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
 import {
@@ -99,11 +100,15 @@ export function explainInSnapshot(
   if (others !== undefined) return explainOthers(given, others, ask);
   const decision = decideInSnapshot(given, ref);
   if (decision === undefined) throw unknownPlacement(given, ref);
+  const { placement, selected } = decision.decided.result;
+  const held = placementHold(given, placement, selected);
   if (ask.cluster !== undefined) {
-    return pairResult(explainPair({ ...decision, cluster: ask.cluster }), ask.waves);
+    const pair = explainPair({ ...decision, cluster: ask.cluster });
+    return pairResult({ ...pair, ...(held && { held }) }, ask.waves);
   }
   const changes = changesSince(decision, ref, ask.before);
-  return placementResult(explainPlacement(decision.snapshot, decision.decided, changes), ask.waves);
+  const whole = explainPlacement(decision.snapshot, decision.decided, changes);
+  return placementResult({ ...whole, ...(held && { held }) }, ask.waves);
 }
 
 type Waves = readonly WavesExplanation[] | undefined;

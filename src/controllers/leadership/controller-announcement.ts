@@ -41,8 +41,8 @@ interface Seen {
 }
 
 /**
- * Says on the hub that this controller writes there without leader election, and what, and notices others that do. It
- * stops nobody: controllers with other duties may run beside each other, and two with the same come to the same
+ * Says on the hub what this controller writes there, once it leads, and notices others that write the same: those that
+ * share no Lease with it. It stops nobody: controllers with other duties may run beside each other, and two with the same come to the same
  * decisions, while a restart must not wait for the Lease of its predecessor. The Lease stays when the process ends, so
  * that a plan knows which placements Berth decides.
  */
@@ -118,6 +118,17 @@ export class ControllerAnnouncement {
       await api.mergePatch(LEASE, key, { metadata: { labels, annotations }, spec: lease['spec'] }, OPTIONS);
     } catch (error) {
       if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
+      await this.#create(lease);
+    }
+  }
+
+  /** The namespace is made only where it is missing: not every controller has a right on namespaces. */
+  async #create(lease: KubeObject): Promise<void> {
+    const { api } = this.#options;
+    try {
+      await createIfAbsent(api, LEASE, lease, OPTIONS);
+    } catch (error) {
+      if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
       const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: DEFAULT_NAMESPACE } };
       await createIfAbsent(api, NAMESPACE, namespace, OPTIONS);
       await createIfAbsent(api, LEASE, lease, OPTIONS);
@@ -139,7 +150,7 @@ export class ControllerAnnouncement {
     found.sort();
     for (const text of found)
       if (!this.#warnings.includes(text))
-        log.warn('another controller without leader election writes the same', { explanation: text });
+        log.warn('another controller writes the same', { explanation: text });
     if (this.#warnings.length > 0 && found.length === 0)
       log.info('no other controller writes the same any more');
     this.#warnings = found;

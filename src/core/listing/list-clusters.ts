@@ -1,23 +1,40 @@
 import { CLUSTER_SET_LABEL, type ManagedCluster } from '../model/kind/managed-cluster.ts';
-import { AVAILABLE } from '../registration/cluster-conditions.ts';
+import { AVAILABLE, DELETING } from '../registration/cluster-conditions.ts';
+import { REMOVAL_HELD } from '../registration/deletion/deletion-hold.ts';
 import { findCondition } from '../work/conditions/condition-list.ts';
 import type { Listed } from './listed.ts';
 
 /**
- * The columns of `clusteradm get clusters`. Values that are not reported yet are empty cells.
+ * The columns of `clusteradm get clusters`. Values that are not reported yet are empty cells. One more column has the reasons why
+ * deletions are not done, where a cluster is being deleted.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/get/cluster`.
  */
 export function listClusters(clusters: readonly ManagedCluster[]): Listed {
+  const areDeleted = clusters.some((cluster) => deletionState(cluster) !== '');
   return {
-    header: ['NAME', 'ACCEPTED', 'AVAILABLE', 'CLUSTERSET', 'CPU', 'MEMORY', 'KUBERNETES VERSION'],
-    rows: clusters.map(({ metadata, spec, status }) => [
-      metadata.name,
-      String(spec?.hubAcceptsClient ?? false),
-      findCondition(status?.conditions, AVAILABLE)?.status ?? '',
-      metadata.labels?.[CLUSTER_SET_LABEL] ?? '',
-      String(status?.capacity?.['cpu'] ?? ''),
-      String(status?.capacity?.['memory'] ?? ''),
-      status?.version?.kubernetes ?? '',
-    ]),
+    header: [...HEADER, ...(areDeleted ? ['DELETING'] : [])],
+    rows: clusters.map((cluster) => {
+      const { metadata, spec, status } = cluster;
+      return [
+        metadata.name,
+        String(spec?.hubAcceptsClient ?? false),
+        findCondition(status?.conditions, AVAILABLE)?.status ?? '',
+        metadata.labels?.[CLUSTER_SET_LABEL] ?? '',
+        String(status?.capacity?.['cpu'] ?? ''),
+        String(status?.capacity?.['memory'] ?? ''),
+        status?.version?.kubernetes ?? '',
+        ...(areDeleted ? [deletionState(cluster)] : []),
+      ];
+    }),
   };
+}
+
+const HEADER = ['NAME', 'ACCEPTED', 'AVAILABLE', 'CLUSTERSET', 'CPU', 'MEMORY', 'KUBERNETES VERSION'];
+
+/** `held (RemovalHeld)`; '' if nobody deletes the cluster. */
+function deletionState({ metadata, status }: ManagedCluster): string {
+  if (metadata.deletionTimestamp === undefined) return '';
+  const reason = findCondition(status?.conditions, DELETING)?.reason;
+  if (reason === REMOVAL_HELD) return `held (${reason})`;
+  return reason ?? 'yes';
 }

@@ -1,11 +1,15 @@
 import type { Placement } from '../model/kind/placement.ts';
 import { PLACEMENT_LABEL, type PlacementDecision } from '../model/kind/placement-decision.ts';
 import { namespacedName } from '../model/object-ref.ts';
+import type { Condition } from '../model/object-meta.ts';
+import { HELD_CONDITION } from '../publish/approval/publish-annotations.ts';
+import { findCondition } from '../work/conditions/condition-list.ts';
 import type { Listed } from './listed.ts';
 
 /**
- * The columns of `clusteradm get placements`, with its spelling: the status and the reason are those of the first condition. Names
- * have their namespace where the placements are of several.
+ * The columns of `clusteradm get placements`, with its spelling, which scripts read. The status and the reason are those of
+ * PlacementSatisfied; of the first condition, as in clusteradm, while there is none. One more column has the reasons of holds,
+ * where there is a hold. Names have their namespace where the placements are of several.
  * Source: open-cluster-management.io/clusteradm `pkg/cmd/get/placement`.
  *
  * @param decisions the pages of these placements, and perhaps of others
@@ -16,19 +20,28 @@ export function listPlacements(
 ): Listed {
   const areInSeveralNamespaces = new Set(placements.map(({ metadata }) => metadata.namespace)).size > 1;
   const clusters = clustersByPlacement(decisions);
+  const holds = placements.map(({ status }) => heldReason(status?.conditions));
+  const areHeld = holds.some((reason) => reason !== '');
   return {
-    header: ['NAME', 'STATUS', 'REASON', 'SELETEDCLUSTERS'],
-    rows: placements.map(({ metadata, status }) => {
-      const [first] = status?.conditions ?? [];
+    header: ['NAME', 'STATUS', 'REASON', 'SELETEDCLUSTERS', ...(areHeld ? ['HELD'] : [])],
+    rows: placements.map(({ metadata, status }, at) => {
+      const conditions = status?.conditions;
+      const shown = findCondition(conditions, 'PlacementSatisfied') ?? conditions?.[0];
       const selected = clusters.get(namespacedName(metadata)) ?? [];
       return [
         areInSeveralNamespaces ? namespacedName(metadata) : metadata.name,
-        first?.status ?? '',
-        first?.reason ?? '',
+        shown?.status ?? '',
+        shown?.reason ?? '',
         `[${[...selected].sort().join(',')}]`,
+        ...(areHeld ? [holds[at] ?? ''] : []),
       ];
     }),
   };
+}
+
+function heldReason(conditions: readonly Condition[] | undefined): string {
+  const held = findCondition(conditions, HELD_CONDITION);
+  return held?.status === 'True' ? (held.reason ?? '') : '';
 }
 
 function clustersByPlacement(

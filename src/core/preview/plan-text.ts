@@ -1,5 +1,5 @@
 import { formatRef } from '../model/object-ref.ts';
-import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
 import type {
@@ -230,5 +230,8 @@ export function approvalAnnotation({ placements }: Plan): readonly string[] {
   return entries.length === 0 ? [] : [`${PLAN_ANNOTATION}: "${entries.join(', ')}"`];
 }
 
-/** The title of the annotation. */
-export const APPROVAL_TITLE = 'Annotation that holds the merge to this plan';
+/** The title of the annotation. Of all holds it approves only `DiffersFromPlan`, though a release has the same token. */
+export function approvalTitle({ placements }: Plan): string {
+  const isHeld = placements.some(({ held }) => held !== undefined && held.reason !== 'DiffersFromPlan');
+  return `Annotation that holds the merge to this plan${isHeld ? ` (${RELEASE_ANNOTATION} approves a hold, this one does not)` : ''}`;
+}

@@ -27,6 +27,8 @@ export interface PlanFinding {
   readonly subject: string;
   /** One sentence. */
   readonly message: string;
+  /** The change has this risk only when somebody approves what would be held. The message says so. */
+  readonly ifApproved?: true;
   /** Where the subject is declared; absent if unknown. */
   readonly location?: SourceLocation | undefined;
 }

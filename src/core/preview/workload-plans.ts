@@ -43,7 +43,8 @@ export function placedWorkloads(
   return { before, after };
 }
 
-function publishedOf({ published, results }: PlanSide): Published {
+/** The clusters of each placement (`namespace/name`) that a side publishes. */
+export function publishedOf({ published, results }: PlanSide): Published {
   return (
     published ??
     new Map(results.map((result) => [namespacedName(result.placement.metadata), result.selected]))

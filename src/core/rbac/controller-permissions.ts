@@ -159,12 +159,24 @@ export function leaseHolding(name: string): readonly Permission[] {
   ];
 }
 
-/** Needed without leader election and on an embedded hub, in Berth's own namespace. */
-export const ANNOUNCEMENT_PERMISSIONS: readonly Permission[] = grant(
-  [LEASE],
-  ['get', 'list', 'create', 'patch'],
-  'get, create, patch: Berth says in a Lease of its own what it writes to the hub; list: it notices other controllers that do the same.',
-);
+/**
+ * Needed by a controller that writes to the hub, in Berth's own namespace.
+ * @param name of the Lease in which it says what it writes; undefined: it depends on the machine
+ */
+export function announcing(name: string | undefined): readonly Permission[] {
+  return [
+    ...grant(
+      [LEASE],
+      ['list', 'create'],
+      'list: Berth notices other controllers that write the same; create: it creates a Lease of its own.',
+    ),
+    ...grant(
+      [LEASE],
+      ['get', 'patch'],
+      'get, patch: Berth says in this Lease what it writes to the hub.',
+    ).map((permission) => (name === undefined ? permission : { ...permission, names: [name] })),
+  ];
+}
 
 /** Needed with `--sync apply`, but not with `--embedded`. */
 export function namespaceLookup(namespace: string): readonly Permission[] {

@@ -20,7 +20,7 @@ import {
   GIT_OBJECTS_PERMISSIONS,
   INVENTORY_PERMISSIONS,
   leaseHolding,
-  ANNOUNCEMENT_PERMISSIONS,
+  announcing,
   namespaceLookup,
   OWNER_REFERENCES_PERMISSIONS,
   PUBLISHING_PERMISSIONS,
@@ -55,8 +55,11 @@ export interface ControllerDuties {
   readonly registration?: { readonly duties: readonly RegistrationDuty[] } | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: object | undefined;
-  /** Whether the controller says on the hub what it writes there. */
-  readonly announcement?: boolean | undefined;
+  /**
+   * The Lease in which the controller says what it writes, with its name unless that depends on the machine.
+   * Absent: it writes nothing.
+   */
+  readonly announcement?: { readonly lease: string | undefined } | undefined;
   /** Name of the Lease of the leader election. Absent: leader election is off. */
   readonly lease?: string | undefined;
   /**
@@ -215,9 +218,10 @@ function leaseRoles({ lease, announcement }: ControllerDuties): readonly Documen
           leaseHolding(lease),
           DEFAULT_NAMESPACE,
         );
-  if (announcement !== true) return election;
+  if (announcement === undefined) return election;
   const why = '# What tells other controllers of this one.';
-  return [...election, ...boundRole(why, 'berth-announcement', ANNOUNCEMENT_PERMISSIONS, DEFAULT_NAMESPACE)];
+  const permissions = announcing(announcement.lease);
+  return [...election, ...boundRole(why, 'berth-announcement', permissions, DEFAULT_NAMESPACE)];
 }
 
 /** Roles for people who release held changes. The controller does not have them. */

@@ -29,6 +29,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-owner-references',
         'ClusterRole berth-executors',
         'Role berth',
@@ -43,6 +44,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-executors',
         'Role berth',
         ...SOURCES,
@@ -58,6 +60,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-admission',
         'Role berth-admission',
       ],
@@ -68,10 +71,23 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-executors',
         'Role berth-pull',
         'ClusterRole berth-argocd',
         'ClusterRole berth-release-pulled',
+      ],
+    },
+    {
+      name: 'clusters that join, without Git',
+      flags: ['--embedded', '--registration', 'all'],
+      want: [
+        'ClusterRole berth',
+        'Role berth-announcement',
+        'ClusterRole berth-owner-references',
+        'ClusterRole berth-executors',
+        'ClusterRole berth-registration',
+        'ClusterRole berth-release',
       ],
     },
     {
@@ -93,6 +109,7 @@ describe('berth serve --print-rbac', () => {
       want: [
         'ClusterRole berth',
         'Role berth-leader-election',
+        'Role berth-announcement',
         'ClusterRole berth-argocd',
         'Role berth-argocd',
         'ClusterRole berth-argocd-credentials',

@@ -1,12 +1,47 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runCli } from '../../../src/app/cli/program.ts';
+import { CONTROLLER_LEASES } from '../../../src/controllers/inventory/decided-placements.ts';
 import { LEASE, PLACEMENT } from '../../../src/core/model/kinds.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
+import {
+  type ControllerDuties,
+  readDuties,
+} from '../../../src/core/registration/install/controller-announcement.ts';
+import { makeCliIo } from '../cli-harness.ts';
 import { baseFiles, placement, retired, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 const ANNOUNCEMENT = { name: 'berth-controller-test', identity: 'test' };
 const CLUSTERS = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6'];
+
+/** What each controller says that it writes is compared in `controller-announcement.test.ts`. */
+it('berth serve says what it writes, with leader election and without, in a Lease of its own', async () => {
+  const fleet = await ServedFleet.create();
+  fleet.git.commit(baseFiles);
+  const end = new AbortController();
+  const serve = (data: string, ...args: string[]): Promise<number> => {
+    const hub = ['--kubeconfig', fleet.hub.kubeconfig, '--data', join(fleet.dataDir, data)];
+    return runCli(['serve', ...hub, ...args], makeCliIo({ env: process.env, signal: end.signal }).io);
+  };
+  const running = [
+    serve('elected', '--repo', fleet.git.path),
+    serve('sole', '--embedded', '--registration', 'all'),
+  ];
+  const said = async (): Promise<readonly ControllerDuties[]> =>
+    (await fleet.hub.api.list(LEASE, CONTROLLER_LEASES)).items.map(readDuties);
+  await expect
+    .poll(async () => (await said()).map(({ decides, applies }) => ({ decides, applies })))
+    .toEqual(
+      expect.arrayContaining([
+        { decides: 'own', applies: ['fleet'] },
+        { decides: 'all', applies: [] },
+      ]),
+    );
+  end.abort();
+  expect(await Promise.all(running)).toEqual([0, 0]);
+  await fleet.close();
+});
 
 /** A hub where Berth decides all placements. Two of them are in no commit: one that a person made, and one that left Git and whose deletion is held. */
 describe('on a hub that a controller has for itself', () => {

@@ -32,6 +32,16 @@ describe('the log', () => {
   });
 
   it.each([
+    { isHeld: true, msg: 'deletions held; the objects stay on the hub', object: undefined },
+    { isHeld: undefined, msg: 'object not synced', object: 'source fleet' },
+  ] as const)('tells a held deletion from an object that is not synced: $msg', ({ isHeld, msg, object }) => {
+    const problem = { atMs: 0, kind: 'sync-problem', source: 'fleet', object: 'source fleet' } as const;
+    const line = logged({ ...problem, message: 'release it', ...(isHeld && { isHeld }) });
+    expect(line).toMatchObject({ level: 'warn', source: 'fleet', msg, explanation: 'release it' });
+    expect((line as { readonly object?: string }).object).toBe(object);
+  });
+
+  it.each([
     [[], true, 'info', 'everything was read and published once'],
     [[], false, 'info', 'everything was read once; another process publishes'],
     [

@@ -114,6 +114,14 @@ it('a process that was killed is noticed neither by its next start nor by others
   expect(await holder('a')).toMatchObject({ holderIdentity: '' });
 });
 
+it('a controller without a right on namespaces says what it writes where its namespace is there', async () => {
+  const network = new RefusingKubeApi(hub, 'kube.forbidden');
+  for (const verb of ['get', 'create']) network.refused.add(`${verb} namespaces`);
+  start('a', DECIDES_ALL, { api: network });
+  await pass(15_000);
+  expect([await holder('a'), log.entries]).toEqual([expect.objectContaining({ holderIdentity: 'a' }), []]);
+});
+
 it('a hub that refuses the Leases is one line in the log, and nothing else', async () => {
   const network = new RefusingKubeApi(hub, 'kube.forbidden');
   network.refused.add('list leases');

@@ -305,8 +305,8 @@ export class GitLoop {
     this.#lastReported = text;
     for (const { object, message, location } of problems)
       emit({ kind: 'sync-problem', source: name, object, message, location });
-    if (pruneHeld !== undefined)
-      emit({ kind: 'sync-problem', source: name, object: `source ${name}`, message: pruneHeld.message });
+    const held = { object: `source ${name}`, isHeld: true } as const;
+    if (pruneHeld) emit({ kind: 'sync-problem', source: name, ...held, message: pruneHeld.message });
   }
 
   async #wait(waitMs: number, signal: AbortSignal): Promise<void> {

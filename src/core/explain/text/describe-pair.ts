@@ -7,6 +7,7 @@ import type {
   TaintFinding,
 } from '../verdict/explanation.ts';
 import { describeOrigin } from './describe-origin.ts';
+import { describeHold } from './describe-hold.ts';
 import { describeClusterWave } from './describe-cluster-wave.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
@@ -14,6 +15,7 @@ import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 export function describePair(pair: PairExplanation): readonly string[] {
   const name = `${pair.placement.namespace}/${pair.placement.name}`;
   return [
+    ...describeHold(pair.held),
     `Placement ${name} on cluster ${pair.cluster}: ${pair.selected ? 'selected' : 'not selected'}`,
     ...verdictLines(pair.verdict).map((line) => `  ${line}`),
     ...pair.hints.map((hint) => `  hint: ${hint}`),

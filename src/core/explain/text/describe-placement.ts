@@ -1,3 +1,4 @@
+import { describeHold } from './describe-hold.ts';
 import { originWord } from './describe-origin.ts';
 import { alignColumns } from './describe-pair.ts';
 import { describeWaves } from './describe-waves.ts';
@@ -9,6 +10,7 @@ const MAX_SELECTED_ROWS = 50;
 export function describePlacement(explanation: PlacementExplanation): readonly string[] {
   const { placement, summary, message, hints, eligibleSets, refusals, reschedulesAt } = explanation;
   return [
+    ...describeHold(explanation.held),
     `Placement ${placement.namespace}/${placement.name}: ${summary}`,
     ...message.split('\n').map((line) => `  ${line}`),
     ...hints.map((hint) => `  hint: ${hint}`),

@@ -25,6 +25,18 @@ export interface PairExplanation {
   readonly hints: readonly string[];
   /** The wave of the cluster, for each ApplicationSet that takes the placement in waves; absent without a hub. */
   readonly waves?: readonly ClusterWaveFinding[] | undefined;
+  /** Absent: no change of the placement is held. */
+  readonly held?: HoldFinding | undefined;
+}
+
+/** A change of a placement that is not published. */
+export interface HoldFinding {
+  /** Reason of the condition. */
+  readonly reason: string;
+  /** Why it is held, and what the user can do. */
+  readonly message: string;
+  readonly published: readonly string[];
+  readonly wanted: readonly string[];
 }
 
 export interface ClusterWaveFinding {
@@ -155,6 +167,8 @@ export interface PlacementExplanation {
   readonly reschedulesAt: string | undefined;
   /** For each ApplicationSet that takes the placement in waves; absent without a hub. */
   readonly waves?: readonly WavesExplanation[] | undefined;
+  /** Absent: no change of the placement is held. */
+  readonly held?: HoldFinding | undefined;
 }
 
 export interface SelectedCluster {

@@ -1,6 +1,6 @@
 import type { Problem } from '../../model/problem.ts';
 import { formatLocation } from '../../model/source-location.ts';
-import { APPROVAL_TITLE, approvalAnnotation, formatMoment } from '../plan-text.ts';
+import { approvalTitle, approvalAnnotation, formatMoment } from '../plan-text.ts';
 import type { Plan } from '../plan.ts';
 import { applicationBlocks } from './application-blocks.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names } from './comment-blocks.ts';
@@ -99,7 +99,7 @@ function plannedBlocks(
     ...rolloutBlocks(plan),
     ...objectBlocks(plan),
     ...approvalAnnotation(plan).map((annotation) =>
-      details(APPROVAL_TITLE, `Put it on an object of the change (optional): ${code(annotation)}`),
+      details(approvalTitle(plan), `Put it on an object of the change (optional): ${code(annotation)}`),
     ),
     ...(plan.notEvaluated.length === 0
       ? []

@@ -4,7 +4,7 @@ import { planRows } from '../comment/plan-rows.ts';
 import type { FieldChange } from '../effects/plan-effects.ts';
 import type { Plan, PlacementPlan } from '../plan.ts';
 import {
-  APPROVAL_TITLE,
+  approvalTitle,
   formatMoment,
   approvalAnnotation,
   brokenRules,
@@ -47,7 +47,7 @@ export function planSections(plan: Plan): readonly string[] {
     applications(plan),
     list('Rollouts', rollouts),
     list('Objects', plan.objects.map(objectText)),
-    list(APPROVAL_TITLE, approvalAnnotation(plan)),
+    list(approvalTitle(plan), approvalAnnotation(plan)),
     list('Not evaluated', plan.notEvaluated),
     footer(plan),
   ];

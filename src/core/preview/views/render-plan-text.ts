@@ -1,9 +1,11 @@
-import { formatRef } from '../../model/object-ref.ts';
+import { formatRef, namespacedName } from '../../model/object-ref.ts';
 import { printableLines } from '../../model/printable.ts';
 import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from '../effects/plan-effects.ts';
-import type { ClusterMove, ObjectChange, Plan, PlacementPlan, WorkloadPlan } from '../plan.ts';
+import type { ClusterMove, ObjectChange, Plan, PlacementPlan, PlannedHold, WorkloadPlan } from '../plan.ts';
+import type { PlanFinding } from '../plan-verdict.ts';
+import { releaseCommand } from '../../publish/judge/judge-result.ts';
 import {
-  APPROVAL_TITLE,
+  approvalTitle,
   approvalAnnotation,
   brokenRules,
   changedRulesText,
@@ -41,11 +43,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
     ...section('Rules', ruleLines(plan)),
     ...section(
       'Risks',
-      plan.findings
-        .slice(0, MAX_LINES)
-        .map(
-          ({ severity, subject, message }) => `${severity === 'danger' ? '!' : '-'} ${subject}: ${message}`,
-        ),
+      plan.findings.slice(0, MAX_LINES).map((finding) => riskLine(plan, finding)),
     ),
     ...section('Placements', plan.placements.flatMap(placementLines)),
     ...section('Workloads', plan.workloads.flatMap(workloadLines)),
@@ -60,7 +58,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
       'Files that lose their objects',
       plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
     ),
-    ...section(APPROVAL_TITLE, approvalAnnotation(plan)),
+    ...section(approvalTitle(plan), approvalAnnotation(plan)),
     ...section('Not evaluated', [...plan.notEvaluated]),
     ...(plan.token === undefined ? [] : ['', `Plan token: ${plan.token.token}`]),
   ];
@@ -117,9 +115,27 @@ function placementLines(plan: PlacementPlan): string[] {
   lines.push(...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `    ${text}`));
   if (after !== undefined && after.message !== '')
     lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
-  if (held !== undefined) lines.push(`    ! held (${held.reason}): ${held.message}`);
+  if (held !== undefined) lines.push(...heldLines(plan, held).map((line) => `    ${line}`));
   return lines;
 }
+
+/** The command that approves it is on a line of its own, so that it can be copied. */
+function heldLines(plan: PlacementPlan, { reason, message }: PlannedHold): string[] {
+  const command = releaseCommand(plan, plan.token);
+  if (!message.endsWith(` ${command}`)) return [`! held (${reason}): ${message}`];
+  return [`! held (${reason}): ${message.slice(0, -command.length - 1)}`, `    ${command}`];
+}
+
+/** A hold is shown in full with its placement. */
+function riskLine(plan: Plan, { severity, code, subject, message }: PlanFinding): string {
+  const held = HOLD_CODES.includes(code)
+    ? plan.placements.find((placement) => subject === `Placement ${namespacedName(placement)}`)?.held
+    : undefined;
+  const text = held === undefined ? message : `Would be held (${held.reason}): see Placements.`;
+  return `${severity === 'danger' ? '!' : '-'} ${subject}: ${text}`;
+}
+
+const HOLD_CODES: readonly PlanFinding['code'][] = ['held', 'removals-over-budget'];
 
 function clusterText(move: ClusterMove): string {
   const why = formatReason(move);

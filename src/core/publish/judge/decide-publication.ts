@@ -190,10 +190,11 @@ function differsFromPlanHold(
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
   const more = added.length === 0 ? '' : `, ${added.length} would be added: ${formatNameList(added)}`;
+  const remedy = remediation(placement.metadata, token);
   const message =
     `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
-    `${publishedClusters(pages).length} clusters would be removed: ${formatNameList(removed)}${more}. ${remediation(placement.metadata, token)}`;
-  return { kind: 'held', reason: 'DiffersFromPlan', message, added, removed, token };
+    `${publishedClusters(pages).length} clusters would be removed: ${formatNameList(removed)}${more}. ${remedy}`;
+  return { kind: 'held', reason: 'DiffersFromPlan', message, remedy, added, removed, token };
 }
 
 function unreadableWorksHold(problem: string, { added, removed }: Change, token: string): Hold {

@@ -18,6 +18,8 @@ export interface Hold {
   readonly reason: HoldReason;
   /** The change, its numbers, and what the user can do. */
   readonly message: string;
+  /** The end of the message: what the user can do. Absent: nothing in particular. */
+  readonly remedy?: string | undefined;
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly token: string;
@@ -67,6 +69,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
     kind: 'held',
     reason,
     message: `${problem} ${remedy}`,
+    remedy,
     added,
     removed,
     token: input.token(),
@@ -130,7 +133,10 @@ export function addHoldReasons(
   const reasons = reasonsOf(hold.removed.slice(0, MAX_NAMES)).slice(0, MAX_REASONS);
   if (reasons.length === 0) return hold;
   const text = reasons.map(({ because, clusters }) => `${clusters.join(', ')} (${because})`).join('; ');
-  return { ...hold, message: `${hold.message} Why: ${text}.` };
+  const { message, remedy = '' } = hold;
+  const problem = message.slice(0, message.length - remedy.length).trimEnd();
+  // The remedy ends with a command, which must be easy to copy.
+  return { ...hold, message: [problem, `Why: ${text}.`, remedy].join(' ').trimEnd() };
 }
 
 /**
@@ -172,8 +178,12 @@ export function remediation(
 }
 
 function releaseInstruction(meta: Parameters<typeof remediation>[0], token: string): string {
-  const name = `${meta.namespace ?? ''}/${meta.name}`;
-  return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: berth release ${name} --token ${token}`;
+  return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: ${releaseCommand(meta, token)}`;
+}
+
+/** The command that approves a held change; a remedy that names it ends with it. */
+export function releaseCommand(meta: Parameters<typeof remediation>[0], token: string): string {
+  return `berth release ${meta.namespace ?? ''}/${meta.name} --token ${token}`;
 }
 
 const MAX_NAMES = 10;

@@ -38,7 +38,7 @@ const BERTHS = /^berth-/;
 export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system'];
 
 /**
- * Controllers whose Lease has not expired. A controller without leader election holds none: it only announces itself,
+ * Controllers whose Lease has not expired. A controller without leader election holds none. It only says what it writes,
  * also where this installation runs it, so it is not found.
  */
 export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {

@@ -2,7 +2,7 @@ import { apiVersionOf, LEASE } from '../../model/kinds.ts';
 import type { KubeObject } from '../../model/object-meta.ts';
 import { formatNameList } from '../../publish/judge/judge-result.ts';
 
-/** Label of the Leases by which controllers without leader election notice each other. */
+/** Label of the Leases by which controllers notice each other. */
 export const CONTROLLER_LABEL = 'berth.dev/controller';
 /** On such a Lease: the placements that the controller decides. */
 export const DECIDES_ANNOTATION = 'berth.dev/decides';

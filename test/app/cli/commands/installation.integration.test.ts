@@ -103,6 +103,17 @@ describe('berth init', () => {
     expect(await namespace(onHub(), 'open-cluster-management')).toBeUndefined();
   });
 
+  it('gives its controllers the rights that berth serve prints for their flags', async () => {
+    const { stdout: printed } = await berth('serve', '--embedded', '--registration=all', '--print-rbac');
+    const { stdout } = await berth('init', '--dry-run');
+    const roles = (text: string) =>
+      (loadAll(text) as readonly KubeObject[])
+        .filter(({ kind, metadata }) => /Role/.test(kind) && metadata.name.startsWith('berth'))
+        .map(({ kind, metadata: { name }, ...object }) => ({ kind, name, rules: object['rules'] }));
+    expect(roles(stdout)).toEqual(roles(printed));
+    expect(roles(stdout).map(({ name }) => name)).toContain('berth-announcement');
+  });
+
   it('gives tokens of the account that asks for clusters, and a second time writes nothing', async () => {
     expect(await berth('get', 'token')).toMatchObject({
       code: 1,
@@ -141,6 +152,45 @@ describe('berth init', () => {
     expect(await onHub().get(CLUSTER_ROLE, { namespace: '', name })).toMatchObject({ rules });
     expect(await namespace(onHub(), 'berth-system')).toBeUndefined();
     expect((await berth('clean')).stdout).toContain('there is nothing to do');
+  });
+
+  it('clean says what holds the deletion of a cluster, and waits for one that is only under way', async () => {
+    await berth('init', '--no-start');
+    const api = onHub();
+    const key = { namespace: '', name: 'edge' };
+    const spec = { hubAcceptsClient: true };
+    const metadata = { name: 'edge', finalizers: ['example.org/stay'] };
+    const apiVersion = 'cluster.open-cluster-management.io/v1';
+    await api.create(MANAGED_CLUSTER, { apiVersion, kind: 'ManagedCluster', metadata, spec });
+    const report = async (reason: string, message: string): Promise<void> => {
+      const lastTransitionTime = new Date().toISOString();
+      const joined = { type: 'HubAcceptedManagedCluster', status: 'True', reason: 'Test', message: '' };
+      const conditions = [
+        { ...joined, type: 'ManagedClusterJoined' },
+        { type: 'Deleting', status: 'False', reason, message },
+      ].map((condition) => ({ ...condition, lastTransitionTime }));
+      await api.mergePatch(MANAGED_CLUSTER, key, { status: { conditions } }, { subresource: 'status' });
+    };
+    await report('RemovalHeld', 'placement shop/web selects the cluster, and its removal is held');
+    expect(await berth('clean')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('edge is joined, expected no cluster') as string,
+    });
+    await api.delete(MANAGED_CLUSTER, key);
+    for (const flags of [[], ['--dry-run']])
+      expect(await berth('clean', ...flags)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /cluster edge: its deletion is held \(RemovalHeld\): placement shop\/web .*\n.*approve the removal/,
+        ) as string,
+      });
+    await report('StillSelected', 'placement shop/web selects the cluster');
+    expect((await berth('clean', '--timeout', '1')).stderr).toContain(
+      'edge: is still being deleted; edge: StillSelected: placement shop/web selects the cluster',
+    );
+    const cleaned = berth('clean');
+    await api.mergePatch(MANAGED_CLUSTER, key, { metadata: { finalizers: null } });
+    expect((await cleaned).code).toBe(0);
   });
 
   it('leaves a hub to OCM that has its cluster manager, also one that it prepared before', async () => {
@@ -256,6 +306,22 @@ describe('berth join', () => {
     await agent.list(NODE);
     await expect(agent.list(CLUSTER_ROLE)).rejects.toMatchObject({ code: 'kube.forbidden' });
     expect((await join()).stdout).not.toMatch(/created/);
+  });
+
+  it.each([
+    { name: 'warns that the cluster is the hub itself', context: [], warns: true },
+    {
+      name: 'says nothing of the kind for another cluster',
+      context: ['--context', 'cluster1'],
+      warns: false,
+    },
+  ])('$name', async ({ context, warns }) => {
+    const { code, stderr } = await berth(
+      ...['join', ...(await ticket()), '--cluster-name', 'edge', '--dry-run', '--no-start'],
+      ...context,
+    );
+    expect(code).toBe(0);
+    expect(stderr.includes('warning: the cluster is the hub itself')).toBe(warns);
   });
 
   it('trusts the authority that it is given, without a warning', async () => {

@@ -75,17 +75,6 @@ export function writesToHub(duties: WritingDuties): boolean {
 }
 
 /**
- * Whether the controller says on the hub what it writes there: without leader election, so that two of them notice each
- * other, and on an embedded hub, so that a plan knows that Berth decides all placements.
- */
-export function announcesItself(
-  duties: WritingDuties & { readonly embedded: boolean },
-  lease: string | undefined,
-): boolean {
-  return writesToHub(duties) && (lease === undefined || duties.embedded);
-}
-
-/**
  * Undefined: no leader election, the default on an embedded hub and for a controller that writes
  * nothing.
  *

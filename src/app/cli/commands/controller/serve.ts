@@ -10,7 +10,7 @@ import { packageVersion } from '../package-version.ts';
 import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
-import { addElectionFlags, type ElectionFlags, electionSettings, announcesItself } from './election-flags.ts';
+import { addElectionFlags, type ElectionFlags, electionSettings, writesToHub } from './election-flags.ts';
 import { sha256 } from '../../../../runtime/sha256.ts';
 import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
 import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
@@ -127,10 +127,8 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sync = oneOf('--sync', flags.sync, ['apply', 'observe'] as const);
   const schedule = oneOf('--schedule', flags.schedule, ['berth', 'upstream'] as const);
   if (flags.printRbac) return printRbac(io, flags, { sync, schedule });
-  // Clusters can join and placements can be decided without a repository.
   const isWithoutSources = flags.repo === undefined && flags.config === undefined;
-  const isForClusters = flags.registration !== undefined;
-  if (isWithoutSources ? !isForClusters : flags.repo !== undefined && flags.config !== undefined)
+  if (isWithoutSources ? !isForClusters(flags) : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
       `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
@@ -151,7 +149,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sourcesIn = await readSources(io, flags, sync);
   const registration = registrationOptions(flags);
   const election = electionSettings(flags, { ...settings, registration, ...sourcesIn });
-  const isAnnounced = announcesItself({ ...settings, registration, ...sourcesIn }, election?.lease);
+  const isAnnounced = writesToHub({ ...settings, registration, ...sourcesIn });
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
@@ -171,7 +169,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     api,
     leadership: elector,
     hubProblem: hub.problem,
-    announcement: isAnnounced ? announcementOf(settings.dataDir) : undefined,
+    announcement: isAnnounced ? announcementOf(settings.dataDir, election?.lease) : undefined,
     clock,
     log,
     random: Math.random,
@@ -196,10 +194,25 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   return isLost() ? 3 : 0;
 }
 
-/** The name stays the same after a restart, and differs on other machines and for other data directories. */
-function announcementOf(dataDir: string): NonNullable<ServeOptions['announcement']> {
-  const name = `berth-controller-${sha256(`${hostname()}\n${dataDir}`).slice(0, 12)}`;
+/** Clusters can join and placements can be decided without a repository. */
+function isForClusters({ registration }: ServeFlags): boolean {
+  return registration !== undefined;
+}
+
+/**
+ * The Lease in which the controller says what it writes. The name stays the same after a restart, and differs for other
+ * controllers: replicas share the Lease of their election, and others have a machine and a data directory.
+ */
+function announcementOf(
+  dataDir: string,
+  lease: string | undefined,
+): NonNullable<ServeOptions['announcement']> {
+  const name = announcementName(lease ?? `${hostname()}\n${dataDir}`);
   return { name, identity: `${hostname()}_${randomUUID()}` };
+}
+
+function announcementName(what: string): string {
+  return `berth-controller-${sha256(what).slice(0, 12)}`;
 }
 
 async function printRbac(
@@ -221,7 +234,9 @@ async function printRbac(
   const names = namesOf(given);
   const syncs = config === undefined ? [modes.sync] : sources.map(({ sync = modes.sync }) => sync);
   const argocd = argocdOptions(flags);
-  const applies = syncs.includes('apply');
+  // Flags without a repository that cannot be run as they are mean any repository.
+  const hasSources = given.length > 0 || !isForClusters(flags);
+  const applies = hasSources && syncs.includes('apply');
   const registration = registrationOptions(flags);
   const admission = admissionOptions(flags);
   const duties = { applies, schedule: modes.schedule, works, embedded, argocd, registration, admission };
@@ -235,7 +250,7 @@ async function printRbac(
     renderControllerRbac({
       ...duties,
       lease,
-      announcement: announcesItself(duties, lease),
+      announcement: writesToHub(duties) ? { lease: lease && announcementName(lease) } : undefined,
       kinds,
       secrets: secretsOf(sources),
     }),

@@ -1,14 +1,17 @@
 import { InputError } from '../../../../core/errors.ts';
 import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
 import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import type { Condition, KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
+import { DELETING } from '../../../../core/registration/cluster-conditions.ts';
+import { REMOVAL_HELD } from '../../../../core/registration/deletion/deletion-hold.ts';
 import { isJoined } from '../../../../core/registration/health/is-joined.ts';
+import { findCondition } from '../../../../core/work/conditions/condition-list.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
-import { installationOf, waitUntil } from './run-installation.ts';
+import { installationOf, type Pending, waitUntil } from './run-installation.ts';
 
 interface CleanFlags extends HubFlags {
   readonly dryRun: boolean;
@@ -17,7 +20,8 @@ interface CleanFlags extends HubFlags {
 
 const HELP = `
 Removes what berth init wrote: the controllers, the account that clusters join with, and their rights. Objects of
-users stay, and so do the definitions of OCM’s kinds. The command refuses to run while clusters are joined.
+users stay, and so do the definitions of OCM’s kinds. The command refuses to run while clusters are joined, and waits
+for those that are being deleted.
 
 Exit codes: 0 removed, or nothing to do, 1 error: nothing or not everything was removed.
 
@@ -33,7 +37,7 @@ export const cleanCommand: CliCommand = {
       .description('remove from a hub what berth init wrote')
       .option(
         '--timeout <duration>',
-        'how long to wait until everything is deleted: a duration, or seconds',
+        'how long to wait for clusters that are being deleted, and until everything is deleted: a duration, or seconds',
         '5m',
       )
       .option('--dry-run', 'print what would be done, and change nothing', false);
@@ -48,7 +52,7 @@ export const cleanCommand: CliCommand = {
 };
 
 async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCode> {
-  await refuseWithClusters(hub);
+  await waitForClusters(io, hub, flags);
   if (flags.dryRun) {
     io.stdout.write('What berth init wrote would be removed (dry run)\n');
     return 0;
@@ -66,7 +70,7 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   if (isOcms)
     io.stdout.write('OCM’s cluster manager manages this hub, so the account and rights for joining stay\n');
-  const objects = isOcms ? await controllerObjects('') : [...(await hubObjects('')), info];
+  const objects = isOcms ? await controllerObjects(io, '') : [...(await hubObjects(io, '')), info];
   const installation = installationOf(io, hub, { installer: 'init', clock });
   const count = await deleteObjects(installation, objects);
   const names = objects.filter(({ kind }) => kind === 'Namespace').map(({ metadata }) => metadata.name);
@@ -85,18 +89,52 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   return 0;
 }
 
-/** @throws InputError that names the clusters, if there are any */
-async function refuseWithClusters(hub: KubeApi): Promise<void> {
+/**
+ * Waits for clusters that are being deleted.
+ * @throws InputError that names the clusters, if there are others, or if somebody has to act
+ */
+async function waitForClusters(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<void> {
   if ((await hub.resolve(apiVersionOf(MANAGED_CLUSTER), MANAGED_CLUSTER.kind)) === undefined) return;
-  const clusters = (await hub.list(MANAGED_CLUSTER)).items as readonly ManagedCluster[];
-  const joined = clusters.filter(isJoined).map(({ metadata }) => metadata.name);
-  if (joined.length === 0) return;
-  throw new InputError(
-    `${joined.join(', ')} ${joined.length === 1 ? 'is' : 'are'} joined, expected no cluster`,
-    {
+  const clustersLeft = async (): Promise<Pending | undefined> => {
+    const clusters = (await hub.list(MANAGED_CLUSTER)).items as readonly ManagedCluster[];
+    const joined = clusters.filter(isJoined);
+    const others = joined.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    if (others.length > 0) throw stillJoined(hub, others);
+    const held = joined.find((cluster) => deletionOf(cluster)?.reason === REMOVAL_HELD);
+    if (held !== undefined) throw heldDeletion(held);
+    const [first] = joined;
+    if (first === undefined) return undefined;
+    const { reason, message } = deletionOf(first) ?? { reason: 'no condition Deleting yet', message: '' };
+    return {
+      subject: namesOf(joined),
+      problem: `${isOrAre(joined)} still being deleted; ${first.metadata.name}: ${[reason, message].filter((part) => part !== '').join(': ')}`,
+      hint: 'run berth clean again to continue; berth get clusters shows the state of each deletion',
       code: 'clean.joined',
-      subject: hub.server,
-      hint: 'for each of them: run kubectl delete managedcluster NAME here, then berth unjoin --cluster-name NAME on the cluster',
-    },
-  );
+    };
+  };
+  const left = flags.dryRun ? await clustersLeft() : undefined;
+  if (left !== undefined) throw new InputError(left.problem, { ...left, code: 'clean.joined' });
+  if (!flags.dryRun) await waitUntil(io, flags, clustersLeft);
+}
+
+const deletionOf = ({ status }: ManagedCluster): Condition | undefined =>
+  findCondition(status?.conditions, DELETING);
+const namesOf = (clusters: readonly ManagedCluster[]): string =>
+  clusters.map(({ metadata }) => metadata.name).join(', ');
+const isOrAre = (clusters: readonly ManagedCluster[]): string => (clusters.length === 1 ? 'is' : 'are');
+
+function stillJoined(hub: KubeApi, clusters: readonly ManagedCluster[]): InputError {
+  return new InputError(`${namesOf(clusters)} ${isOrAre(clusters)} joined, expected no cluster`, {
+    code: 'clean.joined',
+    subject: hub.server,
+    hint: 'for each of them: run kubectl delete managedcluster NAME here, then berth unjoin --cluster-name NAME on the cluster',
+  });
+}
+
+function heldDeletion(cluster: ManagedCluster): InputError {
+  return new InputError(`its deletion is held (${REMOVAL_HELD}): ${deletionOf(cluster)?.message ?? ''}`, {
+    code: 'clean.held',
+    subject: `cluster ${cluster.metadata.name}`,
+    hint: 'approve the removal as the message says, or correct or delete the placement; the deletion then continues: run berth clean again',
+  });
 }

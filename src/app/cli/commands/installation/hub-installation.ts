@@ -1,9 +1,9 @@
 import path from 'node:path';
+import { PassThrough } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { ocmCrds } from '../../../../core/ocm/ocm-crds.ts';
 import type { KubeObject } from '../../../../core/model/object-meta.ts';
 import type { KubeApi } from '../../../../core/ports.ts';
-import { renderControllerRbac } from '../../../../core/rbac/controller-rbac.ts';
-import { DUTIES } from '../../../../core/registration/duties.ts';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
 import { deploymentOf } from '../../../../core/registration/install/deployment.ts';
 import { planDefaultSet, DEFAULT_SETS } from '../../../../core/registration/sets/default-sets.ts';
@@ -43,34 +43,32 @@ type CrdObject = KubeObject & {
   };
 };
 
-/** The account of the controllers and its rights. */
-async function controllerRights(): Promise<readonly KubeObject[]> {
-  return objectsIn(
-    renderControllerRbac({
-      applies: false,
-      schedule: 'berth',
-      works: true,
-      embedded: true,
-      registration: { duties: DUTIES },
-      secrets: [],
-    }),
-  );
+/** The account of the controllers and its rights: those that `berth serve --print-rbac` prints for their flags. */
+async function controllerRights(io: CliIo): Promise<readonly KubeObject[]> {
+  const { runCommands } = await import('../run-commands.ts');
+  const { serveCommand } = await import('../controller/serve.ts');
+  const stdout = new PassThrough();
+  await runCommands([serveCommand], [...SERVE, '--print-rbac'], { ...io, stdout });
+  return objectsIn(await text(stdout.end()));
 }
 
 /**
  * The objects of the controllers and of joining clusters.
  * @param image absent: no pod runs the controllers
  */
-export async function hubObjects(image: string | undefined): Promise<readonly KubeObject[]> {
-  return [...bootstrapObjects(), ...(await controllerObjects(image))];
+export async function hubObjects(io: CliIo, image: string | undefined): Promise<readonly KubeObject[]> {
+  return [...bootstrapObjects(), ...(await controllerObjects(io, image))];
 }
 
 /**
  * The objects of the controllers alone.
  * @param image absent: no pod runs them
  */
-export async function controllerObjects(image: string | undefined): Promise<readonly KubeObject[]> {
-  return [...(await controllerRights()), ...(image === undefined ? [] : [podOf(image)])];
+export async function controllerObjects(
+  io: CliIo,
+  image: string | undefined,
+): Promise<readonly KubeObject[]> {
+  return [...(await controllerRights(io)), ...(image === undefined ? [] : [podOf(image)])];
 }
 
 function podOf(image: string): KubeObject {

@@ -118,7 +118,9 @@ async function prepare(
   const isForPods = await runsPods(hub);
   if (!isForPods || !installsControllers) refuseImage(flags, 'the hub');
   const definitions = await missingDefinitions(hub);
-  const objects = installsControllers ? await hubObjects(isForPods ? image : undefined) : bootstrapObjects();
+  const objects = installsControllers
+    ? await hubObjects(io, isForPods ? image : undefined)
+    : bootstrapObjects();
   const info = isForPods ? [] : await clusterInfo(io, hub, flags);
   const isWritten = await showObjects(io, flags, [...definitions, ...objects, ...info], 'init');
   if (!isWritten) return false;

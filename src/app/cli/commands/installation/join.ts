@@ -136,6 +136,11 @@ async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInp
     io.stderr.write(
       `warning: ${hub.server} is an address of this machine that pods cannot reach: use another address of the hub\n`,
     );
+  // OCM lets a hub join itself, but mostly --context was forgotten.
+  if (mode === 'default' && new URL(api.server).href === new URL(hub.server).href)
+    io.stderr.write(
+      `warning: the cluster is the hub itself (${hub.server}): the agent is installed on the hub and registers it as ${clusterName}; to join another cluster give its --context\n`,
+    );
   const isInstalled = await checkNamespace(api, { namespace, clusterName, hub: hub.server });
   if (!isInstalled) await warnOfSameName(io, input);
   const options = [...request.options, ...(await externalUrls(io, api, managedText))];

@@ -25,6 +25,10 @@ interface UnjoinFlags extends HubFlags {
   readonly timeout: string;
 }
 
+/** For a deletion that does not end. */
+const WAITS_FOR =
+  'If that deletion waits, the condition Deleting of the cluster says for what, and berth get clusters on the hub shows its reason: RemovalHeld ends when somebody approves the removal that the message names';
+
 const HELP = `
 Stops the agent and removes what berth join wrote. The command refuses to run while ManifestWorks of the hub are applied on the
 cluster, because their objects would stay. First run on the hub: kubectl delete managedcluster NAME.
@@ -91,7 +95,7 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
     return there?.metadata.deletionTimestamp === undefined ? undefined : pending;
   });
   io.stdout.write(
-    `The agent of ${clusterName} is removed. If the hub still lists the cluster, run there: kubectl delete managedcluster ${clusterName}\n`,
+    `The agent of ${clusterName} is removed. If the hub still lists the cluster, run there: kubectl delete managedcluster ${clusterName}\n${WAITS_FOR}\n`,
   );
   return 0;
 }
@@ -141,7 +145,7 @@ async function refuseWithWorks(
     {
       code: 'unjoin.works',
       subject: `hub ${agent.hub}`,
-      hint: `run kubectl delete managedcluster ${agent.clusterName} on the hub, which deletes them, or delete them there one by one`,
+      hint: `run kubectl delete managedcluster ${agent.clusterName} on the hub, which deletes them, or delete them there one by one. ${WAITS_FOR}`,
     },
   );
 }
