@@ -122,6 +122,7 @@ function placementLines(plan: PlacementPlan): string[] {
   lines.push(...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `    ${text}`));
   if (after !== undefined && after.message !== '')
     lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
+  if (plan.approvedBy !== undefined) lines.push(`    approved by ${plan.approvedBy}: "${plan.token}"`);
   if (held !== undefined) lines.push(`    ! held (${held.reason}): ${held.message}`);
   return lines;
 }
