@@ -75,6 +75,8 @@ describe('berth demo', () => {
       from += found;
     }
     expect(run.text()).not.toMatch(/problem|Warning/);
+    // One line for each of the two commits.
+    expect(run.text().match(/hub follows Git/g)).toHaveLength(2);
     expect(existsSync(join(dir, '.berth'))).toBe(false);
   });
 

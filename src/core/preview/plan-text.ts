@@ -109,11 +109,16 @@ export function fieldText({ path, before, after, secret }: FieldChange): string 
   return `${path}: ${before ?? 'none'} → ${after ?? 'none'}`;
 }
 
-/** What happens to an object that leaves Git, and not only a deletion; '' for every other change. */
-export function objectNote({ held, because }: ObjectChange): string {
+/** What the sign of the change does not say: what happens to an object that leaves Git, or that the hub has already. */
+export function objectNote({ held, because, isOnHub }: ObjectChange): string {
+  if (isOnHub === true) return ' (already on the hub)';
   if (because !== undefined) return ` leaves Git and stays on the hub: it ${because}`;
   return held === true ? ' (held)' : '';
 }
+
+/** A plan says this first: without clusters it would otherwise read as if nothing moves. */
+export const NO_CLUSTER_IS_KNOWN =
+  'No cluster is known, so no placement selects any in this plan. Clusters that are not in Git need --hub or --inventory.';
 
 /** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
 export function planHeadline(plan: Plan): string {
@@ -127,10 +132,9 @@ export function planHeadline(plan: Plan): string {
     ];
     return `No placement changes${parts.length === 0 ? '' : `; ${parts.join(' and ')} would change`}`;
   }
+  const none = plan.fleet.length === 0 ? 'no cluster is known' : 'no cluster moves';
   const moves =
-    summary.added + summary.removed === 0
-      ? 'no cluster moves'
-      : formatClusterDelta(summary.added, summary.removed);
+    summary.added + summary.removed === 0 ? none : formatClusterDelta(summary.added, summary.removed);
   const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
 }
@@ -191,7 +195,7 @@ export function formatReason({ because, causes }: ClusterMove): string {
 }
 
 /** `moves`, `is created`: the change of a workload. */
-export function workloadVerb({ change }: WorkloadPlan): string {
+export function workloadVerb({ change, added, removed }: WorkloadPlan): string {
   switch (change) {
     case 'created':
       return 'is created';
@@ -200,7 +204,8 @@ export function workloadVerb({ change }: WorkloadPlan): string {
     case 'changed':
       return 'changes';
     case 'moved':
-      return 'moves';
+      if (removed.length === 0) return 'is added on clusters';
+      return added.length === 0 ? 'is removed from clusters' : 'moves';
   }
 }
 

@@ -109,6 +109,8 @@ export interface PlacementPlan {
   readonly regrouped: readonly string[];
   /** Why the new result would not be published at once; absent if it would. */
   readonly held?: PlannedHold | undefined;
+  /** The annotation in the head that approves the removals; absent if none does, or if they would be held. */
+  readonly approvedBy?: string | undefined;
   /** The token that releases exactly this change. */
   readonly token: string;
 }
@@ -184,6 +186,8 @@ export interface ObjectChange {
   readonly fields: readonly string[];
   /** For `withdrawn`: why it stays; goes on after the name of the object. */
   readonly because?: string;
+  /** For a ManagedCluster that Git gets: the hub has it already. */
+  readonly isOnHub?: true;
   /** For a deletion: it waits for a release, see `deletionsHeld`. */
   readonly held?: true;
   readonly location?: SourceLocation | undefined;

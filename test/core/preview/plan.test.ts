@@ -44,6 +44,68 @@ const head = side(
   { web: ['c2', 'c3'], db: { misconfigured: ':incorrect priority <b>policy</b> @team' }, new: ['c2'] },
 );
 
+describe('a plan without a known cluster', () => {
+  const blind = makePlan(side('aaaa', [placement('web')], {}), side('bbbb', [placement('new')], {}), judges);
+
+  it('says so first, with the flags that help, and does not say that nothing moves', () => {
+    const [ends, warning, headline] = renderPlanText(blind).split('\n');
+    expect(ends).toBe('aaaa → bbbb');
+    expect(warning).toMatch(/^! No cluster is known, .* need --hub or --inventory\.$/);
+    expect(headline).toBe('2 placements would change: no cluster is known.');
+    expect(renderPlanText(blind)).not.toContain('Not evaluated');
+    expect(renderPlanMarkdown(blind)).toContain('2 placements would change: no cluster is known');
+  });
+
+  it('says nothing about clusters where there is no placement either', () => {
+    expect(renderPlanText(makePlan(side('aaaa', [], {}), side('bbbb', [], {}), judges))).not.toContain(
+      'known',
+    );
+  });
+});
+
+describe('a plan whose head adds a cluster', () => {
+  const head = side('bbbb', [placement('web'), cluster('c1')], { web: ['c1'] });
+  const base = side('aaaa', [placement('web')], { web: ['c1'] });
+
+  it('says that the hub has it already', () => {
+    const withHub = { ...base, snapshot: head.snapshot };
+    expect(renderPlanText(makePlan(withHub, head, judges))).toContain(
+      '+ ManagedCluster c1 (already on the hub)',
+    );
+  });
+
+  it('says nothing where it is new', () => {
+    expect(renderPlanText(makePlan(base, head, judges))).toMatch(/\+ ManagedCluster c1$/m);
+  });
+});
+
+describe('a plan whose head approves the removals', () => {
+  const released = (token: string) =>
+    placement('web').replace(
+      'namespace: shop',
+      `namespace: shop, annotations: {berth.dev/release: '${token}'}`,
+    );
+  const planned = (token: string, clusters: readonly string[]) =>
+    makePlan(
+      side('aaaa', [...CLUSTERS, placement('web')], { web: ['c1', 'c2'] }),
+      side('bbbb', [...CLUSTERS, released(token)], { web: clusters }),
+      judges,
+    );
+
+  it('says which annotation does', () => {
+    const text = renderPlanText(planned('an old one, shop/web:2:1', ['c1']));
+    expect(text).toContain('approved by berth.dev/release: "shop/web:2:1"');
+  });
+
+  it.each([
+    ['another change', 'shop/web:2:0', ['c1']],
+    ['a change that is held', 'shop/web:2:0', []],
+    ['no removal', 'shop/web:2:2', ['c1', 'c2']],
+  ])('does not say so for %s', (_name, token, clusters) => {
+    expect(renderPlanText(planned(token, clusters))).not.toContain('approved by');
+  });
+});
+
 describe('a plan', () => {
   const plan = makePlan(base, head, judges);
 

@@ -13,6 +13,7 @@ import {
   objectNote,
   formatCount,
   marginText,
+  NO_CLUSTER_IS_KNOWN,
   staggeredRollouts,
   planHeadline,
   planOutcome,
@@ -38,8 +39,9 @@ export function renderPlanText(plan: Plan, colour = false): string {
   const lines = [
     `${endText(plan.base)} → ${endText(plan.head)}`,
     ...plan.whatIf.map((assumption) => `  what if ${assumption}`),
+    ...plan.notEvaluated.filter((note) => note === NO_CLUSTER_IS_KNOWN).map((note) => `! ${note}`),
     `${planHeadline(plan)}.`,
-    ...(planOutcome(plan) === 'stopped' ? ['! Stopped: see the rules and holds below.'] : []),
+    ...(planOutcome(plan) === 'stopped' ? ['! A rule or a hold stops this change. Details follow.'] : []),
     ...section('Rules', ruleLines(plan)),
     ...section(
       'Risks',
@@ -59,7 +61,10 @@ export function renderPlanText(plan: Plan, colour = false): string {
       plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
     ),
     ...section(approvalTitle(plan), approvalAnnotation(plan)),
-    ...section('Not evaluated', [...plan.notEvaluated]),
+    ...section(
+      'Not evaluated',
+      plan.notEvaluated.filter((note) => note !== NO_CLUSTER_IS_KNOWN),
+    ),
     ...(plan.token === undefined ? [] : ['', `Plan token: ${plan.token.token}`]),
   ];
   const text = printableLines(lines);
@@ -115,6 +120,7 @@ function placementLines(plan: PlacementPlan): string[] {
   lines.push(...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `    ${text}`));
   if (after !== undefined && after.message !== '')
     lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
+  if (plan.approvedBy !== undefined) lines.push(`    approved by ${plan.approvedBy}: "${plan.token}"`);
   if (held !== undefined) lines.push(...heldLines(plan, held).map((line) => `    ${line}`));
   return lines;
 }
