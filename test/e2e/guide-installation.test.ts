@@ -39,7 +39,7 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
     it('calls init, and prints the command that joins', async () => {
       const said = await shell.says('berth init --wait --context ${CTX_HUB_CLUSTER}');
       const command =
-        /^ {4}berth join --hub-token (\S+) --hub-apiserver (\S+) --discovery-token-ca-cert-hash (\S+) --wait --cluster-name <cluster_name>$/m.exec(
+        /^ {4}berth join --hub-token (\S+) --hub-apiserver (\S+) --discovery-token-ca-cert-hash (\S+) --wait --cluster-name CLUSTER_NAME$/m.exec(
           said,
         );
       [, token = '', server = '', hash = ''] = command ?? [];
@@ -54,10 +54,10 @@ describe.skipIf(!hasKubectl())('the installation guide', () => {
       const [first = '', please, command] = (
         await shell.says('berth get token --context ${CTX_HUB_CLUSTER}')
       ).split('\n');
-      expect(please).toBe('please log on spoke and run:');
+      expect(please).toBe('Log on to the cluster and run:');
       const again = first.replace('token=', '');
       expect(command).toBe(
-        `berth join --hub-token ${again} --hub-apiserver ${server} --discovery-token-ca-cert-hash ${hash} --cluster-name <cluster_name>`,
+        `berth join --hub-token ${again} --hub-apiserver ${server} --discovery-token-ca-cert-hash ${hash} --wait --cluster-name CLUSTER_NAME`,
       );
       expect(JSON.parse(await shell.says('berth get token -o json'))).toEqual({
         'hub-token': expect.stringMatching(/\./) as string,

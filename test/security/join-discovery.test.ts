@@ -82,7 +82,10 @@ describe('berth join with the hash of the authority', () => {
     await berth('init', '--no-start');
     const { stdout } = await berth('get', 'token');
     const words = (/^berth (join .*)$/m.exec(stdout)?.[1] ?? '').split(' ');
-    const edited = words.map((word) => (word === '<cluster_name>' ? 'edge' : word.replace(hub.url, server)));
+    // With --no-start no agent asks the hub, so nothing would end the wait.
+    const edited = words
+      .filter((word) => word !== '--wait')
+      .map((word) => (word === 'CLUSTER_NAME' ? 'edge' : word.replace(hub.url, server)));
     return [...edited, '--context', 'cluster1', '--no-start'];
   }
 

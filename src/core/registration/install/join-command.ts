@@ -10,14 +10,16 @@ export interface JoinTicket {
   readonly caHashes: readonly string[];
 }
 
-/**
- * The command to run on a cluster; the user adds the name of the cluster.
- * @param wait whether it has `--wait`
- */
-export function joinCommand({ token, server, caHashes }: JoinTicket, wait: boolean): string {
+/** Stands for the name in the command. A shell reads `<name>`, which OCM's tool prints, as a redirection. */
+const NAME_TO_REPLACE = 'CLUSTER_NAME';
+
+/** The last line below the printed command. */
+export const REPLACE_THE_NAME = `Replace ${NAME_TO_REPLACE} with the name of the cluster, for example cluster1.`;
+
+/** The command to run on a cluster; the user adds the name of the cluster. It waits until the agent has asked the hub. */
+export function joinCommand({ token, server, caHashes }: JoinTicket): string {
   const pins = caHashes.map((hash) => ` --discovery-token-ca-cert-hash ${hash}`).join('');
-  const waiting = wait ? ' --wait' : '';
-  return `berth join --hub-token ${token} --hub-apiserver ${server}${pins}${waiting} --cluster-name <cluster_name>`;
+  return `berth join --hub-token ${token} --hub-apiserver ${server}${pins} --wait --cluster-name ${NAME_TO_REPLACE}`;
 }
 
 /** The output for programs. Source of the first keys: open-cluster-management.io/clusteradm `pkg/cmd/get/token`. */

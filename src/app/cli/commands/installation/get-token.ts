@@ -3,6 +3,7 @@ import { InputError } from '../../../../core/errors.ts';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import {
   joinCommand,
+  REPLACE_THE_NAME,
   type JoinTicket,
   joinTicketValue,
 } from '../../../../core/registration/install/join-command.ts';
@@ -53,7 +54,9 @@ async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
   if (output === 'json' || output === 'yaml')
     io.stdout.write(await renderDocument(joinTicketValue(ticket), output));
   else
-    io.stdout.write(`token=${ticket.token}\nplease log on spoke and run:\n${joinCommand(ticket, false)}\n`);
+    io.stdout.write(
+      `token=${ticket.token}\nLog on to the cluster and run:\n${joinCommand(ticket)}\n${REPLACE_THE_NAME}\n`,
+    );
   return 0;
 }
 

@@ -7,7 +7,11 @@ import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
 import { printable } from '../../../../core/model/printable.ts';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
-import { joinCommand, joinTicketValue } from '../../../../core/registration/install/join-command.ts';
+import {
+  joinCommand,
+  joinTicketValue,
+  REPLACE_THE_NAME,
+} from '../../../../core/registration/install/join-command.ts';
 import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
@@ -79,7 +83,7 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
     const prepared = await prepare(io, hub, flags, { image, print });
     if (!prepared) return;
     const ticket = await joinTicket(io, hub, flags);
-    const command = joinCommand(ticket, flags.wait);
+    const command = joinCommand(ticket);
     if (flags.outputJoinCommandFile !== undefined)
       await writeFile(path.resolve(io.cwd, flags.outputJoinCommandFile), `${command}\n`, {
         mode: PRIVATE_FILE_MODE,
@@ -88,7 +92,7 @@ async function init(io: CliIo, flags: InitFlags): Promise<ExitCode> {
       io.stdout.write(await renderDocument(joinTicketValue(ticket), flags.output));
     else
       io.stdout.write(
-        `\nThe hub is ready. To join a cluster, run this command within an hour (berth get token prints a new one):\n\n    ${command}\n\nReplace <cluster_name> with the name of the cluster, for example cluster1.\n`,
+        `\nThe hub is ready. To join a cluster, run this command within an hour (berth get token prints a new one):\n\n    ${command}\n\n${REPLACE_THE_NAME}\n`,
       );
   });
   return 0;

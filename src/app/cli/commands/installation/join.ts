@@ -174,7 +174,7 @@ async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInp
   io.stdout.write(
     isAccepted
       ? `\nThe hub has accepted ${clusterName}\n`
-      : `\nThe agent asks the hub to accept ${clusterName}. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
+      : `\n${clusterName} waits for the hub to accept it. Log on to the hub and accept it:\n\n    berth accept --clusters ${clusterName}\n\nA hub that accepts the cluster by a rule needs no command.\n`,
   );
 }
 
