@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Logger } from '../../../../core/ports.ts';
 import type { RunningHub } from '../../../../hub/hub-options.ts';
@@ -146,10 +147,15 @@ function registerRun(hub: Command, run: RunAction): void {
           io.stderr.write(`warning: listening on ${listen.host}, reachable from other machines\n`);
         const runningMembers =
           members.length === 0 ? undefined : await startMemberClusters(running, { members, flags, log });
+        if (members.length > 0) {
+          const { nextStep } = await import('./next-step.ts');
+          // Programs read the path from stdout.
+          io.stderr.write(nextStep(resolve(running.adminKubeconfigPath), members, flags.agents));
+        }
         io.stdout.write(`${running.adminKubeconfigPath}\n`);
-        await new Promise<void>((resolve) => {
-          if (io.signal.aborted) resolve();
-          else io.signal.addEventListener('abort', () => resolve(), { once: true });
+        await new Promise<void>((stop) => {
+          if (io.signal.aborted) stop();
+          else io.signal.addEventListener('abort', () => stop(), { once: true });
         });
         await runningMembers?.close();
         await running.close();
