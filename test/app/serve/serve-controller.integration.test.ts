@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import { baseFiles, cluster, placement, retired, yaml } from './fleet-fixture.ts';
+import { SilentLogger } from '../../fakes/silent-logger.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 describe('serveController on the embedded hub', () => {
@@ -50,8 +51,14 @@ describe('serveController on the embedded hub', () => {
 
   it('answers monitors, and refuses strangers at the API', async () => {
     git.commit(baseFiles, 'First fleet');
-    const controller = await serve({ http: { host: '127.0.0.1', port: 0 } });
+    const log = new SilentLogger();
+    const controller = await serve({ log, http: { host: '127.0.0.1', port: 0 } });
     await controller.whenReady();
+    expect(log.entries).toContainEqual({
+      level: 'info',
+      message: expect.stringContaining('no token file is set: berth status') as string,
+      fields: { hint: expect.stringContaining('--token-file') as string },
+    });
     const ask = (path: string) =>
       fetch(`${controller.url}${path}`).then(async (answer) => [answer.status, await answer.text()] as const);
     expect(await ask('/healthz')).toEqual([200, 'ok']);

@@ -75,7 +75,15 @@ type Tokens = Pick<BearerTokens, 'identify'>;
 
 /** Loaded only if there is a token file, because its schema is large. */
 async function openTokens(file: string | undefined, { options }: ControllerHttpOptions): Promise<Tokens> {
-  if (file === undefined) return { identify: () => undefined };
+  if (file === undefined) {
+    options.log.info(
+      'no token file is set: berth status, berth reconcile and the plugin endpoint answer 401',
+      {
+        hint: 'serve with --token-file: docs/publishing.md',
+      },
+    );
+    return { identify: () => undefined };
+  }
   const { BearerTokens: Opened } = await import('../../../../plugin/tokens/bearer-tokens.ts');
   return new Opened({ file, clock: options.clock, log: options.log });
 }
