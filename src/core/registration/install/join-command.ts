@@ -10,7 +10,7 @@ export interface JoinTicket {
   readonly caHashes: readonly string[];
 }
 
-/** Stands for the name in the command. A shell reads `<name>`, which OCM's tool prints, as a redirection. */
+/** The user replaces it. OCM's tool prints `<cluster_name>`, which a shell reads as a redirection. */
 const NAME_TO_REPLACE = 'CLUSTER_NAME';
 
 /** The last line below the printed command. */
