@@ -29,6 +29,8 @@ import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.
 import type { OfflineSource, CommandContext } from './offline-snapshot.ts';
 import { readOfflineSnapshot } from './offline-snapshot.ts';
 
+const NO_CLUSTER_IS_KNOWN = 'No cluster is known. Clusters that are not in Git need --hub.';
+
 export interface ExplainRequest {
   readonly cluster?: string | undefined;
   readonly from: string;
@@ -69,7 +71,10 @@ export async function explainOffline(
   };
   const { snapshot, problems, assumed } = await readOfflineSnapshot(source, context);
   const before = await snapshotBefore(source, request, context);
-  const { explanation, lines } = explainInSnapshot(snapshot, ref, { cluster: request.cluster, before });
+  const found = explainInSnapshot(snapshot, ref, { cluster: request.cluster, before });
+  const { explanation } = found;
+  const isBlind = snapshot.clusters.length === 0 && request.case === undefined;
+  const lines = isBlind ? [NO_CLUSTER_IS_KNOWN, ...found.lines] : found.lines;
   if (assumed.length === 0) return { explanation, lines, problems };
   return {
     explanation: { ...explanation, assumed },

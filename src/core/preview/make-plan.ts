@@ -3,6 +3,7 @@ import { concernedClusters, planFleet } from './planned-fleet.ts';
 import { planPlacements } from './placement-plans.ts';
 import type { Plan } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
+import { NO_CLUSTER_IS_KNOWN } from './plan-text.ts';
 import { planRollouts } from './planned-rollouts.ts';
 import { planWorkloads } from './workload-plans.ts';
 
@@ -43,9 +44,8 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
 
 function notEvaluated(base: PlanSide, head: PlanSide): string[] {
   const notes: string[] = [];
-  const { clusters } = base.snapshot;
-  if (clusters.length === 0 && head.snapshot.clusters.length === 0)
-    notes.push('The repository has no ManagedCluster, so no placement can select anything in this plan.');
+  const clusters = base.snapshot.clusters.length + head.snapshot.clusters.length;
+  if (clusters === 0 && base.results.length + head.results.length > 0) notes.push(NO_CLUSTER_IS_KNOWN);
   const silent = head.snapshot.clusters.filter(({ status }) => status === undefined).length;
   if (silent > 0)
     notes.push(

@@ -115,6 +115,10 @@ export function objectNote({ held, because }: ObjectChange): string {
   return held === true ? ' (held)' : '';
 }
 
+/** A plan says this first: without clusters it would otherwise read as if nothing moves. */
+export const NO_CLUSTER_IS_KNOWN =
+  'No cluster is known, so no placement selects any in this plan. Clusters that are not in Git need --hub or --inventory.';
+
 /** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
 export function planHeadline(plan: Plan): string {
   if (!plan.hasChanges) return 'No changes';
@@ -127,10 +131,9 @@ export function planHeadline(plan: Plan): string {
     ];
     return `No placement changes${parts.length === 0 ? '' : `; ${parts.join(' and ')} would change`}`;
   }
+  const none = plan.fleet.length === 0 ? 'no cluster is known' : 'no cluster moves';
   const moves =
-    summary.added + summary.removed === 0
-      ? 'no cluster moves'
-      : formatClusterDelta(summary.added, summary.removed);
+    summary.added + summary.removed === 0 ? none : formatClusterDelta(summary.added, summary.removed);
   const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
 }

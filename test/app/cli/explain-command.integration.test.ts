@@ -23,6 +23,17 @@ describe('berth explain', () => {
     expect(out).toMatch(/cluster1\s+\d+\s+Balance/);
   });
 
+  it('says first that no cluster is known where only a hub knows them', async () => {
+    const { code, out } = await berth(
+      'explain',
+      'guestbook/frontend',
+      '--from',
+      `${GUESTBOOK}/team-guestbook`,
+    );
+    expect(code).toBe(0);
+    expect(out.split('\n')[0]).toBe('No cluster is known. Clusters that are not in Git need --hub.');
+  });
+
   it('explains a refused cluster and what would select it', async () => {
     const { code, out } = await berth(
       'explain',

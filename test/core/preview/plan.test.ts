@@ -44,6 +44,25 @@ const head = side(
   { web: ['c2', 'c3'], db: { misconfigured: ':incorrect priority <b>policy</b> @team' }, new: ['c2'] },
 );
 
+describe('a plan without a known cluster', () => {
+  const blind = makePlan(side('aaaa', [placement('web')], {}), side('bbbb', [placement('new')], {}), judges);
+
+  it('says so first, with the flags that help, and does not say that nothing moves', () => {
+    const [ends, warning, headline] = renderPlanText(blind).split('\n');
+    expect(ends).toBe('aaaa → bbbb');
+    expect(warning).toMatch(/^! No cluster is known, .* need --hub or --inventory\.$/);
+    expect(headline).toBe('2 placements would change: no cluster is known.');
+    expect(renderPlanText(blind)).not.toContain('Not evaluated');
+    expect(renderPlanMarkdown(blind)).toContain('2 placements would change: no cluster is known');
+  });
+
+  it('says nothing about clusters where there is no placement either', () => {
+    expect(renderPlanText(makePlan(side('aaaa', [], {}), side('bbbb', [], {}), judges))).not.toContain(
+      'known',
+    );
+  });
+});
+
 describe('a plan', () => {
   const plan = makePlan(base, head, judges);
 

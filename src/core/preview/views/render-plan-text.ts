@@ -13,6 +13,7 @@ import {
   objectNote,
   formatCount,
   marginText,
+  NO_CLUSTER_IS_KNOWN,
   staggeredRollouts,
   planHeadline,
   planOutcome,
@@ -38,6 +39,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
   const lines = [
     `${endText(plan.base)} → ${endText(plan.head)}`,
     ...plan.whatIf.map((assumption) => `  what if ${assumption}`),
+    ...plan.notEvaluated.filter((note) => note === NO_CLUSTER_IS_KNOWN).map((note) => `! ${note}`),
     `${planHeadline(plan)}.`,
     ...(planOutcome(plan) === 'stopped' ? ['! Stopped: see the rules and holds below.'] : []),
     ...section('Rules', ruleLines(plan)),
@@ -59,7 +61,10 @@ export function renderPlanText(plan: Plan, colour = false): string {
       plan.lostFiles.map((lost) => `! ${lostFileText(lost)}`),
     ),
     ...section(approvalTitle(plan), approvalAnnotation(plan)),
-    ...section('Not evaluated', [...plan.notEvaluated]),
+    ...section(
+      'Not evaluated',
+      plan.notEvaluated.filter((note) => note !== NO_CLUSTER_IS_KNOWN),
+    ),
     ...(plan.token === undefined ? [] : ['', `Plan token: ${plan.token.token}`]),
   ];
   const text = printableLines(lines);
