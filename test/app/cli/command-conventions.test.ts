@@ -32,6 +32,15 @@ describe('every command', () => {
     },
   );
 
+  it('that only groups others shows an example of each of them', async () => {
+    const { io, stdout } = makeCliIo();
+    await runCli(['get', '--help'], io);
+    const examples = stdout().split('\nExamples:\n')[1] ?? '';
+    expect(examples).toContain('  berth get clusters\n');
+    expect(examples).toContain('  berth get token --context hub\n');
+    expect(examples).not.toContain('--help');
+  });
+
   it('refuses a format that it does not have', async () => {
     const { io, stderr } = makeCliIo();
     expect(await runCli(['version', '-o', 'xml'], io)).toBe(1);
