@@ -66,7 +66,8 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
 
 function logCommit(log: Logger, event: Extract<ControllerEvent, { kind: 'commit-read' }>): void {
   const { source, commit, objects, files, problems } = event;
-  log.info('commit read', {
+  // At the start the checks come after the first publication, which must not wait for them.
+  log.info('commit read and checked', {
     source,
     commit: commit?.id,
     author: commit?.author.name,
