@@ -75,6 +75,8 @@ describe('berth demo', () => {
       from += found;
     }
     expect(run.text()).not.toMatch(/problem|Warning/);
+    // Each of the two commits is told once.
+    expect(run.text().match(/hub follows Git/g)).toHaveLength(2);
     expect(existsSync(join(dir, '.berth'))).toBe(false);
   });
 

@@ -36,6 +36,9 @@ const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
 /** Timeout of a step that hangs; generous for slow machines. */
 const STEP_TIMEOUT_MS = 240_000;
 
+/** Of the answer of the plugin endpoint: the whole would fill the screen. */
+const SHOWN_FIELDS = ['output', 'parameters', 'name', 'clusterName', 'placement', 'wave', 'rank', 'commit'];
+
 /** No workload may be on a cluster under maintenance, unless it tolerates the taint. */
 const DRAIN: DemoChange = {
   branch: 'main',
@@ -159,7 +162,13 @@ class DemoStory {
   }
 
   async #narrateEvents(controller: RunningController): Promise<void> {
-    for await (const event of controller.events) narrateControllerEvent(this.#narrator, event);
+    let hasSynced = false;
+    for await (const event of controller.events) {
+      // After the first comparison, one that finds nothing to write tells nothing new.
+      const isQuiet = event.kind === 'synced' && hasSynced && event.applied + event.pruned === 0;
+      hasSynced ||= event.kind === 'synced';
+      if (!isQuiet) narrateControllerEvent(this.#narrator, event);
+    }
   }
 
   async #waitForApps(clusters: DemoClusters, frontendOn: string): Promise<void> {
@@ -201,7 +210,8 @@ class DemoStory {
       parameters: { namespace: 'guestbook', placement: 'frontend' },
     });
     this.#narrator.print('argocd', `POST ${controller.url}/api/v1/getparams.execute for guestbook/frontend`);
-    this.#narrator.block(JSON.stringify(answer, undefined, 2));
+    this.#narrator.block(JSON.stringify(answer, SHOWN_FIELDS, 2));
+    this.#narrator.detail('and more about the cluster: labels, claims, taints, resources and scores');
   }
 
   async #preview(repository: DemoRepository): Promise<void> {
