@@ -75,7 +75,7 @@ describe('berth demo', () => {
       from += found;
     }
     expect(run.text()).not.toMatch(/problem|Warning/);
-    // Each of the two commits is told once.
+    // One line for each of the two commits.
     expect(run.text().match(/hub follows Git/g)).toHaveLength(2);
     expect(existsSync(join(dir, '.berth'))).toBe(false);
   });

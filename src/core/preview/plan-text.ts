@@ -194,7 +194,7 @@ export function formatReason({ because, causes }: ClusterMove): string {
 }
 
 /** `moves`, `is created`: the change of a workload. */
-export function workloadVerb({ change }: WorkloadPlan): string {
+export function workloadVerb({ change, added, removed }: WorkloadPlan): string {
   switch (change) {
     case 'created':
       return 'is created';
@@ -203,7 +203,8 @@ export function workloadVerb({ change }: WorkloadPlan): string {
     case 'changed':
       return 'changes';
     case 'moved':
-      return 'moves';
+      if (removed.length === 0) return 'is added on clusters';
+      return added.length === 0 ? 'is removed from clusters' : 'moves';
   }
 }
 

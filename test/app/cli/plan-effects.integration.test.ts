@@ -366,7 +366,7 @@ describe('berth plan', () => {
       const { stdout } = await plan('--base', 'main', '--head', 'change', '--add-cluster', 'new.txt');
       expect(stdout).toContain('what if --add-cluster new.txt');
       expect(stdout).toMatch(/argocd\/every: 3 → 4 clusters, definition changed/);
-      expect(stdout).toMatch(/Placement argocd\/every: It has 4 of 5 clusters that it asks for/);
+      expect(stdout).toMatch(/Placement argocd\/every: It asks for 5 clusters and has 4/);
     });
 
     it.each([

@@ -48,7 +48,7 @@ async function publish(...clusters: readonly string[]): Promise<void> {
 
 async function hold(reason: string): Promise<void> {
   const lastTransitionTime = '2026-01-01T00:00:00Z';
-  const message = 'All 1 clusters would be removed.';
+  const message = 'The only cluster would be removed.';
   const condition = { type: 'berth.dev/Held', status: 'True', reason, message, lastTransitionTime };
   const key = { namespace: 'team', name: 'web' };
   const status = { subresource: 'status' } as const;
@@ -73,7 +73,7 @@ it.each(HOLD_REASONS)(
     await hold(reason);
     await deleteCluster();
     await expect.poll(() => world.conditions('c1')).toContain('Deleting=False/RemovalHeld');
-    const said = `placement team/web selects the cluster, and its removal is held (${reason}): All 1 clusters`;
+    const said = `placement team/web selects the cluster, and its removal is held (${reason}): The only cluster`;
     await expect.poll(() => world.warnings().join()).toContain(said);
     expect(world.events).toContainEqual(expect.objectContaining({ action: 'deletion-held', cluster: 'c1' }));
     await expect.poll(reported).toEqual(['RemovalHeld']);

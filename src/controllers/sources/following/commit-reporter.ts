@@ -1,5 +1,6 @@
 import { BerthError, InputError, TransientError } from '../../../core/errors.ts';
 import { formatLocation } from '../../../core/model/source-location.ts';
+import { formatCount } from '../../../core/preview/plan-text.ts';
 import type { Clock, CommitStatus, Logger } from '../../../core/ports.ts';
 import { Backoff } from '../../../runtime/backoff.ts';
 import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
@@ -107,7 +108,10 @@ function statusOf(content: SourceContent): Pick<CommitStatus, 'state' | 'descrip
   const errors = content.problems.filter(({ severity }) => severity === 'error');
   const [first] = errors;
   if (first === undefined)
-    return { state: 'success', description: `${content.objects.length} objects in ${content.files} files` };
+    return {
+      state: 'success',
+      description: `${formatCount(content.objects.length, 'object')} in ${formatCount(content.files, 'file')}`,
+    };
   const { commit: _commit, ...place } = first.location ?? { file: '', line: 1, column: 1 };
   const at = first.location === undefined ? '' : `${formatLocation(place)}: `;
   const more = errors.length > 1 ? `${errors.length} errors: ` : '';

@@ -47,7 +47,7 @@ export const OUTRANKED_TEXT = 'outranked';
 
 export function notInEligibleSetText(eligible: readonly string[]): string {
   return eligible.length === 0
-    ? 'without any eligible cluster set'
+    ? 'in no cluster set that the namespace may use'
     : `not in cluster set ${eligible.join(', ')}`;
 }
 

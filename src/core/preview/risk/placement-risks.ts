@@ -48,7 +48,7 @@ function lossOf({ change, before, after, held }: PlacementPlan): readonly Risk[]
   const message =
     change === 'deleted'
       ? `It is deleted and has ${formatCount(had, 'cluster')}.`
-      : `It loses all of its ${formatCount(had, 'cluster')}.`;
+      : `It loses ${had === 1 ? 'its only cluster' : `all of its ${had} clusters`}.`;
   return [{ code: 'placement-emptied', severity: 'danger', message }];
 }
 
@@ -60,7 +60,7 @@ function shortageOf({ before, after }: PlacementPlan): readonly Risk[] {
       : [{ code: 'misconfigured', severity: 'warning', message: oneLine(after.message) }];
   const missing = after.unscheduled - (before?.unscheduled ?? 0);
   if (after.outcome !== 'unsatisfied' || missing <= 0) return [];
-  const message = `It has ${after.selected} of ${formatCount(after.selected + after.unscheduled, 'cluster')} that it asks for.`;
+  const message = `It asks for ${formatCount(after.selected + after.unscheduled, 'cluster')} and has ${after.selected}.`;
   return [{ code: 'unsatisfied', severity: 'warning', message }];
 }
 

@@ -41,7 +41,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
     ...plan.whatIf.map((assumption) => `  what if ${assumption}`),
     ...plan.notEvaluated.filter((note) => note === NO_CLUSTER_IS_KNOWN).map((note) => `! ${note}`),
     `${planHeadline(plan)}.`,
-    ...(planOutcome(plan) === 'stopped' ? ['! Stopped: see the rules and holds below.'] : []),
+    ...(planOutcome(plan) === 'stopped' ? ['! A rule or a hold stops this change. Details follow.'] : []),
     ...section('Rules', ruleLines(plan)),
     ...section(
       'Risks',

@@ -166,7 +166,9 @@ function misconfiguration(result: ScheduleResult): string {
 }
 
 function stillPublishedText(count: number): string {
-  return count === 0 ? 'nothing is published' : `the last decision (${count} clusters) stays published`;
+  return count === 0
+    ? 'nothing is published'
+    : `the last decision (${count} ${count === 1 ? 'cluster' : 'clusters'}) stays published`;
 }
 
 /** What a user can do about a held change. */

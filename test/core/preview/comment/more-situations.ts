@@ -126,12 +126,7 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
           }),
         ],
         findings: [
-          finding(
-            'unsatisfied',
-            'warning',
-            'Placement team-b/many',
-            'It has 2 of 5 clusters that it asks for.',
-          ),
+          finding('unsatisfied', 'warning', 'Placement team-b/many', 'It asks for 5 clusters and has 2.'),
         ],
       }),
     ),

@@ -51,7 +51,7 @@ describe('assessPlan', () => {
       base: fleet([placement('web'), replicaSet('web', 'web')], { web: ['c1'] }),
       head: fleet([placement('web'), replicaSet('web', 'web')], { web: [] }),
       want: [
-        'danger placement-emptied Placement shop/web: It loses all of its 1 cluster.',
+        'danger placement-emptied Placement shop/web: It loses its only cluster.',
         'danger last-cluster ManifestWorkReplicaSet shop/web: It leaves its last cluster: c1.',
       ],
     },
@@ -81,7 +81,7 @@ describe('assessPlan', () => {
       head: { documents: [placement('web'), work('c1')], decisions: { web: [] } },
       want: [
         'danger cluster-unregistered ManagedCluster c1: The change unregisters a live cluster: its agent works, and loses its rights on the hub until the cluster joins again. Its 1 workload and what runs there are removed.',
-        'danger placement-emptied Placement shop/web: It loses all of its 1 cluster.',
+        'danger placement-emptied Placement shop/web: It loses its only cluster.',
       ],
     },
     {

@@ -1,5 +1,6 @@
 import { readRecordLog } from '../../../../adapters/store/record-log.ts';
 import { printable } from '../../../../core/model/printable.ts';
+import { formatCount } from '../../../../core/preview/plan-text.ts';
 import type { DeletionRecord } from '../../../../core/sync/deletion-record.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryFlags, historyDir } from './decision-history.ts';
@@ -64,6 +65,6 @@ function row(record: DeletionRecord): readonly string[] {
 }
 
 function tookText({ clusters, works }: DeletionRecord['took']): string {
-  if (clusters !== undefined) return `decision for ${clusters} clusters`;
-  return works === undefined ? '' : `works on ${works} clusters`;
+  if (clusters !== undefined) return `decision for ${formatCount(clusters, 'cluster')}`;
+  return works === undefined ? '' : `works on ${formatCount(works, 'cluster')}`;
 }

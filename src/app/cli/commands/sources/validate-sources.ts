@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { BerthError } from '../../../../core/errors.ts';
 import { printableLines } from '../../../../core/model/printable.ts';
 import type { Problem } from '../../../../core/model/problem.ts';
+import { formatCount } from '../../../../core/preview/plan-text.ts';
 import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.ts';
 import { checkKinds } from '../../../../core/sources/check-kinds.ts';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
@@ -101,7 +102,8 @@ async function validateSource(
 }
 
 function writeSource(io: CliIo, { name, commit, files, objects, problems }: ValidatedSource): void {
-  const at = commit === undefined ? 'not read' : `${commit.slice(0, 8)}, ${files} files, ${objects} objects`;
+  const content = `${formatCount(files, 'file')}, ${formatCount(objects, 'object')}`;
+  const at = commit === undefined ? 'not read' : `${commit.slice(0, 8)}, ${content}`;
   io.stdout.write(printableLines([`source ${name}: ${at}: ${countProblems(problems)}`]));
   writePainted(io.stdout, renderProblems(problems, io.colour));
 }

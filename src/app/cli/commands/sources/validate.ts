@@ -134,7 +134,10 @@ interface CheckedFolder {
 
 async function writeTable(io: CliIo, { files, objects, problems, assumed }: CheckedFolder): Promise<void> {
   const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
+  const { formatCount } = await import('../../../../core/preview/plan-text.ts');
   writePainted(io.stdout, renderProblems(problems, io.colour));
   for (const sentence of assumed) io.stdout.write(messageLines('assumed', sentence));
-  io.stdout.write(`${files} files, ${objects.length} objects: ${countProblems(problems)}\n`);
+  io.stdout.write(
+    `${formatCount(files, 'file')}, ${formatCount(objects.length, 'object')}: ${countProblems(problems)}\n`,
+  );
 }

@@ -209,7 +209,7 @@ describe('berth plan and berth validate with a settings file', () => {
     const all = await berth(dir, 'validate', '--config', file);
     expect(all.code).toBe(1);
     expect(all.stdout).toMatch(/^source clusters: [0-9a-f]{8}, 2 files, 9 objects: no problems$/m);
-    expect(all.stdout).toMatch(/^source apps: [0-9a-f]{8}, 2 files, 1 objects: 1 error/m);
+    expect(all.stdout).toMatch(/^source apps: [0-9a-f]{8}, 2 files, 1 object: 1 error/m);
     expect(all.stdout).toMatch(/^broken\.yaml:3:\d+/m);
     expect((await berth(dir, 'validate', '--config', file, '--source', 'clusters')).code).toBe(0);
 
