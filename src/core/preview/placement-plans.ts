@@ -4,6 +4,8 @@ import type { ScheduleResult } from '../placement/result/schedule-result.ts';
 import { canonicalJson } from '../model/json-equal.ts';
 import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
 import { type ClusterChange, clusterChange } from '../publish/judge/cluster-change.ts';
+import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { pairMoves } from './placement-moves.ts';
 import type { PlacementPlan, PlacementSide } from './plan.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
@@ -53,6 +55,16 @@ function planPlacement(
       ? { cluster, because: 'the placement is deleted', causes: [] }
       : { cluster, ...judges.explain(key, cluster, 'lost') },
   );
+  const token = judges.token(key, old, now);
+  const held =
+    before === undefined || after === undefined
+      ? undefined
+      : judges.judge(key, old, after, definitionChanged);
+  const isReleased =
+    after !== undefined &&
+    held === undefined &&
+    lost.length > 0 &&
+    releaseTokens(placement.metadata).includes(token);
   const isEdited = definitionChanged || before === undefined || after === undefined;
   return {
     namespace: placement.metadata.namespace ?? '',
@@ -65,11 +77,9 @@ function planPlacement(
     kept: now.length - added.length,
     affectedBy: isEdited ? [] : [...new Set([...lost, ...gained].flatMap(({ causes }) => causes))].sort(),
     regrouped,
-    held:
-      before === undefined || after === undefined
-        ? undefined
-        : judges.judge(key, old, after, definitionChanged),
-    token: judges.token(key, old, now),
+    held,
+    ...(isReleased && { approvedBy: RELEASE_ANNOTATION }),
+    token,
   };
 }
 

@@ -109,6 +109,8 @@ export interface PlacementPlan {
   readonly regrouped: readonly string[];
   /** Why the new result would not be published at once; absent if it would. */
   readonly held?: PlannedHold | undefined;
+  /** The annotation in the head that approves the removals; absent if none does, or if they would be held. */
+  readonly approvedBy?: string | undefined;
   /** The token that releases exactly this change. */
   readonly token: string;
 }

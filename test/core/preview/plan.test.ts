@@ -63,6 +63,33 @@ describe('a plan without a known cluster', () => {
   });
 });
 
+describe('a plan whose head approves the removals', () => {
+  const released = (token: string) =>
+    placement('web').replace(
+      'namespace: shop',
+      `namespace: shop, annotations: {berth.dev/release: '${token}'}`,
+    );
+  const planned = (token: string, clusters: readonly string[]) =>
+    makePlan(
+      side('aaaa', [...CLUSTERS, placement('web')], { web: ['c1', 'c2'] }),
+      side('bbbb', [...CLUSTERS, released(token)], { web: clusters }),
+      judges,
+    );
+
+  it('says which annotation does', () => {
+    const text = renderPlanText(planned('an old one, shop/web:2:1', ['c1']));
+    expect(text).toContain('approved by berth.dev/release: "shop/web:2:1"');
+  });
+
+  it.each([
+    ['another change', 'shop/web:2:0', ['c1']],
+    ['a change that is held', 'shop/web:2:0', []],
+    ['no removal', 'shop/web:2:2', ['c1', 'c2']],
+  ])('does not say so for %s', (_name, token, clusters) => {
+    expect(renderPlanText(planned(token, clusters))).not.toContain('approved by');
+  });
+});
+
 describe('a plan', () => {
   const plan = makePlan(base, head, judges);
 

@@ -120,6 +120,7 @@ function placementLines(plan: PlacementPlan): string[] {
   lines.push(...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `    ${text}`));
   if (after !== undefined && after.message !== '')
     lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
+  if (plan.approvedBy !== undefined) lines.push(`    approved by ${plan.approvedBy}: "${plan.token}"`);
   if (held !== undefined) lines.push(...heldLines(plan, held).map((line) => `    ${line}`));
   return lines;
 }
