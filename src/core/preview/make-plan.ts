@@ -1,7 +1,8 @@
 import { diffObjects } from './object-changes.ts';
 import { concernedClusters, planFleet } from './planned-fleet.ts';
 import { planPlacements } from './placement-plans.ts';
-import type { Plan } from './plan.ts';
+import type { ObjectChange, Plan } from './plan.ts';
+import { MANAGED_CLUSTER } from '../model/kinds.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { NO_CLUSTER_IS_KNOWN } from './plan-text.ts';
 import { planRollouts } from './planned-rollouts.ts';
@@ -13,7 +14,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
   const regions = new Map(fleet.map(({ name, region }) => [name, region]));
   const placements = planPlacements(base, head, judges, (cluster) => regions.get(cluster));
   const workloads = planWorkloads(base, head);
-  const objects = diffObjects(base.objects, head.objects);
+  const objects = markedOnHub(diffObjects(base.objects, head.objects), base);
   return {
     base: base.end,
     head: head.end,
@@ -40,6 +41,16 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     fleet,
     notEvaluated: notEvaluated(base, head),
   };
+}
+
+/** The base has the clusters of the hub, if it is known. One of them that Git gets is not new. */
+function markedOnHub(objects: readonly ObjectChange[], { snapshot }: PlanSide): readonly ObjectChange[] {
+  const known = new Set(snapshot.clusters.map(({ metadata }) => metadata.name));
+  return objects.map((object) => {
+    const { change, ref } = object;
+    const isKnown = change === 'created' && ref.kind === MANAGED_CLUSTER.kind && known.has(ref.name);
+    return isKnown ? { ...object, isOnHub: true } : object;
+  });
 }
 
 function notEvaluated(base: PlanSide, head: PlanSide): string[] {

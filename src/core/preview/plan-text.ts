@@ -109,8 +109,9 @@ export function fieldText({ path, before, after, secret }: FieldChange): string 
   return `${path}: ${before ?? 'none'} → ${after ?? 'none'}`;
 }
 
-/** What happens to an object that leaves Git, and not only a deletion; '' for every other change. */
-export function objectNote({ held, because }: ObjectChange): string {
+/** What the sign of the change does not say: what happens to an object that leaves Git, or that the hub has already. */
+export function objectNote({ held, because, isOnHub }: ObjectChange): string {
+  if (isOnHub === true) return ' (already on the hub)';
   if (because !== undefined) return ` leaves Git and stays on the hub: it ${because}`;
   return held === true ? ' (held)' : '';
 }

@@ -186,6 +186,8 @@ export interface ObjectChange {
   readonly fields: readonly string[];
   /** For `withdrawn`: why it stays; goes on after the name of the object. */
   readonly because?: string;
+  /** For a ManagedCluster that Git gets: the hub has it already. */
+  readonly isOnHub?: true;
   /** For a deletion: it waits for a release, see `deletionsHeld`. */
   readonly held?: true;
   readonly location?: SourceLocation | undefined;

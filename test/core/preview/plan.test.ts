@@ -63,6 +63,22 @@ describe('a plan without a known cluster', () => {
   });
 });
 
+describe('a plan whose head adds a cluster', () => {
+  const head = side('bbbb', [placement('web'), cluster('c1')], { web: ['c1'] });
+  const base = side('aaaa', [placement('web')], { web: ['c1'] });
+
+  it('says that the hub has it already', () => {
+    const withHub = { ...base, snapshot: head.snapshot };
+    expect(renderPlanText(makePlan(withHub, head, judges))).toContain(
+      '+ ManagedCluster c1 (already on the hub)',
+    );
+  });
+
+  it('says nothing where it is new', () => {
+    expect(renderPlanText(makePlan(base, head, judges))).toMatch(/\+ ManagedCluster c1$/m);
+  });
+});
+
 describe('a plan whose head approves the removals', () => {
   const released = (token: string) =>
     placement('web').replace(
