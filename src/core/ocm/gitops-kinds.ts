@@ -20,6 +20,27 @@ const pushFields = {
   argoServer: object({ 'argoNamespace!': string(), cluster: string() }),
   createBlankClusterSecrets: boolean(),
   createPolicyTemplate: boolean(),
+  gitopsAddon: object({
+    argoCDAgent: object({
+      enabled: boolean({ default: false }),
+      mode: string(),
+      propagateHubCA: boolean({ default: true }),
+      serverAddress: string(),
+      serverPort: string(),
+    }),
+    enabled: boolean({ default: false }),
+    gitOpsOperatorImage: string(),
+    olmSubscription: object({
+      channel: string(),
+      enabled: boolean({ default: false }),
+      installPlanApproval: string({ enum: ['Automatic', 'Manual'] }),
+      name: string(),
+      namespace: string(),
+      source: string(),
+      sourceNamespace: string(),
+    }),
+    overrideExistingConfigs: boolean({ default: false }),
+  }),
   managedServiceAccountRef: string(),
 };
 

@@ -130,7 +130,11 @@ export const ROWS: readonly Row[] = [
   {
     name: 'a GitOpsCluster as it should be',
     object: at(`${GITOPS}/v1beta1`, 'GitOpsCluster', 'e2', {
-      spec: { placementRef: { name: 'web' }, argoServer: { argoNamespace: 'argocd' } },
+      spec: {
+        placementRef: { name: 'web' },
+        argoServer: { argoNamespace: 'argocd' },
+        gitopsAddon: { enabled: true, argoCDAgent: { enabled: true, mode: 'managed' } },
+      },
     }),
     refused: [],
   },
