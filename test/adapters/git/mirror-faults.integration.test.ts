@@ -264,8 +264,9 @@ describe('a mirror survives', () => {
   );
 
   it.runIf(existsSync('/proc/self/stat'))('a killed owner whose parent never asks how it ended', async () => {
-    // The second program takes the place of the shell, and knows nothing of its child.
-    const parent = spawn('sh', ['-c', 'sleep 0 & echo $!; exec sleep 100000'], {
+    // The second program takes the place of the shell, and knows nothing of its child, which ends after that.
+    const child = '(while [ "$(cat /proc/$$/comm)" != sleep ]; do :; done)';
+    const parent = spawn('sh', ['-c', `${child} & echo $!; exec sleep 100000`], {
       stdio: ['ignore', 'pipe', 'ignore'],
     });
     onTestFinished(() => void parent.kill());

@@ -83,6 +83,7 @@ it('a reflector behind a proxy that cuts, stalls and refuses ends with what the 
   await expect.poll(() => sorted(Object.fromEntries(believed))).toEqual(sorted(truth));
   const now = systemClock.now();
   await hub.api.apply(MANAGED_CLUSTER, cluster('last', 0), { fieldManager: 'soak' });
-  await expect.poll(() => systemClock.now() - reflector.stalenessMs()).toBeGreaterThanOrEqual(now);
-  expect(believed.has('last')).toBe(true);
+  // An event of before may prove that the watch lives while this one is on its way.
+  await expect.poll(() => believed.has('last')).toBe(true);
+  expect(systemClock.now() - reflector.stalenessMs()).toBeGreaterThanOrEqual(now);
 });
