@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 
 const LIFETIME_MS = 3_600_000;
 

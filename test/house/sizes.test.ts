@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { sourceFiles } from './source-files.ts';
+import { SOURCES, sourceFiles } from './source-files.ts';
 
 /**
  * The size rules of the house, as a ratchet: no file over the hard limit, half of all files small, and files over the
  * soft limit are named in sizes-over-soft-limit.json with the size they may not outgrow. Shrink a number when a file
  * shrinks. The three that are named are plain tables, one entry per kind that the hub serves, and read better as one list each.
  */
-const SOFT_LIMIT = 300;
+const SOFT_LIMIT = 400;
 const HARD_LIMIT = 500;
 const MEDIAN_LIMIT = 80;
 const OVER_SOFT_LIMIT = JSON.parse(
@@ -15,7 +15,7 @@ const OVER_SOFT_LIMIT = JSON.parse(
 ) as Readonly<Record<string, number>>;
 const BANNED_NAMES = /(^|\/)(utils?|helpers?|common|misc|types|index)\.ts$/;
 
-const sources = sourceFiles(['src', 'plugin'], '.ts').filter((file) => !file.endsWith('.data.ts'));
+const sources = sourceFiles(SOURCES, '.ts').filter((file) => !file.endsWith('.data.ts'));
 
 const lineCounts = sources.map((file) => {
   const lines = readFileSync(file, 'utf8').split('\n');

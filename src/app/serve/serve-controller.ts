@@ -1,10 +1,10 @@
 import { warmSnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
-import { sha256 } from '../../runtime/sha256.ts';
-import type { Clock } from '../../core/ports.ts';
-import { tightenDirectory } from '../../runtime/files/tighten-directory.ts';
-import { SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import { Supervisor } from '../../runtime/supervisor.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
+import { SOLE_LEADER } from '@berth/kube/leader-election/leadership';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
 import type { WorkControllers } from '../../controllers/works/start-work-controllers.ts';
 import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
 import { becomeReady } from './become-ready.ts';
@@ -17,7 +17,7 @@ import type { ControllerEvent, ControllerEventBody } from '../../controllers/eve
 import { declaredPlacements, followSources } from './follow-sources.ts';
 import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
 import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
-import type { Subscribers } from '../../runtime/subscribers.ts';
+import type { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { openAnnouncement } from './open-announcement.ts';

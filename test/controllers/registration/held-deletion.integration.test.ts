@@ -7,7 +7,7 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
   ROLE_BINDING,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { RegistrationWorld, type WorldOptions } from './registration-world.ts';
 
 const HOLD_REASONS = [

@@ -5,9 +5,9 @@ import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import type { Hook, HookServer } from '../../fakes/hook-server.ts';
 import { startHookServer } from '../../fakes/hook-server.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
-import type { TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
-import type { LooseJson } from '../loose-json.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
 const MAPS = '/api/v1/namespaces/default/configmaps';

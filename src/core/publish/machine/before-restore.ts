@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../model/object-meta.ts';
-import { isNewerResourceVersion } from '../../model/resource-version.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
 import { decisionPageOf, hasGroup } from '../pages/decision-page.ts';
 import { listClustersOnce } from '../pages/list-clusters-once.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';

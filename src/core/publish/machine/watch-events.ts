@@ -1,4 +1,4 @@
-import { hasReachedVersion } from '../../model/resource-version.ts';
+import { hasReachedVersion } from '@berth/kube/model/resource-version';
 import { rememberAfterChange } from './before-restore.ts';
 import { noteRivalWrite } from './state/rival-rounds.ts';
 import { changeKey, isOwnWrite, isWatchBehind, afterShown } from './state/own-writes.ts';

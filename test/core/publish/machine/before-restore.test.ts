@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import { factsOf, pageOf, resultOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
