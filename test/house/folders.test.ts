@@ -114,9 +114,7 @@ describe('the drawing in CONTRIBUTING.md', () => {
   it('has each package below those that it imports', () => {
     const order = drawn.get('packages') ?? [];
     const upward = order.flatMap((name, at) => {
-      const { dependencies } = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as {
-        readonly dependencies: Readonly<Record<string, string>>;
-      };
+      const { dependencies } = manifestIn(`packages/${name}`);
       const own = Object.keys(dependencies).filter((dependency) => dependency.startsWith('@berth/'));
       return own.filter((dependency) => order.indexOf(dependency.slice('@berth/'.length)) >= at);
     });
@@ -126,7 +124,22 @@ describe('the drawing in CONTRIBUTING.md', () => {
 
 interface Manifest {
   readonly exports: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
 }
+
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest;
+
+it('the product has the dependencies of its packages, because it is published without them', () => {
+  const { dependencies } = manifestIn('.');
+  const missing = foldersIn('packages').flatMap((name) =>
+    Object.entries(manifestIn(`packages/${name}`).dependencies)
+      .filter(([dependency]) => !dependency.startsWith('@berth/'))
+      .filter(([dependency, version]) => dependencies[dependency] !== version)
+      .map(([dependency, version]) => `${name}: ${dependency} ${version}`),
+  );
+  expect(missing).toEqual([]);
+});
 
 describe('the exports of a package', () => {
   const users = sourceFiles([...SOURCES, ...TESTS], '.ts').map((file) => ({
@@ -135,7 +148,7 @@ describe('the exports of a package', () => {
   }));
 
   it.each(foldersIn('packages'))('of %s are files that another package or the product imports', (name) => {
-    const { exports } = JSON.parse(readFileSync(`packages/${name}/package.json`, 'utf8')) as Manifest;
+    const { exports } = manifestIn(`packages/${name}`);
     const unused = Object.entries(exports).filter(
       ([path, file]) =>
         !existsSync(`packages/${name}/${file}`) ||
