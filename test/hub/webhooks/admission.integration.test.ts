@@ -64,6 +64,13 @@ describe('admission webhooks', () => {
     expect((await hub.call('POST', MAPS, { body: map('one') })).status).toBe(201);
   });
 
+  it('are asked again when they closed the connection that was idle', async () => {
+    await configure('Validating');
+    hook.closesIdle();
+    for (const name of ['one', 'two', 'three'])
+      expect((await hub.call('POST', MAPS, { body: map(name) })).status).toBe(201);
+  });
+
   it('that hang keep nobody else waiting, and are given up when their time is over', async () => {
     await configure('Validating', { timeoutSeconds: 5 });
     const asked = new Set<string>();

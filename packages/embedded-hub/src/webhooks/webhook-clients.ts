@@ -159,21 +159,10 @@ interface PostRequest {
   readonly text: string;
 }
 
-async function exchange(target: Target, { agent, signal, text }: PostRequest): Promise<JsonObject> {
-  const bytes = Buffer.from(text);
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const { host, port, path } = target;
-    const headers = {
-      accept: 'application/json, */*',
-      'content-type': 'application/json',
-      'content-length': bytes.length,
-      'user-agent': 'berth-hub/webhooks',
-    };
-    const sent = httpsRequest({ host, port, path, method: 'POST', agent, signal, headers }, resolve);
-    sent.on('error', reject);
-    sent.end(bytes);
-  });
-  const received = await readWithin(response, bytes.length * RESPONSE_FACTOR + RESPONSE_SPARE_BYTES);
+async function exchange(target: Target, request: PostRequest): Promise<JsonObject> {
+  const response = await send(target, request);
+  const limitBytes = Buffer.byteLength(request.text) * RESPONSE_FACTOR + RESPONSE_SPARE_BYTES;
+  const received = await readWithin(response, limitBytes);
   const status = response.statusCode ?? 0;
   const value = parseResponse(received);
   if (status < 200 || status > 206) {
@@ -187,6 +176,34 @@ async function exchange(target: Target, { agent, signal, text }: PostRequest): P
     );
   if (isObject(value)) return value;
   throw new WebhookError(`couldn't get version/kind; json parse error: ${notAnObjectText(value)}`);
+}
+
+/**
+ * Sends the review, and sends it again when the server has just closed a connection that was idle.
+ * A webhook may get a review more than once.
+ */
+async function send(target: Target, request: PostRequest): Promise<IncomingMessage> {
+  const { host, port, path } = target;
+  const { agent, signal, text } = request;
+  const bytes = Buffer.from(text);
+  const headers = {
+    accept: 'application/json, */*',
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'user-agent': 'berth-hub/webhooks',
+  };
+  const sent = httpsRequest({ host, port, path, method: 'POST', agent, signal, headers });
+  try {
+    return await new Promise((resolve, reject) => {
+      sent.on('response', resolve);
+      sent.on('error', reject);
+      sent.end(bytes);
+    });
+  } catch (error) {
+    const wasClosed = sent.reusedSocket && (error as NodeJS.ErrnoException).code === 'ECONNRESET';
+    if (wasClosed && !signal.aborted) return send(target, request);
+    throw error;
+  }
 }
 
 /** Go's message for JSON or YAML that is not an object. */
