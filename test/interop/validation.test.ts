@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allCases } from '../conformance/hub/validation/all-cases.ts';
-import { readRecordedCases, writeRecordedCases } from '../conformance/hub/validation/recorded-cases.ts';
+import { allCases } from '../../packages/embedded-hub/test/conformance/validation/all-cases.ts';
+import {
+  readRecordedCases,
+  writeRecordedCases,
+} from '../../packages/embedded-hub/test/conformance/validation/recorded-cases.ts';
 import type {
   RecordedCase,
   ValidationCase,

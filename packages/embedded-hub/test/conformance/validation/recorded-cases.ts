@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import type { RecordedCase } from '../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { RecordedCase } from './validation-case.ts';
 
 const FILE = new URL('validation.jsonl.gz', import.meta.url);
 

@@ -1,10 +1,7 @@
 import { generatedEdits } from './generate-edits.ts';
-import {
-  editedObjects,
-  idOf,
-} from '../../../../packages/embedded-hub/test/conformance/validation/good-objects.ts';
+import { editedObjects, idOf } from './good-objects.ts';
 import { HAND_WRITTEN_CASES } from './edits/hand-written-cases.ts';
-import type { ValidationCase } from '../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { ValidationCase } from './validation-case.ts';
 
 /** Every case that is recorded: single changes of all good objects, on create and on update, and the written ones. */
 export function allCases(): readonly ValidationCase[] {

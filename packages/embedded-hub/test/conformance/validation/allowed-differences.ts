@@ -1,4 +1,4 @@
-import type { ValidationCase } from '../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { ValidationCase } from './validation-case.ts';
 
 /** Cases that the embedded hub answers differently, and why. */
 export interface AllowedDifference {

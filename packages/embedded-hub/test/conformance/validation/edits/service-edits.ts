@@ -1,4 +1,4 @@
-import type { Edit } from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { Edit } from '../validation-case.ts';
 
 const TWO_PORTS = (first: object, second: object): Edit => ['/spec/ports', [{ ...first }, { ...second }]];
 

@@ -1,7 +1,4 @@
-import type {
-  Edit,
-  ValidationCase,
-} from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { Edit, ValidationCase } from '../validation-case.ts';
 
 /** Cases of one good object, each on create and on update. A case is one edit, or a list of edits made together. */
 export function changesOf(object: string, changes: readonly (Edit | readonly Edit[])[]): ValidationCase[] {

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from '@berth/embedded-hub/json/json-value';
-import { isObject } from '@berth/embedded-hub/json/json-value';
-import type { Edit } from '../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { JsonObject, JsonValue } from '../../../src/json/json-value.ts';
+import { isObject } from '../../../src/json/json-value.ts';
+import type { Edit } from './validation-case.ts';
 
 const BAD_TEXTS = ['', 'Not Valid!', 'x'.repeat(254)];
 const ODD_NUMBERS = [-1, 0, 2147483647];

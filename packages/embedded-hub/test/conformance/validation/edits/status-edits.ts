@@ -1,5 +1,5 @@
-import type { JsonValue } from '@berth/embedded-hub/json/json-value';
-import type { ValidationCase } from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { JsonValue } from '../../../../src/json/json-value.ts';
+import type { ValidationCase } from '../validation-case.ts';
 
 const status = (object: string, value: JsonValue): ValidationCase => ({
   object,

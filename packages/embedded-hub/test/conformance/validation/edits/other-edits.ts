@@ -1,4 +1,4 @@
-import type { Edit } from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { Edit } from '../validation-case.ts';
 
 const backend = { service: { name: 'web', port: { number: 80 } } };
 const path = (more: object): Edit => [

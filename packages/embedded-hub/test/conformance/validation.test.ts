@@ -1,14 +1,11 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { AllowedDifference } from './validation/allowed-differences.ts';
 import { ALLOWED_DIFFERENCES } from './validation/allowed-differences.ts';
-import { embeddedHubWriter } from '../../../packages/embedded-hub/test/conformance/validation/embedded-server.ts';
+import { embeddedHubWriter } from './validation/embedded-server.ts';
 import { readRecordedCases } from './validation/recorded-cases.ts';
-import type {
-  ValidationCase,
-  Verdict,
-} from '../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
-import { caseName } from '../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
-import { answersOf } from '../../../packages/embedded-hub/test/conformance/validation/write-cases.ts';
+import type { ValidationCase, Verdict } from './validation/validation-case.ts';
+import { caseName } from './validation/validation-case.ts';
+import { answersOf } from './validation/write-cases.ts';
 
 function allowedFor({ object, verb, edits }: ValidationCase): readonly AllowedDifference[] {
   const pointer = edits[0]?.[0] ?? '';

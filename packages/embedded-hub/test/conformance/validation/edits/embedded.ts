@@ -1,7 +1,4 @@
-import type {
-  Edit,
-  ValidationCase,
-} from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { Edit, ValidationCase } from '../validation-case.ts';
 import { changesOf } from './changes-of.ts';
 
 const LONG = 'x'.repeat(64);

@@ -1,5 +1,5 @@
-import type { JsonValue } from '@berth/embedded-hub/json/json-value';
-import type { Edit } from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { JsonValue } from '../../../../src/json/json-value.ts';
+import type { Edit } from '../validation-case.ts';
 
 const POD = '/spec/template/spec';
 const container = (more: Readonly<Record<string, JsonValue>>): JsonValue => ({

@@ -1,7 +1,4 @@
-import type {
-  Edit,
-  ValidationCase,
-} from '../../../../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import type { Edit, ValidationCase } from '../validation-case.ts';
 import { EMBEDDED_CASES } from './embedded.ts';
 import { OTHER_EDITS } from './other-edits.ts';
 import { SERVICE_EDITS } from './service-edits.ts';
