@@ -18,6 +18,7 @@ const OPTIONS = {
   bundle: true,
   splitting: true,
   packages: 'external',
+  loader: { '.yaml': 'text' },
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
