@@ -31,6 +31,13 @@ const APART = [
 
 /** One project per level. `npm test` runs all but `interop`, and ends with plain counts (test/plain-counts.reporter.ts). */
 export default defineConfig({
+  // As the text loader of scripts/build.mjs.
+  plugins: [
+    {
+      name: 'yaml-as-text',
+      transform: (code, id) => (id.endsWith('.yaml') ? `export default ${JSON.stringify(code)};` : undefined),
+    },
+  ],
   test: {
     pool: 'forks',
     // One more than the cores of a small machine: many tests wait for other processes.

@@ -32,6 +32,7 @@ const OPTIONS = {
   splitting: true,
   packages: 'external',
   plugins: [OWN_PACKAGES],
+  loader: { '.yaml': 'text' },
   platform: 'node',
   format: 'esm',
   target: 'node20.19',

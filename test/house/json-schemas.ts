@@ -30,53 +30,19 @@ function testDocument(kind: string, schema: Schema): Json {
   return { $schema: DRAFT, title: `${kind} of berth test`, ...rest, properties: { ...properties, ...type } };
 }
 
-/** What a table of the YAML checker allows, as JSON schema. */
+/** What the YAML checker allows, as JSON schema. */
 function jsonSchemaOf(schema: Schema): Json {
-  switch (schema.type) {
-    case 'string': {
-      const { oneOf, pattern, patternName, minLength, maxLength, nullable } = schema;
-      return {
-        type: nullable === true ? ['string', 'null'] : 'string',
-        ...(oneOf && { enum: oneOf }),
-        ...(pattern && { pattern: pattern.source }),
-        ...(patternName !== undefined && { description: patternName }),
-        ...(minLength !== undefined && { minLength }),
-        ...(maxLength !== undefined && { maxLength }),
-      };
-    }
-    case 'integer': {
-      const { minimum, maximum } = schema;
-      return {
-        type: 'integer',
-        ...(minimum !== undefined && { minimum }),
-        ...(maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER && { maximum }),
-      };
-    }
-    case 'boolean':
-      return { type: 'boolean' };
-    case 'any':
-      return {};
-    case 'intOrString':
-      return { anyOf: [{ type: 'integer' }, { type: 'string', pattern: schema.pattern.source }] };
-    case 'map':
-      return { type: 'object', additionalProperties: jsonSchemaOf(schema.values) };
-    case 'list': {
-      const { items, minItems, maxItems } = schema;
-      return {
-        type: 'array',
-        items: jsonSchemaOf(items),
-        ...(minItems !== undefined && { minItems }),
-        ...(maxItems !== undefined && { maxItems }),
-      };
-    }
-    case 'object': {
-      const properties = [...schema.fields].map(([name, field]) => [name, jsonSchemaOf(field)] as const);
-      return {
-        type: 'object',
-        properties: Object.fromEntries(properties),
-        required: schema.required,
-        additionalProperties: schema.open,
-      };
-    }
-  }
+  const { type, nullable, properties, required = [], additionalProperties = false, items, ...rest } = schema;
+  const shown = Object.entries(rest).filter(([key]) => !key.startsWith('x-'));
+  const fields = properties && Object.entries(properties).map(([name, field]) => [name, jsonSchemaOf(field)]);
+  return {
+    ...(type !== undefined && { type: nullable === true ? [type, 'null'] : type }),
+    ...(typeof additionalProperties === 'object' && {
+      additionalProperties: jsonSchemaOf(additionalProperties),
+    }),
+    ...(fields && { properties: Object.fromEntries(fields) as Json, required, additionalProperties }),
+    ...(items && { items: jsonSchemaOf(items) }),
+    ...Object.fromEntries(shown),
+    ...(schema.pattern !== undefined && { pattern: new RegExp(schema.pattern).source }),
+  };
 }

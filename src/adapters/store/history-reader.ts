@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { errorText, InputError } from '@berth/runtime/errors';
+import { InputError } from '@berth/runtime/errors';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import { movePlacementsFirst } from '@berth/placement/snapshot/move-placements-first';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { readRecordLog, recordFile } from './record-log.ts';
 import { SNAPSHOT_LISTS, snapshotObjectKey, type SnapshotList } from './snapshot-digest.ts';
 
 /** The pieces of a snapshot. */
@@ -21,7 +22,7 @@ export interface SnapshotManifest {
 
 /** Paths in a history directory. The manifests of snapshots are in the folder `worlds`. */
 export const historyFiles = {
-  records: (dir: string): string => join(dir, 'records.jsonl'),
+  records: (dir: string): string => recordFile({ dir, name: 'records' }),
   snapshot: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
   piece: (dir: string, hash: string): string => join(dir, 'pieces', `${hash}.json.gz`),
 };
@@ -38,23 +39,8 @@ export class HistoryReader {
    * The records, oldest first; none if nothing was recorded. Lines that a crash truncated are left out.
    * @throws InputError when the records exist and cannot be read
    */
-  async list(): Promise<readonly DecisionRecord[]> {
-    const file = historyFiles.records(this.#dir);
-    const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-      if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return '';
-      throw new InputError(`cannot be read: ${errorText(cause)}`, {
-        code: 'history.records',
-        subject: file,
-        cause,
-      });
-    });
-    return text.split('\n').flatMap((line) => {
-      try {
-        return line === '' ? [] : [JSON.parse(line) as DecisionRecord];
-      } catch {
-        return [];
-      }
-    });
+  list(): Promise<readonly DecisionRecord[]> {
+    return readRecordLog({ dir: this.#dir, name: 'records' });
   }
 
   async readManifest(hash: string): Promise<SnapshotManifest> {

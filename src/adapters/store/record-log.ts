@@ -14,8 +14,11 @@ export interface RecordLogOptions {
   readonly log: Logger;
 }
 
-/** `deletions`: the objects that the sync deleted. `timeline`: what happened to clusters and works. */
-export type RecordLogName = 'deletions' | 'timeline';
+/**
+ * `deletions`: the objects that the sync deleted. `timeline`: what happened to clusters and works. `records`: decisions, which
+ * `HistoryStore` writes.
+ */
+export type RecordLogName = 'deletions' | 'timeline' | 'records';
 
 /**
  * A log of records other than decisions, one JSON document per line. A failed write loses records,
@@ -30,7 +33,7 @@ export class RecordLog<T> {
 
   constructor(options: RecordLogOptions) {
     this.#options = options;
-    this.#lines = new LineFile(fileOf(options));
+    this.#lines = new LineFile(recordFile(options));
   }
 
   append(record: T): void {
@@ -84,9 +87,9 @@ export class RecordLog<T> {
  * @throws InputError when the file exists and cannot be read
  */
 export async function readRecordLog<T>(of: Pick<RecordLogOptions, 'dir' | 'name'>): Promise<readonly T[]> {
-  const text = await readFile(fileOf(of), 'utf8').catch((cause: NodeJS.ErrnoException) => {
+  const text = await readFile(recordFile(of), 'utf8').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return '';
-    const details = { code: `history.${of.name}`, subject: fileOf(of), cause };
+    const details = { code: `history.${of.name}`, subject: recordFile(of), cause };
     throw new InputError(`cannot be read: ${errorText(cause)}`, details);
   });
   return text.split('\n').flatMap((line) => {
@@ -98,6 +101,6 @@ export async function readRecordLog<T>(of: Pick<RecordLogOptions, 'dir' | 'name'
   });
 }
 
-function fileOf({ dir, name }: Pick<RecordLogOptions, 'dir' | 'name'>): string {
+export function recordFile({ dir, name }: Pick<RecordLogOptions, 'dir' | 'name'>): string {
   return join(dir, `${name}.jsonl`);
 }

@@ -1,6 +1,5 @@
 import yaml from 'js-yaml';
 import type { YamlBudget } from './budget.ts';
-import { MAX_LENGTH, readPlainBlock } from './block-reader.ts';
 import { expandedSizeOf } from './expanded-size.ts';
 import { kubectlSchema } from '@berth/kube/yaml/kubectl-schema';
 import { UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
@@ -37,8 +36,6 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
       'budget',
       `document of ${text.length} characters, expected at most ${budget.documentBytes}`,
     );
-  const plain = fitsPlainReader(budget) ? readPlainBlock(text) : undefined;
-  if (plain !== undefined) return { ok: true, value: plain.value, aliases: 0 };
   const counter = makeBudgetListener(text, budget);
   try {
     const value: unknown = yaml.load(text, {
@@ -55,11 +52,6 @@ export function loadDocument(text: string, budget: YamlBudget): LoadedDocument {
   } catch (error) {
     return failureOf(error, text, counter.state());
   }
-}
-
-/** Whether the limits are so high that the length limit of the plain reader implies them. */
-function fitsPlainReader({ nodes, keysPerMapping, depth }: YamlBudget): boolean {
-  return nodes >= MAX_LENGTH && keysPerMapping >= MAX_LENGTH / 3 && depth >= 100;
 }
 
 function refused(kind: 'budget', message: string, line = 1, column = 1): LoadedDocument {

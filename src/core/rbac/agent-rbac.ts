@@ -1,104 +1,15 @@
-import { CLUSTER_CLAIM, CLUSTER_PROPERTY, NAMESPACE, NODE, SECRET } from '@berth/kube/model/kinds';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
-import { grant, type Permission } from './permission.ts';
-import { renderNamespace, renderServiceAccount } from './render-account.ts';
-import { renderDocuments } from './render-documents.ts';
-import { renderAggregatedRole, renderBinding, renderRole } from './render-role.ts';
-
-const WORK_GROUP = 'work.open-cluster-management.io';
-
-/** On the hub, in the cluster's namespace. */
-const HUB: readonly Permission[] = [
-  {
-    groups: [WORK_GROUP],
-    resources: ['manifestworks'],
-    verbs: ['list', 'watch'],
-    why: 'list, watch: the agent applies the manifests of ManifestWorks.',
-  },
-  {
-    groups: [WORK_GROUP],
-    resources: ['manifestworks'],
-    verbs: ['patch'],
-    why: 'patch: the agent adds a finalizer, and removes it when the objects of the ManifestWork are deleted.',
-  },
-  {
-    groups: [WORK_GROUP],
-    resources: ['manifestworks/status'],
-    verbs: ['patch'],
-    why: 'patch: the agent writes conditions and feedback to the status.',
-  },
-];
-
-/** On the managed cluster, for the agent itself. */
-const CLUSTER: readonly Permission[] = [
-  {
-    groups: [WORK_GROUP],
-    resources: ['appliedmanifestworks'],
-    verbs: ['get', 'list', 'watch', 'create', 'patch', 'delete'],
-    why: 'get, list, watch, create, patch: the agent records which objects it applied; delete: it starts the deletion of these objects.',
-  },
-  {
-    groups: [WORK_GROUP],
-    resources: ['appliedmanifestworks/status'],
-    verbs: ['patch'],
-    why: 'patch: the agent writes the applied objects and the start time of an eviction to the status.',
-  },
-];
-
-/** Only where works name executors. */
-const EXECUTORS_PERMISSIONS: readonly Permission[] = [
-  {
-    groups: ['authorization.k8s.io'],
-    resources: ['subjectaccessreviews'],
-    verbs: ['create'],
-    why: 'create: the agent checks the permissions of the executor of a ManifestWork.',
-  },
-  {
-    groups: [''],
-    resources: ['serviceaccounts'],
-    verbs: ['impersonate'],
-    why: 'impersonate: the agent writes the RBAC objects of a ManifestWork as its executor, so that the executor cannot grant permissions that it does not have.',
-  },
-];
-
-/** Only with `--executor-cache`. */
-const EXECUTOR_CACHE: readonly Permission[] = [
-  {
-    groups: ['rbac.authorization.k8s.io'],
-    resources: ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'],
-    verbs: ['list', 'watch'],
-    why: 'list, watch: the agent invalidates cached answers when the permissions of an executor change.',
-  },
-];
-
-/** On the managed cluster, for an agent that registers it. `/livez` and `/version` are open to every user of a cluster. */
-const REGISTERING: readonly Permission[] = [
-  ...grant(
-    [NODE, CLUSTER_CLAIM, CLUSTER_PROPERTY],
-    ['list', 'watch'],
-    'list, watch: the agent reports capacity, claims and properties of the cluster.',
-  ),
-  ...grant(
-    [NAMESPACE],
-    ['list', 'get', 'create', 'patch'],
-    'list, get, create, patch: the agent makes the namespaces that cluster sets of the hub ask for.',
-  ),
-];
-
-/** Permissions of an agent that stores its certificate in a Secret. */
-function credentialKeeping(secret: string): readonly Permission[] {
-  return [
-    ...grant(
-      [SECRET],
-      ['create'],
-      'create: the agent keeps its certificate; RBAC cannot restrict create to a name.',
-    ),
-    ...grant([SECRET], ['get', 'patch'], 'get, patch: it reads and renews it.').map((permission) => ({
-      ...permission,
-      names: [secret],
-    })),
-  ];
-}
+import {
+  type Permission,
+  renderAggregatedRole,
+  renderBinding,
+  renderDocuments,
+  renderNamespace,
+  renderRole,
+  renderRules,
+  renderServiceAccount,
+} from './render-role.ts';
+import { namedRights, rights } from './rights.ts';
 
 /** The agent's verbs on each kind of object in works. */
 export const CARRIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
@@ -163,7 +74,10 @@ function hubDocuments({ clusterName }: AgentDuties): readonly Document[] {
       '# On the hub: an account for an agent that OCM’s registration gives none.',
       ...renderServiceAccount(NAME, clusterName),
     ],
-    ['# On the hub.', ...renderRole({ kind: 'Role', name: NAME, namespace: clusterName }, HUB)],
+    [
+      '# On the hub.',
+      ...renderRole({ kind: 'Role', name: NAME, namespace: clusterName }, rights('agent-hub')),
+    ],
     [
       '# On the hub: the group is the one that OCM’s registration gives the agents of a cluster. Name the user of the hub kubeconfig if yours is another.',
       ...renderBinding({
@@ -199,7 +113,7 @@ function credentialDocuments(
   return [
     [
       '# Where the agent keeps its certificate: on the managed cluster, or on that of --hosting-kubeconfig.',
-      ...renderRole({ kind: 'Role', name, namespace }, credentialKeeping(secret.name)),
+      ...renderRole({ kind: 'Role', name, namespace }, namedRights('agent-credentials', [secret.name])),
     ],
     renderBinding({ kind: 'RoleBinding', name, namespace, subjects }),
   ];
@@ -209,27 +123,33 @@ function managedDocuments(duties: AgentDuties): readonly Document[] {
   const { namespace, executorCache, kinds, registers } = duties;
   const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace }] as const;
   const bind = (name: string): Document => renderBinding({ kind: 'ClusterRoleBinding', name, subjects });
-  const role = (comment: string, name: string, permissions: readonly Permission[]): readonly Document[] => [
-    [`# On the managed cluster: ${comment}`, ...renderRole({ kind: 'ClusterRole', name }, permissions)],
+  const role = (comment: string, name: string, rules: readonly string[]): readonly Document[] => [
+    [`# On the managed cluster: ${comment}`, ...renderRole({ kind: 'ClusterRole', name }, rules)],
     bind(name),
   ];
   return [
     ['# On the managed cluster: the namespace and the account of the agent.', ...renderNamespace(namespace)],
     renderServiceAccount(NAME, namespace),
-    ...role('permissions that the agent always needs.', NAME, CLUSTER),
-    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, EXECUTORS_PERMISSIONS),
+    ...role('permissions that the agent always needs.', NAME, rights('agent')),
+    ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, rights('agent-executors')),
     ...(registers === undefined
       ? []
-      : role('needed to register the cluster.', `${NAME}-registration`, REGISTERING)),
+      : role('needed to register the cluster.', `${NAME}-registration`, rights('agent-registration'))),
     ...(registers?.secret === undefined ? [] : credentialDocuments(registers.secret, namespace)),
-    ...(executorCache ? role('needed with --executor-cache.', `${NAME}-executor-cache`, EXECUTOR_CACHE) : []),
+    ...(executorCache
+      ? role('needed with --executor-cache.', `${NAME}-executor-cache`, rights('agent-executor-cache'))
+      : []),
     ...(kinds === undefined
       ? role(
           'an example of what ManifestWorks carry. Name your kinds with --kind instead.',
           `${NAME}-manifests-common`,
-          COMMON_KINDS,
+          renderRules(COMMON_KINDS),
         )
-      : role('the kinds that ManifestWorks carry.', `${NAME}-manifests-kinds`, kinds.permissions)),
+      : role(
+          'the kinds that ManifestWorks carry.',
+          `${NAME}-manifests-kinds`,
+          renderRules(kinds.permissions),
+        )),
     [
       '# On the managed cluster: this role aggregates every ClusterRole with the label, as OCM’s agent does: for rights that no flag names.',
       ...unnamedText(kinds?.unnamed ?? []),

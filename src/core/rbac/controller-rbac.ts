@@ -1,38 +1,30 @@
-import {
-  ARGOCD_CLUSTERS,
-  ARGOCD_CONFIG_MAPS,
-  ARGOCD_CREDENTIALS,
-  ARGOCD_PULL,
-  ARGOCD_REFRESH,
-  ARGOCD_SECRETS,
-  ARGOCD_WAVES,
-} from './argocd-permissions.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
-import type { Permission } from './permission.ts';
-import { renderDocuments } from './render-documents.ts';
-import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
-import { renderNamespace, renderServiceAccount } from './render-account.ts';
-import { renderAggregatedRole, renderBinding, renderRole } from './render-role.ts';
-import {
-  APPLY_SET_PERMISSIONS,
-  EMBEDDED_HUB_PERMISSIONS,
-  EXECUTORS_PERMISSIONS,
-  GIT_OBJECTS_PERMISSIONS,
-  INVENTORY_PERMISSIONS,
-  leaseHolding,
-  announcing,
-  namespaceLookup,
-  OWNER_REFERENCES_PERMISSIONS,
-  PUBLISHING_PERMISSIONS,
-  PULL_REMOVALS_PERMISSIONS,
-  RECORDS_PERMISSIONS,
-  secretReading,
-  WORKS_PERMISSIONS,
-} from './controller-permissions.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
-import { ADMISSION_PERMISSIONS, ADMISSION_SECRET_PERMISSIONS } from './admission-permissions.ts';
-import { registrationPermissions } from './registration-permissions.ts';
-import { RELEASE_PLACEMENT, RELEASE_REMOVALS, RELEASE_SOURCE } from './release-permissions.ts';
+import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
+import { registrationRights } from './registration-rights.ts';
+import {
+  type Permission,
+  renderAggregatedRole,
+  renderBinding,
+  renderDocuments,
+  renderNamespace,
+  renderRole,
+  renderRules,
+  renderServiceAccount,
+} from './render-role.ts';
+import { namedRights, rights } from './rights.ts';
+
+/** The verbs to apply objects of a kind, and to delete those that were removed from Git. */
+export const APPLIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
+  verbs: ['list', 'create', 'patch', 'delete'],
+  why: 'list: Berth compares the hub with Git; create, patch: it applies objects by server-side apply; delete: it deletes objects that left Git.',
+};
+
+/** The verbs on the kinds of sources whose pull requests are planned. */
+export const PREVIEWED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
+  verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+  why: `${APPLIED_KIND_PERMISSION.why.slice(0, -1)}; watch: plans of pull requests know which objects the hub has.`,
+};
 
 /** The flags of `berth serve` that decide which permissions the controller needs. */
 export interface ControllerDuties {
@@ -83,17 +75,12 @@ type Document = readonly string[];
  */
 export function renderControllerRbac(duties: ControllerDuties): string {
   const decides = duties.schedule === 'berth';
-  const own = [
-    ...INVENTORY_PERMISSIONS,
-    ...(decides ? PUBLISHING_PERMISSIONS : []),
-    ...(decides ? RECORDS_PERMISSIONS : []),
-    ...(duties.works ? WORKS_PERMISSIONS : []),
-    ...(duties.applies
-      ? duties.embedded
-        ? EMBEDDED_HUB_PERMISSIONS
-        : namespaceLookup(DEFAULT_NAMESPACE)
-      : []),
-  ];
+  const own = rights(
+    'inventory',
+    ...(decides ? ['publishing'] : []),
+    ...(duties.works ? ['works'] : []),
+    ...(duties.applies ? [duties.embedded ? 'embedded-hub' : 'own-namespace'] : []),
+  );
   return renderDocuments([
     ['# The namespace and the service account of the controller.', ...renderNamespace(DEFAULT_NAMESPACE)],
     renderServiceAccount(SUBJECT.name, DEFAULT_NAMESPACE),
@@ -103,21 +90,21 @@ export function renderControllerRbac(duties: ControllerDuties): string {
       ? boundRole(
           '# Only needed if the hub runs the admission plugin OwnerReferencesPermissionEnforcement, as OpenShift does.',
           'berth-owner-references',
-          OWNER_REFERENCES_PERMISSIONS,
+          rights('owner-references'),
         )
       : []),
     ...(duties.works || duties.applies || duties.argocd?.pull === true
       ? boundRole(
           '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',
-          EXECUTORS_PERMISSIONS,
+          rights('executors'),
         )
       : []),
     ...(duties.argocd?.pull === true && !duties.embedded
       ? boundRole(
           '# What Berth keeps of the pull model of Argo CD.',
           'berth-pull',
-          PULL_REMOVALS_PERMISSIONS,
+          rights('pull-removals'),
           DEFAULT_NAMESPACE,
         )
       : []),
@@ -127,7 +114,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
       : boundRole(
           '# What Berth does for clusters that join.',
           'berth-registration',
-          registrationPermissions(duties.registration.duties),
+          registrationRights(duties.registration.duties),
         )),
     ...(duties.admission === undefined ? [] : admissionRoles()),
     ...(duties.applies ? sourceRoles(duties) : []),
@@ -135,7 +122,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
       boundRole(
         '# Secrets with the credentials of sources.',
         'berth-credentials',
-        secretReading(names),
+        namedRights('secrets', names),
         namespace,
       ),
     ),
@@ -147,21 +134,24 @@ function admissionRoles(): readonly Document[] {
   const name = 'berth-admission';
   const secretComment = '# The Secret with the certificate of the admission webhooks.';
   return [
-    ...boundRole('# What the admission webhooks need.', name, ADMISSION_PERMISSIONS),
-    ...boundRole(secretComment, name, ADMISSION_SECRET_PERMISSIONS, DEFAULT_NAMESPACE),
+    ...boundRole('# What the admission webhooks need.', name, rights('admission')),
+    ...boundRole(secretComment, name, rights('admission-secret'), DEFAULT_NAMESPACE),
   ];
 }
 
 function argocdRoles(duties: NonNullable<ControllerDuties['argocd']>): readonly Document[] {
   const { namespace, refresh, waves = false, clusterSecrets, pull } = duties;
   const name = 'berth-argocd';
-  const everywhere = [
-    ...(refresh ? ARGOCD_REFRESH : []),
-    ...(waves ? ARGOCD_WAVES : []),
-    ...(clusterSecrets ? ARGOCD_CLUSTERS : []),
-    ...(pull ? ARGOCD_PULL : []),
-  ];
-  const within = [...(refresh || waves ? ARGOCD_CONFIG_MAPS : []), ...(clusterSecrets ? ARGOCD_SECRETS : [])];
+  const everywhere = rights(
+    ...(refresh ? ['argocd-refresh'] : []),
+    ...(waves ? ['argocd-waves'] : []),
+    ...(clusterSecrets ? ['argocd-clusters'] : []),
+    ...(pull ? ['argocd-pull'] : []),
+  );
+  const within = rights(
+    ...(refresh || waves ? ['argocd-config-maps'] : []),
+    ...(clusterSecrets ? ['argocd-secrets'] : []),
+  );
   return [
     ...boundRole('# What Berth does for Argo CD.', name, everywhere),
     ...(within.length === 0
@@ -171,7 +161,7 @@ function argocdRoles(duties: NonNullable<ControllerDuties['argocd']>): readonly 
       ? boundRole(
           '# Not needed if every GitOpsCluster has createBlankClusterSecrets. To restrict it, bind it in the namespaces of clusters.',
           'berth-argocd-credentials',
-          ARGOCD_CREDENTIALS,
+          rights('argocd-credentials'),
         )
       : []),
   ];
@@ -184,7 +174,7 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
     ...boundRole(
       '# ConfigMaps that are the ApplySet parents of sources.',
       'berth',
-      APPLY_SET_PERMISSIONS,
+      rights('apply-set'),
       DEFAULT_NAMESPACE,
     ),
     [
@@ -197,11 +187,11 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
     ...boundRole(
       '# The OCM kinds and namespaces. Remove the kinds that your repositories do not hold.',
       `${name}-ocm`,
-      GIT_OBJECTS_PERMISSIONS,
+      rights('git-objects'),
     ),
     ...(kinds.permissions.length === 0
       ? []
-      : boundRole('# The kinds that the sources list.', `${name}-kinds`, kinds.permissions)),
+      : boundRole('# The kinds that the sources list.', `${name}-kinds`, renderRules(kinds.permissions))),
   ];
 }
 
@@ -215,13 +205,16 @@ function leaseRoles({ lease, announcement }: ControllerDuties): readonly Documen
       : boundRole(
           '# Permissions of the leader election: only the leader writes to the hub.',
           'berth-leader-election',
-          leaseHolding(lease),
+          namedRights('leader-election', [lease]),
           DEFAULT_NAMESPACE,
         );
   if (announcement === undefined) return election;
   const why = '# What tells other controllers of this one.';
-  const permissions = announcing(announcement.lease);
-  return [...election, ...boundRole(why, 'berth-announcement', permissions, DEFAULT_NAMESPACE)];
+  const rules = namedRights(
+    'announcement',
+    announcement.lease === undefined ? undefined : [announcement.lease],
+  );
+  return [...election, ...boundRole(why, 'berth-announcement', rules, DEFAULT_NAMESPACE)];
 }
 
 /** Roles for people who release held changes. The controller does not have them. */
@@ -232,7 +225,7 @@ function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly
       ? [
           [
             '# For people who run berth release: bind this role to them in the namespaces of their Placements.',
-            ...renderRole({ kind: 'ClusterRole', name }, RELEASE_PLACEMENT),
+            ...renderRole({ kind: 'ClusterRole', name }, rights('release-placement')),
           ],
         ]
       : []),
@@ -240,7 +233,7 @@ function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly
       ? [
           [
             '# For people who run berth release --source: bind this role to them.',
-            ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, RELEASE_SOURCE),
+            ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, rights('release-source')),
           ],
         ]
       : []),
@@ -248,7 +241,7 @@ function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly
       ? [
           [
             '# For people who run berth release --application-set or --applications: bind this role to them.',
-            ...renderRole({ kind: 'ClusterRole', name: `${name}-pulled` }, RELEASE_REMOVALS),
+            ...renderRole({ kind: 'ClusterRole', name: `${name}-pulled` }, rights('release-removals')),
           ],
         ]
       : []),
@@ -259,7 +252,7 @@ function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly
 function boundRole(
   comment: string,
   name: string,
-  permissions: readonly Permission[],
+  rules: readonly string[],
   namespace?: string,
 ): readonly Document[] {
   const [role, binding] =
@@ -267,7 +260,7 @@ function boundRole(
       ? (['ClusterRole', 'ClusterRoleBinding'] as const)
       : (['Role', 'RoleBinding'] as const);
   return [
-    [comment, ...renderRole({ kind: role, name, namespace }, permissions)],
+    [comment, ...renderRole({ kind: role, name, namespace }, rules)],
     renderBinding({ kind: binding, name, namespace, subjects: [SUBJECT] }),
   ];
 }

@@ -1,4 +1,4 @@
-import type { Permission } from './permission.ts';
+import type { Permission } from './render-role.ts';
 
 /** Names of resources by `GROUP/KIND`; `/KIND` for the core group. */
 export type KnownResources = ReadonlyMap<string, string>;

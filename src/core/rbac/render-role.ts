@@ -1,4 +1,11 @@
-import type { Permission } from './permission.ts';
+/** One rule of a Role or ClusterRole, and its reason. */
+export interface Permission {
+  readonly groups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  /** Full sentence for users: the comment above the rule. */
+  readonly why: string;
+}
 
 export interface RoleHead {
   readonly kind: 'Role' | 'ClusterRole';
@@ -20,9 +27,30 @@ export type RbacSubject =
   | { readonly kind: 'ServiceAccount'; readonly name: string; readonly namespace: string }
   | { readonly kind: 'Group'; readonly name: string };
 
-/** A role as YAML lines, with the reason above each rule. */
-export function renderRole(head: RoleHead, permissions: readonly Permission[]): readonly string[] {
-  return [...renderHead(head), ...(permissions.length === 0 ? ['rules: []'] : renderRules(permissions))];
+/** YAML documents, each given as its lines, as one text. */
+export function renderDocuments(documents: readonly (readonly string[])[]): string {
+  return `${documents.map((lines) => lines.join('\n')).join('\n---\n')}\n`;
+}
+
+/** A Namespace as YAML lines. */
+export function renderNamespace(name: string): readonly string[] {
+  return ['apiVersion: v1', 'kind: Namespace', 'metadata:', `  name: ${name}`];
+}
+
+/** A ServiceAccount as YAML lines. */
+export function renderServiceAccount(name: string, namespace: string): readonly string[] {
+  return [
+    'apiVersion: v1',
+    'kind: ServiceAccount',
+    'metadata:',
+    `  name: ${name}`,
+    `  namespace: ${namespace}`,
+  ];
+}
+
+/** A role as YAML lines. @param rules as `rights` gives them */
+export function renderRole(head: RoleHead, rules: readonly string[]): readonly string[] {
+  return [...renderHead(head), ...(rules.length === 0 ? ['rules: []'] : ['rules:', ...rules])];
 }
 
 /**
@@ -76,16 +104,13 @@ function renderHead({ kind, name, namespace, labels }: Head): readonly string[] 
   ];
 }
 
-function renderRules(permissions: readonly Permission[]): readonly string[] {
+/** Rules that depend on what a user lists, as lines of the same form. */
+export function renderRules(permissions: readonly Permission[]): readonly string[] {
   const list = (items: readonly string[]): string => `[${items.map((item) => `'${item}'`).join(', ')}]`;
-  return [
-    'rules:',
-    ...permissions.flatMap(({ groups, resources, verbs, names, why }) => [
-      `  # ${why}`,
-      `  - apiGroups: ${list(groups)}`,
-      `    resources: ${list(resources)}`,
-      ...(names === undefined ? [] : [`    resourceNames: ${list(names)}`]),
-      `    verbs: ${list(verbs)}`,
-    ]),
-  ];
+  return permissions.flatMap(({ groups, resources, verbs, why }) => [
+    `  # ${why}`,
+    `  - apiGroups: ${list(groups)}`,
+    `    resources: ${list(resources)}`,
+    `    verbs: ${list(verbs)}`,
+  ]);
 }

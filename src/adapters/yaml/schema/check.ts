@@ -1,7 +1,9 @@
 import type { FieldPath } from '@berth/kube/model/field-path';
 import { closestName } from '@berth/runtime/text/closest-name';
 import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
-import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
+import { anyObject, time } from './meta.ts';
+import { namedPattern, patternOf } from './pattern-names.ts';
+import type { Schema } from './schema.ts';
 
 /** One finding of a schema check. `at`: whether the key or the value of `path` is wrong. */
 export interface SchemaFinding {
@@ -37,57 +39,63 @@ interface Walk {
 }
 
 function check(value: unknown, schema: Schema, walk: Walk): void {
+  if (schema['x-kubernetes-int-or-string'] === true) return checkIntOrString(value, schema, walk);
+  if (schema['x-kubernetes-embedded-resource'] === true) return check(value, anyObject, walk);
   switch (schema.type) {
-    case 'any':
-      return;
     case 'string':
-      return checkString(value, schema, walk);
+      return checkString(value, schema.format === 'date-time' ? { ...schema, ...time } : schema, walk);
     case 'boolean':
       if (typeof value !== 'boolean') wrongType(walk, value, 'true or false');
       return;
     case 'integer':
       return checkInteger(value, schema, walk);
-    case 'intOrString':
-      if (typeof value !== 'number' && typeof value !== 'string') wrongType(walk, value, schema.patternName);
-      else if (!schema.pattern.test(String(value))) report(walk, 'schema.pattern', value, schema.patternName);
-      return;
-    case 'map':
-      return checkMap(value, schema.values, walk);
-    case 'list':
+    case 'array':
       return checkList(value, schema, walk);
     case 'object':
-      return checkObject(value, schema, walk);
+      if (typeof schema.additionalProperties === 'object')
+        return checkMap(value, schema.additionalProperties, walk);
+      if (schema.properties !== undefined) checkObject(value, schema, walk);
+      return;
+    case undefined:
+      return;
   }
 }
 
-function checkString(value: unknown, schema: StringSchema, walk: Walk): void {
+function checkIntOrString(value: unknown, { pattern = '' }: Schema, walk: Walk): void {
+  const { description } = namedPattern(pattern);
+  if (typeof value !== 'number' && typeof value !== 'string') wrongType(walk, value, description);
+  else if (!patternOf(pattern).test(String(value))) report(walk, 'schema.pattern', value, description);
+}
+
+function checkString(value: unknown, schema: Schema, walk: Walk): void {
   if (value === null && schema.nullable === true) return;
   if (typeof value !== 'string') {
     const quote = typeof value === 'number' || typeof value === 'boolean';
     return wrongType(walk, value, describeString(schema), quote ? 'put the value in quotes' : undefined);
   }
-  if (schema.oneOf !== undefined && !schema.oneOf.includes(value)) {
-    const meant = closestName(value, schema.oneOf);
+  if (schema.enum !== undefined && !schema.enum.includes(value)) {
+    const meant = closestName(value, schema.enum);
     const hint = meant === undefined ? undefined : `did you mean ${meant}?`;
     return report(walk, 'schema.enum', value, { expected: describeString(schema), hint });
   }
   const short = schema.minLength !== undefined && value.length < schema.minLength;
   const long = schema.maxLength !== undefined && value.length > schema.maxLength;
   if (short || long) return report(walk, 'schema.length', value, describeString(schema));
-  if (schema.pattern !== undefined && !schema.pattern.test(value))
+  if (schema.pattern !== undefined && !patternOf(schema.pattern).test(value))
     report(walk, 'schema.pattern', value, describeString(schema));
 }
 
-function describeString(schema: StringSchema): string {
-  if (schema.oneOf !== undefined) return schema.oneOf.map((word) => (word === '' ? '""' : word)).join(', ');
-  const what = schema.patternName ?? 'a string';
-  const { minLength = 0, maxLength } = schema;
+function describeString(schema: Schema): string {
+  if (schema.enum !== undefined) return schema.enum.map((word) => (word === '' ? '""' : word)).join(', ');
+  const { minLength = 0, maxLength, pattern, description } = schema;
+  const what = description ?? (pattern === undefined ? 'a string' : namedPattern(pattern).description);
   if (maxLength !== undefined) return `${what} of ${minLength} to ${maxLength} characters`;
   return minLength > 0 ? `${what} that is not empty` : what;
 }
 
-function checkInteger(value: unknown, schema: Extract<Schema, { type: 'integer' }>, walk: Walk): void {
-  const { minimum, maximum } = schema;
+function checkInteger(value: unknown, schema: Schema, walk: Walk): void {
+  const range = schema.format === 'int32' ? INT32 : undefined;
+  const { minimum = range?.minimum, maximum = range?.maximum ?? Number.MAX_SAFE_INTEGER } = schema;
   let expected = 'an integer';
   if (minimum !== undefined)
     expected +=
@@ -97,9 +105,11 @@ function checkInteger(value: unknown, schema: Extract<Schema, { type: 'integer' 
     return wrongType(walk, value, expected, quoted ? 'remove the quotes' : undefined);
   }
   if (!Number.isInteger(value)) return wrongType(walk, value, expected);
-  if ((minimum !== undefined && value < minimum) || (maximum !== undefined && value > maximum))
+  if (minimum !== undefined && (value < minimum || value > maximum))
     report(walk, 'schema.range', value, expected);
 }
+
+const INT32 = { minimum: -2147483648, maximum: 2147483647 };
 
 function checkMap(value: unknown, values: Schema, walk: Walk): void {
   if (!isMapping(value)) return wrongType(walk, value, 'a mapping');
@@ -110,9 +120,11 @@ function checkMap(value: unknown, values: Schema, walk: Walk): void {
   }
 }
 
-function checkList(value: unknown, schema: ListSchema, walk: Walk): void {
+function checkList(value: unknown, schema: Schema, walk: Walk): void {
   if (!Array.isArray(value)) return wrongType(walk, value, 'a list');
-  const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  const { items = {}, minItems = 0, maxItems = Number.POSITIVE_INFINITY } = schema;
+  const keys = schema['x-kubernetes-list-map-keys'];
+  const uniqueBy = keys?.length === 1 ? keys[0] : undefined;
   if (value.length < minItems || value.length > maxItems) {
     const expected = value.length < minItems ? `at least ${minItems}` : `at most ${maxItems}`;
     add(walk, { code: 'schema.length', message: `got ${value.length} entries, expected ${expected}` });
@@ -120,38 +132,39 @@ function checkList(value: unknown, schema: ListSchema, walk: Walk): void {
   const seen = new Set<unknown>();
   value.forEach((item: unknown, index) => {
     walk.path.push(index);
-    check(item, schema.items, walk);
-    const key = schema.uniqueBy === undefined || !isMapping(item) ? undefined : item[schema.uniqueBy];
+    check(item, items, walk);
+    const key = uniqueBy === undefined || !isMapping(item) ? undefined : item[uniqueBy];
     if (key !== undefined && seen.has(key))
       add(walk, {
         code: 'schema.duplicate',
-        message: `got a second entry with ${schema.uniqueBy} ${describeValue(key)}`,
+        message: `got a second entry with ${uniqueBy} ${describeValue(key)}`,
       });
     seen.add(key);
     walk.path.pop();
   });
 }
 
-function checkObject(value: unknown, schema: ObjectSchema, walk: Walk): void {
+function checkObject(value: unknown, schema: Schema, walk: Walk): void {
   if (!isMapping(value)) return wrongType(walk, value, 'a mapping');
-  for (const name of schema.required) {
-    if (Object.hasOwn(value, name)) continue;
+  const { properties = {}, required = [] } = schema;
+  for (const name of required) {
+    if (Object.hasOwn(value, name) || properties[name]?.default !== undefined) continue;
     walk.path.push(name);
     add(walk, { code: 'schema.required', message: 'is missing', at: 'key' });
     walk.path.pop();
   }
   for (const key of Object.keys(value)) {
-    const field = schema.fields.get(key);
-    if (field === undefined && schema.open) continue;
+    const field = Object.hasOwn(properties, key) ? properties[key] : undefined;
+    if (field === undefined && schema.additionalProperties === true) continue;
     walk.path.push(key);
     if (field !== undefined) check(value[key], field, walk);
-    else unknownField(walk, key, schema);
+    else unknownField(walk, key, properties);
     walk.path.pop();
   }
 }
 
-function unknownField(walk: Walk, key: string, schema: ObjectSchema): void {
-  const hint = unknownFieldHint(key, schema.fields.keys());
+function unknownField(walk: Walk, key: string, fields: Readonly<Record<string, Schema>>): void {
+  const hint = unknownFieldHint(key, Object.keys(fields));
   walk.findings.push({
     severity: 'error',
     // A hub with a newer definition may have the field, so the hub decides.

@@ -12,10 +12,10 @@ import {
   WORK_AGENT_USER,
 } from '@berth/ocm/definition/patterns';
 
-/** A name of a pattern for messages, and the regular expression. */
+/** A pattern of OCM's definitions, with its name for messages. */
 export interface NamedPattern {
-  readonly pattern: RegExp;
-  readonly patternName: string;
+  readonly pattern: string;
+  readonly description: string;
 }
 
 const NAMES: Readonly<Record<string, string>> = {
@@ -35,10 +35,14 @@ const NAMES: Readonly<Record<string, string>> = {
 /** Corrections of OCM's patterns, which are not anchored and accept `|` as a unit. */
 const STRICTER: Readonly<Record<string, RegExp>> = { [DURATION_OR_NONE]: /^([0-9]+[hms])+$|^None$/ };
 
-/** The name of a pattern of OCM's definitions. */
 export function namedPattern(pattern: string): NamedPattern {
-  return {
-    pattern: STRICTER[pattern] ?? new RegExp(pattern),
-    patternName: NAMES[pattern] ?? `a string that matches ${pattern}`,
-  };
+  return { pattern, description: NAMES[pattern] ?? `a string that matches ${pattern}` };
+}
+
+const compiled = new Map<string, RegExp>();
+
+export function patternOf(text: string): RegExp {
+  let pattern = compiled.get(text);
+  if (pattern === undefined) compiled.set(text, (pattern = STRICTER[text] ?? new RegExp(text)));
+  return pattern;
 }

@@ -1,9 +1,8 @@
 import { kindSchema, metadataSchema, time } from './meta.ts';
-import { any, list, object, oneOf, text } from './schema.ts';
-import type { Schema } from './schema.ts';
+import { listBy, listOf, mapOf, object, string } from '@berth/ocm/definition/schema-notation';
 
-const name = text({ minLength: 1 });
-const names = list(name, { minItems: 1 });
+const name = string({ minLength: 1 });
+const names = listOf(name, { minItems: 1 });
 const target = object({ 'kind!': name, namespace: name, 'name!': name });
 
 /** The flags of `berth plan` for assumptions about clusters. */
@@ -17,10 +16,10 @@ const assumption = object({
 });
 
 const expectation = object({
-  verdict: oneOf('allow', 'warn', 'deny'),
+  verdict: string({ enum: ['allow', 'warn', 'deny'] }),
   kept: names,
   broken: names,
-  messages: { type: 'map', values: name } satisfies Schema,
+  messages: mapOf(name),
 });
 
 export const ruleTest = kindSchema(metadataSchema(), {
@@ -28,17 +27,18 @@ export const ruleTest = kindSchema(metadataSchema(), {
     'fleet!': name,
     rules: name,
     now: time,
-    'cases!': list(
+    'cases!': listBy(
+      ['name'],
       object({
         'name!': name,
-        remove: list(target, { minItems: 1 }),
-        patches: list(object({ 'target!': target, 'patch!': any }), { minItems: 1 }),
+        remove: listOf(target, { minItems: 1 }),
+        patches: listOf(object({ 'target!': target, 'patch!': {} }), { minItems: 1 }),
         overlay: name,
-        objects: list(any, { minItems: 1 }),
+        objects: listOf({}, { minItems: 1 }),
         assume: assumption,
         'expect!': expectation,
       }),
-      { minItems: 1, uniqueBy: 'name' },
+      { minItems: 1 },
     ),
   }),
 });

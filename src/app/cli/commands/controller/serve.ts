@@ -220,12 +220,11 @@ async function printRbac(
   flags: ServeFlags,
   modes: { readonly sync: 'apply' | 'observe'; readonly schedule: 'berth' | 'upstream' },
 ): Promise<ExitCode> {
-  const { renderControllerRbac } = await import('../../../../core/rbac/controller-rbac.ts');
+  const { APPLIED_KIND_PERMISSION, PREVIEWED_KIND_PERMISSION, renderControllerRbac } = await import(
+    '../../../../core/rbac/controller-rbac.ts'
+  );
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { secretsOf } = await import('../../../settings/secrets-of.ts');
-  const { APPLIED_KIND_PERMISSION, PREVIEWED_KIND_PERMISSION } = await import(
-    '../../../../core/rbac/controller-permissions.ts'
-  );
   const { listedPermissions } = await import('../../../../core/rbac/listed-kinds.ts');
   const { knownResources } = await import('../known-resources.ts');
   const { config, works, embedded } = flags;

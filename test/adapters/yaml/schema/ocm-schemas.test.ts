@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../../../src/adapters/yaml/schema/check.ts';
-import { schemaFromOpenApi } from '../../../../src/adapters/yaml/schema/from-open-api.ts';
 import { lookUpKind } from '../../../../src/adapters/yaml/schema/kinds.ts';
-import { integer } from '../../../../src/adapters/yaml/schema/schema.ts';
+import { withReplacements } from '../../../../src/adapters/yaml/schema/ocm-schemas.ts';
+import { integer } from '../../../../packages/ocm/src/definition/schema-notation.ts';
 import { apiVersionOf, MANAGED_CLUSTER, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KindInfo } from '@berth/kube/model/kinds';
 
@@ -93,6 +93,6 @@ describe('the schemas of manifests, from those of a hub', () => {
 
   it('refuse a replacement for no field', () => {
     const schema = { type: 'object', properties: { a: { type: 'string' } } };
-    expect(() => schemaFromOpenApi(schema, { '.a': integer, '.b': integer })).toThrow('no field .b');
+    expect(() => withReplacements(schema, { '.a': integer(), '.b': integer() })).toThrow('no field .b');
   });
 });
