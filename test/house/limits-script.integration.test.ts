@@ -40,7 +40,7 @@ it('lowers what shrank, raises nothing, and follows packages and small files tha
       },
       behaviours: { 'taint commit': { files: 9 }, 'pull request': { files: 3 } },
       longFiles: { 'src/app/serve.ts': 'is a table of flags' },
-      smallFiles: { 'packages/embedded-hub/src/port.ts': 'is a program', 'src/app/serve.ts': 'is a worker' },
+      smallFiles: { 'src/hub/port.ts': 'is a program', 'src/app/serve.ts': 'is a worker' },
       smallFilesToFold: ['src/adapters/store.ts', 'src/app/folded.ts', 'src/app/serve.ts'],
     }),
   );
