@@ -1,15 +1,31 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
-import { ResponseCache } from './response/response-cache.ts';
-import { type GetparamsResponse, refuse } from './response/compute-response.ts';
-import { parsePluginRequest } from './response/plugin-request.ts';
-import type { PluginSource } from './response/plugin-source.ts';
+import type { WaveReading } from '../src/core/argocd/waves/served-waves.ts';
 import { GETPARAMS_PATH } from './getparams-path.ts';
+import {
+  type GetparamsResponse,
+  refuse,
+  computeResponse,
+  readWaves,
+  type BoundRequest,
+} from './response/compute-response.ts';
+import { parsePluginRequest } from './response/plugin-request.ts';
+import type { PluginSource, PluginPlacement } from './response/plugin-source.ts';
 import type { BearerTokens, TokenIdentity } from './tokens/bearer-tokens.ts';
-import { parsePathBinding } from './tokens/path-binding.ts';
-import type { TokenGrant } from './tokens/token-grant.ts';
+import type { TokenGrant, Binding } from './tokens/token-grant.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
+
+/** Valid names in Kubernetes. */
+const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+/**
+ * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path
+ * unrestricted.
+ */
+const MISSPELT = /^(name-?spaces?|cluster-?sets?)$/i;
+
+/** Enough for 64 responses with 1,000 clusters each. */
+const MAX_BYTES = 64 * 1024 * 1024;
 
 /** One request and its response, for metrics and the log. */
 export interface ServedRequest {
@@ -122,4 +138,131 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A cached response and the inputs it was computed from. */
+interface CachedResponse {
+  readonly response: GetparamsResponse;
+  readonly placement: PluginPlacement;
+  readonly waves: WaveReading | undefined;
+  readonly revision: number;
+}
+
+/**
+ * Caches the bytes of responses, because Argo CD sends the same request at every reconcile of an
+ * ApplicationSet. A cached response is used only while all of its inputs are the same. Refusals are
+ * not cached.
+ */
+export class ResponseCache {
+  readonly #source: PluginSource;
+  /** The most recently used response is last. */
+  readonly #cached = new Map<string, CachedResponse>();
+  #bytes = 0;
+
+  constructor(source: PluginSource) {
+    this.#source = source;
+  }
+
+  respond(request: BoundRequest): GetparamsResponse {
+    const key = keyOf(request);
+    const cached = this.#cached.get(key);
+    if (cached !== undefined) this.#remove(key, cached);
+    const placement = this.#source.placement(request.request.placement);
+    const waves = readWaves(request.request, this.#source);
+    const revision = this.#source.revision();
+    const isUsable = cached !== undefined && this.#source.problem() === undefined;
+    if (
+      isUsable &&
+      cached.revision === revision &&
+      isSamePlacement(cached.placement, placement) &&
+      areSameWaves(cached.waves, waves)
+    ) {
+      this.#add(key, cached);
+      return cached.response;
+    }
+    const response = computeResponse(request, this.#source);
+    if (response.status === 200 && placement !== undefined)
+      this.#add(key, { response, placement, waves, revision });
+    return response;
+  }
+
+  #add(key: string, cached: CachedResponse): void {
+    this.#cached.set(key, cached);
+    this.#bytes += cached.response.body.length;
+    for (const [oldest, entry] of this.#cached) {
+      if (this.#bytes <= MAX_BYTES) return;
+      this.#remove(oldest, entry);
+    }
+  }
+
+  #remove(key: string, { response }: CachedResponse): void {
+    this.#cached.delete(key);
+    this.#bytes -= response.body.length;
+  }
+}
+
+/**
+ * Identifies requests with the same response: the parameters and what the caller may read, but not
+ * who the caller is. The ApplicationSet is part of it only with waves, because each has its own.
+ */
+function keyOf({ request: { applicationSet, ...rest }, bindings }: BoundRequest): string {
+  const parameters = rest.waves === undefined ? rest : { ...rest, applicationSet };
+  const readable = bindings.map(({ namespaces, clusterSets }) => [namespaces, clusterSets]);
+  return JSON.stringify([parameters, readable], (_key, value: unknown) =>
+    value instanceof Set ? [...value].sort() : value,
+  );
+}
+
+function areSameWaves(cached: WaveReading | undefined, now: WaveReading | undefined): boolean {
+  return cached === now || (cached?.ok === true && now?.ok === true && cached.served === now.served);
+}
+
+function isSamePlacement(cached: PluginPlacement, now: PluginPlacement | undefined): boolean {
+  return (
+    now !== undefined &&
+    cached.groups === now.groups &&
+    cached.commit === now.commit &&
+    cached.emptyAllowed === now.emptyAllowed
+  );
+}
+
+type ParsedPath =
+  | { readonly ok: true; readonly binding: Binding }
+  | { readonly ok: false; readonly message: string };
+
+/**
+ * The restriction of a request by the path of its `baseUrl`, in addition to its token:
+ * `/namespaces/team-a,team-b` and `/clustersets/gpu`, each once, in any order. Other parts of the
+ * path (of a proxy) are ignored.
+ * @param path before `/api/v1/getparams.execute`
+ */
+function parsePathBinding(path: string): ParsedPath {
+  const parts = path.split('/');
+  const bound = new Map<string, ReadonlySet<string>>();
+  for (let at = 0; at < parts.length; at++) {
+    const part = parts[at] ?? '';
+    if (!MISSPELT.test(part)) continue;
+    if (part !== 'namespaces' && part !== 'clustersets')
+      return refuseBinding(`the path of baseUrl has ${part}, expected namespaces or clustersets`);
+    const names = (parts[at + 1] ?? '').split(',');
+    const wrong = names.find((name) => !NAME.test(name));
+    if (wrong !== undefined)
+      return refuseBinding(
+        `the path of baseUrl has ${JSON.stringify(wrong)} after ${part}, expected names separated by commas`,
+      );
+    if (bound.has(part)) return refuseBinding(`the path of baseUrl has ${part} twice, expected it once`);
+    bound.set(part, new Set(names));
+    at += 1;
+  }
+  return {
+    ok: true,
+    binding: {
+      namespaces: bound.get('namespaces') ?? 'any',
+      clusterSets: bound.get('clustersets') ?? 'any',
+    },
+  };
+}
+
+function refuseBinding(message: string): ParsedPath {
+  return { ok: false, message };
 }

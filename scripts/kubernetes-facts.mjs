@@ -4,7 +4,7 @@
 // DIR holds kubernetes-api.json and protobuf-fields.json. MODULES is the folder k8s.io of Go's module cache, in which
 // `go mod download k8s.io/MODULE@VERSION` has put api, apimachinery, apiextensions-apiserver and kube-aggregator.
 // Only what the kinds in packages/embedded-hub/src/scheme/builtin/{builtin,admission}-resources.ts reach is kept. The notation is explained where it is read:
-// packages/embedded-hub/src/scheme/builtin/builtin-schemas.ts and packages/embedded-hub/src/proto/message-types.ts.
+// packages/embedded-hub/src/scheme/builtin/builtin-schemas.ts and packages/embedded-hub/src/proto/decode-protobuf.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -5,8 +5,10 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
 import { DEFAULT_PLAN_BOUNDS, type PlanBounds } from '../../src/controllers/previews/bounded/plan-bounds.ts';
-import { planInProcess } from '../../src/controllers/previews/bounded/plan-in-process.ts';
-import { PlanningProcesses } from '../../src/controllers/previews/bounded/planning-processes.ts';
+import {
+  PlanningProcesses,
+  planInProcess,
+} from '../../src/controllers/previews/bounded/planning-processes.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../src/controllers/previews/recorded-hub-state.ts';
 import { readArgoPart } from '../../src/app/generator-inputs/argo-part.ts';

@@ -15,7 +15,7 @@ it('seeds come from one place, so that each random test gets the seed of a draw'
   const readers = sourceFiles(TESTS, '.ts').filter((file) =>
     /env(\.|\[')BERTH_SEED/.test(readFileSync(file, 'utf8')),
   );
-  expect(readers).toEqual(['packages/test-kit/src/test-seed.ts']);
+  expect(readers).toEqual(['packages/test-kit/src/seeded-random.ts']);
 });
 
 it('a draw runs tests of all levels that have random input, and no others', () => {

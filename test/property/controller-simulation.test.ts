@@ -1,5 +1,5 @@
+import { seedsFrom } from '@berth/test-kit/seeded-random';
 import { describe, expect, it } from 'vitest';
-import { seedsFrom } from '@berth/test-kit/test-seed';
 import { expectRest, HOUR, NO_FAULTS, Simulation } from '../app/serve/simulated-controller.ts';
 
 /**

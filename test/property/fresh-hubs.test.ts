@@ -4,7 +4,7 @@ import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { binding, cluster, clusterSet, namespace, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
-import { firstSeed } from '@berth/test-kit/test-seed';
+import { firstSeed } from '@berth/test-kit/seeded-random';
 import { type Death, Lives } from './plan-outcome/lives.ts';
 
 vi.mock('node:fs/promises', async (original) => {

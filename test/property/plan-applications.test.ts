@@ -13,7 +13,7 @@ import { generateApplications } from '@berth/applicationset/generate-application
 import type { JsonValue } from '@berth/applicationset/json/json-value';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
-import { seedsFrom } from '@berth/test-kit/test-seed';
+import { seedsFrom } from '@berth/test-kit/seeded-random';
 import {
   applicationSets,
   beginning,

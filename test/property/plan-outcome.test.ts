@@ -1,6 +1,6 @@
+import { seedsFrom } from '@berth/test-kit/seeded-random';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { seedsFrom } from '@berth/test-kit/test-seed';
 import { commit } from './plan-outcome/commits.ts';
 import { History, type HistoryOptions } from './plan-outcome/history.ts';
 

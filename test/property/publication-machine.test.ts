@@ -1,5 +1,5 @@
+import { firstSeed } from '@berth/test-kit/seeded-random';
 import { describe, expect, it } from 'vitest';
-import { firstSeed } from '@berth/test-kit/test-seed';
 import { predictOutcome } from '../../src/core/publish/machine/pass/decide-from-facts.ts';
 import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';
 import { PublicationHistory, type Trouble } from './publication/publication-history.ts';

@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RotatingFile } from '../../packages/embedded-hub/src/auth/files/rotating-file.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
+import { RotatingFile } from '../../packages/embedded-hub/src/auth/audit-log.ts';
 import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';

@@ -8,7 +8,7 @@ import { applyStrategicMergePatch } from '../../packages/embedded-hub/src/patch/
 import { compileSchema } from '../../packages/embedded-hub/src/scheme/compile-schema.ts';
 import { compileRootSchema } from '../../packages/embedded-hub/src/scheme/root-schema.ts';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
-import { undefinedField } from '../../packages/embedded-hub/src/scheme/rule-fields.ts';
+import { undefinedField } from '../../packages/embedded-hub/src/scheme/structural-problems.ts';
 import type { Schema } from '@berth/embedded-hub/schema/schema';
 import { many, processorMs } from './pipeline-attack.ts';
 

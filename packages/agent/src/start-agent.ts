@@ -1,21 +1,28 @@
 import { Reflector } from '@berth/kube/cache/reflector';
+import { setCondition } from '@berth/kube/model/condition-list';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
-import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { AppliedManifestWork, AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
+import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { ConflictError, InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { ConflictError } from '@berth/runtime/errors';
-import { isRefusal } from './rules/applied/kube-failure.ts';
 import { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
-import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
-import { agentSettings } from './options/agent-settings.ts';
-import { AgentState } from './state/agent-state.ts';
-import { evictApplied } from './release/evict-applied.ts';
-import { ExecutorReviews } from './executor/executor-reviews.ts';
-import { ExecutorRights } from './executor/executor-rights.ts';
-import { finalizeWork } from './work/finalize-work.ts';
+import { DONE, type ReconcileOutcome, RETRY } from '@berth/runtime/loop/reconciler';
+import { sha256 } from '@berth/runtime/sha256';
+import { readManifests } from './apply/apply-manifests.ts';
 import { LiveObjects } from './cluster/live-objects.ts';
 import { ReadYourWritesCache } from './cluster/read-your-writes-cache.ts';
-import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import { ExecutorReviews } from './executor/executor-reviews.ts';
+import { ExecutorRights } from './executor/executor-rights.ts';
+import { observeWork } from './feedback/observe-work.ts';
+import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
+import { appliedWorkName, readApplied } from './record/applied-work.ts';
+import { evictApplied } from './release/evict-applied.ts';
+import { releaseApplied } from './release/release-applied.ts';
+import { isRefusal } from './rules/applied/kube-failure.ts';
+import { isOwned } from './rules/applied/ownership.ts';
+import { AgentState } from './state/agent-state.ts';
+import { writeFinalizers } from './state/work-status.ts';
 import { syncWork } from './work/sync-work.ts';
 
 export interface Agent {
@@ -151,4 +158,108 @@ function evictOrIgnore(
   applied: AppliedManifestWork | undefined,
 ): Promise<ReconcileOutcome> {
   return applied === undefined ? Promise.resolve(DONE) : evictApplied(state, applied);
+}
+
+/**
+ * Fills in the defaults (those of OCM, if it has them).
+ * @throws InputError for invalid options
+ */
+function agentSettings(options: AgentOptions): AgentSettings {
+  const { clusterName, hub } = options;
+  if (clusterName === '')
+    throw new InputError('is empty, expected the name of the managed cluster', {
+      code: 'agent.cluster-name',
+      subject: 'cluster name',
+      hint: 'the cluster name is the namespace of the ManifestWorks on the hub',
+    });
+  const hubHash = hubHashOf(hub.server);
+  return {
+    ...options,
+    hubHash,
+    agentId: options.agentId === undefined || options.agentId === '' ? hubHash : options.agentId,
+    random: options.random ?? Math.random,
+    statusSyncIntervalMs: options.statusSyncIntervalMs ?? 10_000,
+    resyncIntervalMs: options.resyncIntervalMs ?? 240_000,
+    evictionGraceMs: options.evictionGraceMs ?? 3_600_000,
+    workers: options.workers ?? 10,
+    maxWatches: options.maxWatches ?? 200,
+    drift: options.drift ?? 'watch',
+    executorCache: options.executorCache ?? false,
+    feedback: { rawJson: false, maxRawJsonBytes: 1024, ...options.feedback },
+    emit: options.onEvent ?? (() => undefined),
+  };
+}
+
+/**
+ * Lower-case hex SHA-256 of the hub's server URL. The URL must never be normalised, because the names of
+ * AppliedManifestWorks contain the hash.
+ */
+export function hubHashOf(server: string): string {
+  return sha256(server);
+}
+
+/**
+ * Finalizes a ManifestWork that is being deleted: deletes its objects, then removes the finalizer.
+ */
+async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<ReconcileOutcome> {
+  const { settings } = state;
+  const { name } = deleting.metadata;
+  if (!(deleting.metadata.finalizers ?? []).includes(MANIFEST_WORK_FINALIZER)) return DONE;
+  // Read from the server, because an outdated cache would leave objects behind.
+  const applied = await readApplied(settings.cluster, appliedWorkName(settings, name));
+  let work = deleting;
+  if (applied !== undefined) {
+    work = await reportDeletion(state, work);
+    const stays = await orphanedObjects(state, work);
+    if (!(await releaseApplied(state, applied, stays))) {
+      const { status } = await observeWork(state, work, work.status ?? {});
+      await state.writeWorkStatus(work, status);
+      return RETRY;
+    }
+  }
+  await dropWorkFinalizer(state, work);
+  state.forget(name);
+  settings.emit({ kind: 'deleted', cluster: settings.clusterName, work: name });
+  return DONE;
+}
+
+async function reportDeletion(state: AgentState, work: ManifestWork): Promise<ManifestWork> {
+  const condition = {
+    type: 'Deleting',
+    status: 'True' as const,
+    reason: 'WorkDeleting',
+    message: 'ManifestWork is being deleted',
+    observedGeneration: work.metadata.generation,
+  };
+  const conditions = setCondition(work.status?.conditions ?? [], condition, state.now());
+  return state.writeWorkStatus(work, { ...work.status, conditions });
+}
+
+/**
+ * Objects that the last version of the work orphans stay, even if that version was never applied.
+ * Objects that were removed from the work before are deleted.
+ */
+async function orphanedObjects(
+  state: AgentState,
+  { spec = {} }: ManifestWork,
+): Promise<(resource: AppliedResource) => boolean> {
+  if ((spec.deleteOption?.propagationPolicy ?? 'Foreground') === 'Foreground') return () => false;
+  const tasks = await readManifests(spec, state.settings.cluster);
+  const listed = ({ group = '', resource, namespace = '', name }: AppliedResource): boolean =>
+    tasks.some(({ meta }) => {
+      if ((meta.group ?? '') !== group || meta.name !== name) return false;
+      // The kind does not resolve now. In doubt, the object stays.
+      if ((meta.resource ?? '') === '') return true;
+      return meta.resource === resource && (meta.namespace ?? '') === namespace;
+    });
+  return (resource) => listed(resource) && !isOwned(spec.deleteOption, resource);
+}
+
+async function dropWorkFinalizer(state: AgentState, work: ManifestWork): Promise<void> {
+  const kept = (work.metadata.finalizers ?? []).filter((finalizer) => finalizer !== MANIFEST_WORK_FINALIZER);
+  try {
+    await writeFinalizers(state.settings.hub, work, kept);
+  } catch (error) {
+    if (!isRefusal(error, 'notfound')) throw error;
+  }
 }

@@ -1,6 +1,5 @@
-import { startAgent, type Agent } from '../src/start-agent.ts';
+import { startAgent, type Agent, hubHashOf } from '../src/start-agent.ts';
 import type { AgentEvent, AgentOptions } from '../src/options/agent-options.ts';
-import { hubHashOf } from '../src/options/agent-settings.ts';
 import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK, kind } from '@berth/kube/model/kinds';
 import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';

@@ -1,16 +1,27 @@
 import type { KeptMaps } from '@berth/go-template/to-go-value';
-import { withPrefix } from './failure/failures.ts';
+import { withPrefix, GenerateError } from './failure/failures.ts';
+import { goJsonText } from './json/go-json-text.ts';
 import type { JsonValue } from './json/json-value.ts';
+import { parseFirstJson, toJsonValue, trailingProblem } from './json/parse-go-json.ts';
+import { quoteAsGo } from './json/quote-as-go.ts';
+import { RawJson } from './json/raw-json.ts';
 import type { Params } from './params/params.ts';
-import { checkOptions, replaceText } from './params/replace-text.ts';
-import { applyTemplatePatch } from './patch/template-patch.ts';
+import { checkOptions, replaceText, type TemplateMode } from './params/replace-text.ts';
+import { type JsonObject, PatchError, strategicMerge } from './patch/strategic-merge.ts';
 import type { ApplicationSet } from './read-application-set.ts';
+import { decodeTyped } from './typed/decode-typed.ts';
 import { encodeTyped } from './typed/encode-typed.ts';
 import { FixedParts } from './typed/fixed-parts.ts';
-import { insertedParameters, MAX_SURE_LENGTH } from './typed/inserted-parameters.ts';
 import { renderTyped } from './typed/render-typed.ts';
-import type { TypedObject } from './typed/typed-value.ts';
+import type { TypedObject, TypedValue } from './typed/typed-value.ts';
 import { APPLICATION } from './types/application-types.ts';
+import { parseYamlAsGo } from './yaml/parse-yaml.ts';
+
+/** Far below the limits of a rendering (template/value/work.ts), also if a text of this length inserts values of this length. */
+export const MAX_SURE_LENGTH = 1_000;
+
+const GO_FIELD = /\{\{ *\.([A-Za-z_][A-Za-z0-9_]*) *\}\}/g;
+const FAST_TAG = /\{\{[^{}]*\}\}/g;
 
 export type ApplicationJson = { readonly [key: string]: JsonValue };
 
@@ -103,4 +114,82 @@ function hasShortTexts(params: Params, names: ReadonlySet<string>): boolean {
     if (typeof value !== 'string' || value.length > MAX_SURE_LENGTH) return false;
   }
   return true;
+}
+
+/**
+ * Applies a rendered templatePatch, which is a strategic merge patch in JSON or YAML. The project
+ * stays the one of the template. Source: argo-cd applicationset/controllers/template/patch.go.
+ * @throws GenerateError
+ */
+function applyTemplatePatch(application: TypedObject, patchText: string): TypedObject {
+  const { json, text } = patchAsJson(patchText);
+  const { error } = decodeTyped(APPLICATION, json);
+  if (error !== undefined) throw new GenerateError(`invalid templatePatch ${quoteAsGo(text)}: ${error}`);
+  const original = encodeTyped(APPLICATION, application);
+  const merged = merge(original, (json ?? {}) as JsonObject, text);
+  const patched = decodeTyped(APPLICATION, merged);
+  if (patched.error !== undefined)
+    throw new GenerateError(`error while unmarhsalling patched application: ${patched.error}`);
+  const { project: _, ...spec } = (patched.value['spec'] ?? {}) as TypedObject;
+  const project = ((application['spec'] ?? {}) as TypedObject)['project'];
+  return { ...patched.value, spec: project === undefined ? spec : { ...spec, project } };
+}
+
+function merge(original: JsonObject, patch: JsonObject, text: string): JsonObject {
+  try {
+    return strategicMerge(APPLICATION, original, patch);
+  } catch (error) {
+    if (!(error instanceof PatchError)) throw error;
+    throw new GenerateError(
+      `error while applying templatePatch template to json ${quoteAsGo(text)}: ${error.message}`,
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * The patch and the JSON text that Argo CD makes of it. A text that starts with `{` counts as JSON.
+ */
+function patchAsJson(patch: string): { readonly json: JsonValue; readonly text: string } {
+  if (!patch.trim().startsWith('{')) {
+    const parsed = parseYamlAsGo(patch);
+    if (parsed.ok) return { json: parsed.value, text: goJsonText(parsed.value, true) };
+    throw new GenerateError(`error while converting template to json ${quoteAsGo(patch)}: ${parsed.error}`);
+  }
+  const parsed = parseFirstJson(patch);
+  const invalid = (problem: string): GenerateError =>
+    new GenerateError(`invalid templatePatch ${quoteAsGo(patch)}: ${problem}`);
+  if ('problem' in parsed)
+    throw invalid(parsed.problem === 'end' ? 'unexpected end of JSON input' : parsed.message);
+  const trailing = trailingProblem(patch, parsed.end);
+  if (trailing !== undefined) throw invalid(trailing);
+  return { json: toJsonValue(parsed.node), text: patch };
+}
+
+/**
+ * The parameters that the texts of a template insert, if they do nothing else. With these parameters as short texts, no
+ * text of the template can fail. With goTemplate off they are none: a missing parameter is no failure.
+ * @returns undefined if a text does anything else, or is long
+ */
+export function insertedParameters(
+  template: TypedValue | undefined,
+  { goTemplate }: TemplateMode,
+): ReadonlySet<string> | undefined {
+  const found = new Set<string>();
+  const isSure = (text: string): boolean => {
+    if (!text.includes('{{')) return true;
+    if (goTemplate) for (const [, name = ''] of text.matchAll(GO_FIELD)) found.add(name);
+    const rest = text.replaceAll(goTemplate ? GO_FIELD : FAST_TAG, '');
+    return text.length <= MAX_SURE_LENGTH && !rest.includes('{{');
+  };
+  return areTextsOf(template, isSure) ? found : undefined;
+}
+
+function areTextsOf(value: TypedValue | JsonValue | undefined, isSure: (text: string) => boolean): boolean {
+  if (typeof value === 'string') return isSure(value);
+  if (typeof value !== 'object' || value === null) return true;
+  if (value instanceof RawJson) return areTextsOf(value.value, isSure);
+  return Object.entries(value).every(
+    ([key, item]: [string, TypedValue | JsonValue | undefined]) => isSure(key) && areTextsOf(item, isSure),
+  );
 }

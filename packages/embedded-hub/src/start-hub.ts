@@ -1,48 +1,50 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import pLimit from 'p-limit';
-import { InputError } from '@berth/runtime/errors';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { Logger } from '@berth/runtime/logger';
+import { InputError } from '@berth/runtime/errors';
 import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
-import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
+import type { Logger } from '@berth/runtime/logger';
+import pLimit from 'p-limit';
 import { ocmChecks } from './admission/ocm-checks.ts';
+import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
-import { MASTERS_GROUP } from './auth/rbac/authorizer.ts';
+import { openServingCertificate } from './auth/certificates/file-serving-certificate.ts';
 import { KeyStore } from './auth/certificates/key-store.ts';
-import { renderKubeconfig } from './auth/kubeconfig.ts';
+import type { ServingIdentity } from './auth/certificates/serving-certificate.ts';
 import { writePrivateFile } from './auth/files/private-file.ts';
-import { watchCredentialFiles } from './auth/watch-credential-files.ts';
+import { renderKubeconfig } from './auth/kubeconfig.ts';
+import { MASTERS_GROUP } from './auth/rbac/authorizer.ts';
 import { Revocations } from './auth/tokens/revocations.ts';
 import { ServiceAccountTokens } from './auth/tokens/service-account-tokens.ts';
-import { openServingCertificate } from './auth/certificates/file-serving-certificate.ts';
-import { readCredentialFiles } from './cluster/credential-files.ts';
 import { TokenFile } from './auth/tokens/token-file.ts';
+import { ApiCluster } from './cluster/api-cluster.ts';
+import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
+import { clusterDirectory } from './cluster/cluster-directory.ts';
+import { ClusterRegister } from './cluster/cluster-register.ts';
+import { readCredentialFiles } from './cluster/credential-files.ts';
 import { startControllers } from './controllers/start-controllers.ts';
 import type { RunningControllers } from './controllers/start-controllers.ts';
 import { FlowControl } from './flow/flow-control.ts';
 import { SecondTicks } from './flow/second-ticks.ts';
 import { HubMetrics } from './http/hub-metrics.ts';
-import type { ClusterGauges } from './http/request-metrics.ts';
 import { RequestHandler } from './http/request-handler.ts';
-import type { ServingIdentity } from './auth/certificates/serving-certificate.ts';
+import type { ClusterGauges } from './http/request-metrics.ts';
 import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
-import { SILENT_LOG } from './wire/silent-log.ts';
 import { lockDirectory } from './log/lock-file.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
-import { ApiCluster } from './cluster/api-cluster.ts';
-import { createBootstrapObjects } from './cluster/bootstrap-objects.ts';
-import { clusterDirectory } from './cluster/cluster-directory.ts';
-import { ClusterRegister } from './cluster/cluster-register.ts';
 import { REAL_CLOCK } from './real-clock.ts';
+import { SILENT_LOG } from './wire/silent-log.ts';
 
 const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 const CLUSTERS_AT_A_TIME = 16;
 /** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
 const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
 const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** Well below the 5 s in which a revoked credential must stop working. */
+const CHECK_EVERY_MS = 2_000;
 
 interface ResolvedOptions extends HubOptions {
   readonly members: readonly string[];
@@ -311,4 +313,28 @@ function urlHost(host: string): string {
 function once(action: () => Promise<void>): () => Promise<void> {
   let running: Promise<void> | undefined;
   return () => (running ??= action());
+}
+
+/**
+ * Polls the files of tokens and revocations, and calls back when they changed. The returned
+ * function stops it.
+ */
+function watchCredentialFiles(
+  { tokens, revocations }: { readonly tokens: TokenFile; readonly revocations: Revocations },
+  clock: Clock,
+  onChange: () => void,
+): () => void {
+  const revisions = (): string => `${tokens.revision} ${revocations.revision}`;
+  let lastRevisions = revisions();
+  let cancel: () => void;
+  const check = (): void => {
+    tokens.check();
+    revocations.check();
+    const found = revisions();
+    if (found !== lastRevisions) onChange();
+    lastRevisions = found;
+    cancel = clock.schedule(CHECK_EVERY_MS, check);
+  };
+  cancel = clock.schedule(CHECK_EVERY_MS, check);
+  return () => cancel();
 }

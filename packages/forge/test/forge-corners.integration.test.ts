@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { plainMarkdown } from '../src/bitbucket/plain-markdown.ts';
+import { plainMarkdown } from '../src/bitbucket/bitbucket-dialect.ts';
 import { openForge } from '../src/open-forge.ts';
 import { concernsRepository } from '../src/request/repository-url.ts';
 import type { PullRequestForge } from '../src/contract/pull-request-forge.ts';

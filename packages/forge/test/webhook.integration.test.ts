@@ -2,12 +2,15 @@ import { createHmac } from 'node:crypto';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { parseWebhook } from '../src/webhook/parse-webhook.ts';
 import { sameRepository } from '../src/request/repository-url.ts';
 import { verifyWebhook } from '../src/webhook/verify-webhook.ts';
 import type { WebhookEvent, WebhookProvider } from '../src/event/webhook-event.ts';
-import { RECEIVED, webhookHandler } from '../src/webhook/webhook-handler.ts';
-import type { WebhookHandlerOptions } from '../src/webhook/webhook-handler.ts';
+import {
+  RECEIVED,
+  webhookHandler,
+  type WebhookHandlerOptions,
+  parseWebhook,
+} from '../src/webhook/webhook-handler.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const SECRET = 's3cret';

@@ -1,12 +1,21 @@
 import { decode, encode } from './text/bytes.ts';
 import { Refusal } from './value/go-error.ts';
 import { GoMap, MAP, STRING_MAP } from './value/go-map.ts';
-import type { Any } from './value/go-type.ts';
-import { BOOL, FLOAT64, INT64, LIST, STRING, valueOf } from './value/go-type.ts';
+import { type Any, BOOL, FLOAT64, INT64, LIST, STRING, valueOf, type GoType } from './value/go-type.ts';
 import { wrap64 } from './value/wrap-int.ts';
 import type { TemplateValue } from './values.ts';
 import { JsonText, StringMap } from './values.ts';
-import { JSON_TEXT } from './value/json-text.ts';
+
+/**
+ * The type of Kubernetes for any JSON. It is a struct that holds the text as bytes, and fmt prints
+ * it as such.
+ */
+const JSON_TEXT: GoType<string> = {
+  kind: 'struct',
+  name: 'v1.JSON',
+  text: (bytes: string) => `{[${[...bytes].map((byte) => byte.charCodeAt(0)).join(' ')}]}`,
+  rawJson: (bytes: string) => bytes,
+};
 
 /**
  * The Go map of each map in the parameters. Templates that are rendered one after the other with

@@ -1,9 +1,13 @@
-import { compareValues } from './compare-values.ts';
+import { goTypeName, JsonFloat, isInteger } from '@berth/runtime/json/json-float';
+import { compareUtf8 } from '@berth/runtime/text/utf8-order';
 import { formatJsonPathValue } from './format-value.ts';
-import { goTypeName, JsonFloat } from '@berth/runtime/json/json-float';
 import type { JsonPathTemplate } from './parse-template.ts';
 import type { ListNode, PathNode } from './path-node.ts';
-import { cutSlice } from './slice.ts';
+
+const BAD_TYPE: Comparison = { ok: false, error: 'invalid type for comparison' };
+const INCOMPATIBLE: Comparison = { ok: false, error: 'incompatible types for comparison' };
+
+const KNOWN = new Set(['<', '>', '==', '!=', '<=', '>=']);
 
 export type JsonPathResults =
   /** One list per top-level text or action. Order over a map's values is the map's own. */
@@ -224,4 +228,101 @@ function append(target: unknown[], more: readonly unknown[]): void {
 
 function brief(value: unknown): string {
   return typeof value === 'object' ? goTypeName(value) : formatJsonPathValue(value);
+}
+
+type Comparison =
+  | { readonly ok: true; readonly pass: boolean }
+  | { readonly ok: false; readonly error: string };
+
+/** One comparison of a filter. Kinds never mix: an integer and a float are as incompatible as text and a number. */
+function compareValues(operator: string, left: unknown, right: unknown): Comparison {
+  if (!KNOWN.has(operator)) return { ok: false, error: `unrecognized filter operator ${operator}` };
+  const kind = basicKind(left);
+  const other = basicKind(right);
+  if (kind === undefined || other === undefined) return BAD_TYPE;
+  if (kind !== other) return INCOMPATIBLE;
+  if (operator !== '==' && operator !== '!=' && kind === 'bool') return BAD_TYPE;
+  return { ok: true, pass: holds(operator, order(left, right)) };
+}
+
+/** NaN (a float that compares with nothing) makes only `!=`, `>` and `>=` true, as negations of the others. */
+function holds(operator: string, sign: number): boolean {
+  switch (operator) {
+    case '<':
+      return sign < 0;
+    case '<=':
+      return sign <= 0;
+    case '==':
+      return sign === 0;
+    case '!=':
+      return sign !== 0;
+    case '>':
+      return !(sign <= 0);
+    default:
+      return !(sign < 0);
+  }
+}
+
+function basicKind(value: unknown): 'bool' | 'int' | 'float' | 'string' | undefined {
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  if (isInteger(value)) return 'int';
+  return typeof value === 'number' || value instanceof JsonFloat ? 'float' : undefined;
+}
+
+function order(left: unknown, right: unknown): number {
+  if (typeof left === 'string') return compareUtf8(left, right as string);
+  const [a, b] = [plain(left), plain(right)];
+  if (a < b) return -1;
+  return a > b ? 1 : a === b ? 0 : Number.NaN;
+}
+
+/** Mixed number and bigint compare exactly in JavaScript; only `===` needs equal types. */
+function plain(value: unknown): number | bigint {
+  if (value instanceof JsonFloat) return value.value;
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : value;
+  return typeof value === 'boolean' ? Number(value) : (value as number);
+}
+
+/** With an error, `values` are the input. */
+interface Cut {
+  readonly values: readonly unknown[];
+  readonly error?: string;
+}
+
+/**
+ * `[1]`, `[-1]`, `[0:2]`, `[::2]`, `[*]` on each value. Bounds must be in the list, except that an empty range
+ * is always empty; it also ends the walk over the remaining values.
+ * Source: client-go `util/jsonpath/jsonpath.go`, evalArray.
+ */
+function cutSlice(input: readonly unknown[], node: Extract<PathNode, { type: 'slice' }>): Cut {
+  const values: unknown[] = [];
+  for (const value of input) {
+    if (value === null || value === undefined) continue;
+    if (!Array.isArray(value)) return { values: input, error: `${goTypeName(value)} is not array or slice` };
+    const list = value as readonly unknown[];
+    const [from, to] = bounds(node, list.length);
+    if (from === to) return { values };
+    const error = outOfBounds(from, to, list.length);
+    if (error !== undefined) return { values: input, error };
+    const step = node.step.known ? node.step.value : 1;
+    if (step <= 0) return { values: input, error: 'step must be > 0' };
+    for (let index = from; index < to; index += step) values.push(list[index]);
+  }
+  return { values };
+}
+
+function bounds(node: Extract<PathNode, { type: 'slice' }>, length: number): readonly [number, number] {
+  const from = node.from.known ? node.from.value : 0;
+  if (!node.to.known) return [from < 0 ? from + length : from, length];
+  const to = node.to.value;
+  const fromEnd = to < 0 || (to === 0 && node.to.derived === true);
+  return [from < 0 ? from + length : from, fromEnd ? to + length : to];
+}
+
+function outOfBounds(from: number, to: number, length: number): string | undefined {
+  if (from >= length || from < 0) return `array index out of bounds: index ${from}, length ${length}`;
+  if (to > length || to < 0) return `array index out of bounds: index ${to - 1}, length ${length}`;
+  if (from > to) return `starting index ${from} is greater than ending index ${to}`;
+  return undefined;
 }

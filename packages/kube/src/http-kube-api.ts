@@ -1,9 +1,11 @@
+import type { Clock } from '@berth/runtime/clock/clock';
 import { type BerthError, InputError } from '@berth/runtime/errors';
 import { parseExactIntegers } from '@berth/runtime/json/exact-json';
 import { jsonText } from '@berth/runtime/json/json-text';
-import type { KindInfo } from './model/kinds.ts';
-import type { KubeObject } from './model/object-meta.ts';
-import type { Clock } from '@berth/runtime/clock/clock';
+import type { ImpersonatedUser } from './config/impersonation-headers.ts';
+import type { KubeConfig } from './config/kube-config.ts';
+import { Discovery } from './discovery.ts';
+import { type KindInfo, apiVersionOf } from './model/kinds.ts';
 import type {
   DeleteOptions,
   KubeApi,
@@ -15,19 +17,23 @@ import type {
   WatchOptions,
   WriteOptions,
 } from './model/kube-api.ts';
-import { itemTypeOf, requireList, requireObject } from './response-shapes.ts';
-import { Discovery } from './discovery.ts';
-import type { ImpersonatedUser } from './config/impersonation-headers.ts';
+import type { KubeObject } from './model/object-meta.ts';
 import { KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
-import type { KubeConfig } from './config/kube-config.ts';
-import { parseKubeStatus, errorForStatus } from './transport/kube-errors.ts';
+import {
+  parseKubeStatus,
+  errorForStatus,
+  networkError,
+  type RequestSubject,
+} from './transport/kube-errors.ts';
 import type { KubeResponse } from './transport/kube-transport.ts';
 import { parseJsonBody, readBody } from './transport/read-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
-import { queryString, resourcePath } from './resource-path.ts';
 import type { ServerOutage } from './transport/server-outage.ts';
 import { readWatchEvents } from './transport/watch-stream.ts';
 import type { WriteFence } from './transport/write-fence.ts';
+
+/** Characters that need no escaping in a path or a query. */
+const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
@@ -308,4 +314,84 @@ const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v
 
 function acceptOf({ metadataOnly }: WriteOptions): string | undefined {
   return metadataOnly === true ? METADATA_ONLY : undefined;
+}
+
+/** `/apis/GROUP/VERSION[/namespaces/NS]/PLURAL[/NAME[/SUBRESOURCE]]`; every part is escaped. */
+function resourcePath(
+  kind: KindInfo,
+  namespace: string | undefined,
+  name?: string,
+  subresource?: string,
+): string {
+  const parts = kind.group === '' ? ['api', kind.version] : ['apis', kind.group, kind.version];
+  if (kind.namespaced && namespace !== undefined && namespace !== '') parts.push('namespaces', namespace);
+  parts.push(kind.plural);
+  if (name !== undefined) parts.push(name);
+  if (subresource !== undefined) parts.push(subresource);
+  return `/${parts.map(escapeSegment).join('/')}`;
+}
+
+function escapeSegment(part: string): string {
+  if (PLAIN.test(part)) return part;
+  // URL parsing would resolve `.` and `..`, and so address another resource.
+  return part === '.' || part === '..' ? part.replaceAll('.', '%252E') : encodeURIComponent(part);
+}
+
+/** Joins the parameters that are set as `a=1&b=2`; undefined if none is set. */
+function queryString(
+  parameters: Readonly<Record<string, string | number | boolean | undefined>>,
+): string | undefined {
+  const set = Object.entries(parameters).filter(([, value]) => value !== undefined && value !== '');
+  if (set.length === 0) return undefined;
+  // Most are plain words, and every write has one, so this case is fast.
+  const words = set.every(([, value]) => PLAIN.test(String(value)));
+  if (words) return set.map(([name, value]) => `${name}=${String(value)}`).join('&');
+  return new URLSearchParams(set.map(([name, value]): [string, string] => [name, String(value)])).toString();
+}
+
+/** @throws TransientError for a response that is not an object of the API */
+function requireObject(value: unknown, request: RequestSubject): KubeObject {
+  const object = value as KubeObject | null;
+  // Reviews (SubjectAccessReview and others) are answered without a name.
+  if (typeof object === 'object' && typeof object?.metadata === 'object' && object.metadata !== null)
+    return object;
+  throw networkError('the response is not an object with metadata', request);
+}
+
+interface ListBody {
+  /** Ends in `List`. */
+  readonly kind: string;
+  readonly apiVersion?: string;
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly KubeObject[];
+}
+
+/** A response that is not a complete list is an error: an empty list must never come from a misread response. */
+function requireList(value: unknown, request: RequestSubject): ListBody {
+  const list = value as { kind?: unknown; metadata?: { resourceVersion?: unknown }; items?: unknown } | null;
+  const complete =
+    typeof list === 'object' &&
+    typeof list?.kind === 'string' &&
+    list.kind.endsWith('List') &&
+    typeof list.metadata?.resourceVersion === 'string' &&
+    // Go servers send `null` for an empty slice.
+    (Array.isArray(list.items) || list.items === null);
+  if (!complete)
+    throw networkError('the response is not a list with metadata.resourceVersion and items', request);
+  return { ...(list as ListBody), items: (list as { items: ListBody['items'] | null }).items ?? [] };
+}
+
+/**
+ * The type of items that do not name theirs: those of built-in kinds. The list tells it; a caller may know only the
+ * resource.
+ */
+function itemTypeOf(
+  { kind, apiVersion }: ListBody,
+  resource: KindInfo,
+): { readonly apiVersion: string; readonly kind: string } {
+  const itemKind = kind.slice(0, -'List'.length);
+  return {
+    apiVersion: apiVersion ?? apiVersionOf(resource),
+    kind: itemKind === '' ? resource.kind : itemKind,
+  };
 }

@@ -1,8 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { KubeConfigParts } from '../src/config/kubeconfig-entries.ts';
-import { mergeKubeconfigs } from '../src/config/kubeconfig-files.ts';
-import { loadKubeConfig } from '../src/config/load-kube-config.ts';
+import { loadKubeConfig, mergeKubeconfigs } from '../src/config/load-kube-config.ts';
 import { writeCase } from './kubeconfig-case-files.ts';
 import { KUBECONFIG_CASES, type KubeconfigSummary } from './kubeconfig-cases.ts';
 

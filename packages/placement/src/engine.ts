@@ -1,27 +1,27 @@
+import { type Instant, compareInstants, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { Placement } from '@berth/ocm/kind/placement';
-import type { Instant } from '@berth/kube/model/rfc3339';
-import { compareInstants } from '@berth/kube/model/rfc3339';
-import { makeBitset } from './snapshot/bitset.ts';
-import type { Snapshot } from './snapshot/snapshot.ts';
-import { carryOverPlacements } from './incremental/carry-over-placements.ts';
-import type { CompileCel } from './filter/cel-hook.ts';
-import { compileCel, memoizeCel } from './filter/cel-hook.ts';
-import type { EngineOptions } from './engine-options.ts';
+import { InputError } from '@berth/runtime/errors';
 import type { DecisionBasis } from './decide/decide-placement.ts';
 import { decidePlacement } from './decide/decide-placement.ts';
 import type { DecidedState } from './decide/decided-state.ts';
-import { DecisionIndex } from './prior/decision-index.ts';
+import type { EngineOptions } from './engine-options.ts';
+import { type CompileCel, compileCel, memoizeCel } from './filter/cel-hook.ts';
+import { Eligibility } from './filter/eligibility.ts';
+import { carryOverDecision, type FleetChange } from './incremental/carry-over-decision.ts';
 import { ImpactFinder } from './incremental/impact.ts';
-import { indexSnapshot, parseNow } from './index/index-snapshot.ts';
-import { ListedPlacements } from './incremental/listed-placements.ts';
-import type { PublishedClusterLists } from './prior/published-clusters.ts';
 import { isCountUnchanged, isDecisionCurrent, isRankingStale } from './incremental/keep-selection.ts';
-import { updateDecision } from './incremental/update-decision.ts';
-import type { ScheduleResult } from './result/schedule-result.ts';
-import type { CompiledPlacement, SchedulingIndex } from './index/scheduling-index.ts';
-import { PlacementTrace } from './trace/trace.ts';
+import { ListedPlacements } from './incremental/listed-placements.ts';
 import type { SnapshotDelta } from './incremental/snapshot-delta.ts';
 import { applySnapshotDelta, changesTimeOnly, changesIndexStructure } from './incremental/snapshot-delta.ts';
+import { updateDecision } from './incremental/update-decision.ts';
+import { type CompiledPlacement, SchedulingIndex } from './index/scheduling-index.ts';
+import { DecisionIndex } from './prior/decision-index.ts';
+import type { PublishedClusterLists } from './prior/published-clusters.ts';
+import type { ScheduleResult } from './result/schedule-result.ts';
+import { makeBitset } from './snapshot/bitset.ts';
+import { ClusterIndex } from './snapshot/cluster-index.ts';
+import type { Snapshot } from './snapshot/snapshot.ts';
+import { PlacementTrace } from './trace/trace.ts';
 
 const NONE: readonly number[] = [];
 /**
@@ -322,4 +322,49 @@ export class PlacementEngine {
     this.#listed.keep(position, kept);
     return kept;
   }
+}
+
+function parseNow(text: string): Instant {
+  const now = parseRfc3339(text);
+  if (now === undefined)
+    throw new InputError(`got ${JSON.stringify(text)}, expected an RFC 3339 time like 2026-03-01T12:00:00Z`, {
+      code: 'world.now',
+      subject: 'now',
+    });
+  return now;
+}
+
+/** The indexes of the objects of a snapshot. Its placements are compiled later. */
+export function indexSnapshot(
+  snapshot: Snapshot,
+  compileCel: CompileCel,
+  now = parseNow(snapshot.now),
+): SchedulingIndex {
+  const clusterIndex = new ClusterIndex(snapshot.clusters, snapshot.scores);
+  const eligibility = new Eligibility(snapshot.clusterSets, snapshot.bindings, clusterIndex);
+  return new SchedulingIndex(clusterIndex, eligibility, { now, compileCel });
+}
+
+/**
+ * Compiles all placements for the new fleet and carries over their decisions.
+ * @param fleet undefined if no decision can be carried over
+ * @returns the positions of placements that must check added clusters, and the number of clusters
+ * in all rankings
+ */
+function carryOverPlacements(
+  index: SchedulingIndex,
+  listed: ListedPlacements,
+  fleet: FleetChange | undefined,
+): { readonly joined: ReadonlyMap<number, readonly number[]>; readonly ranked: number } {
+  const joined = new Map<number, readonly number[]>();
+  let ranked = 0;
+  listed.replaceAll((placement, position, state) => {
+    const compiled = index.compile(placement);
+    const carried =
+      state === undefined || fleet === undefined ? undefined : carryOverDecision(state, compiled, fleet);
+    if (carried !== undefined && carried.joined.length > 0) joined.set(position, carried.joined);
+    ranked += carried?.state.ranking?.count ?? 0;
+    return { compiled, state: carried?.state };
+  });
+  return { joined, ranked };
 }

@@ -1,5 +1,4 @@
 import { onTestFailed } from 'vitest';
-import { TEST_SEED } from './test-seed.ts';
 
 /** Uniform in [0, 1), the same sequence for the same seed (mulberry32). */
 export function seeded(seed: number): () => number {
@@ -16,4 +15,20 @@ export function seeded(seed: number): () => number {
 export function drawn(): () => number {
   onTestFailed(() => console.error(`repeat with BERTH_SEED=${TEST_SEED}`));
   return seeded(TEST_SEED);
+}
+
+/**
+ * The seed of all random input of a run. In CI it is always 1, so that the same change has the same result; elsewhere
+ * each run draws another one. `BERTH_SEED` sets it.
+ */
+export const TEST_SEED = firstSeed(process.env['CI'] === undefined ? Math.floor(Math.random() * 2 ** 31) : 1);
+
+/** The seed of a test that is not drawn: `fixed`, unless `BERTH_SEED` sets another one. */
+export function firstSeed(fixed: number): number {
+  return Number(process.env['BERTH_SEED'] ?? fixed);
+}
+
+/** So many seeds in a row, of a test of histories. */
+export function seedsFrom(fixed: number, count: number): readonly number[] {
+  return Array.from({ length: count }, (_, at) => firstSeed(fixed) + at);
 }

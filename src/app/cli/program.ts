@@ -1,8 +1,85 @@
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
-import { COMMANDS } from './commands.ts';
+import { agentCommand } from './commands/agent.ts';
+import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
+import { argocdInstallCommand } from './commands/argocd/install.ts';
+import { argocdRenderCommand } from './commands/argocd/render.ts';
+import { acceptCommand } from './commands/clusters/accept.ts';
+import { getAddonsCommand } from './commands/clusters/get-addons.ts';
+import { getClustersCommand } from './commands/clusters/get-clusters.ts';
+import { clusterSetCommand } from './commands/clustersets/clusterset.ts';
+import { getClusterSetsCommand } from './commands/clustersets/get-clustersets.ts';
+import { reconcileCommand } from './commands/controller/reconcile.ts';
+import { releaseCommand } from './commands/controller/release.ts';
+import { serveCommand } from './commands/controller/serve.ts';
+import { statusCommand } from './commands/controller/status.ts';
+import { demoCommand } from './commands/demo/demo.ts';
+import { historyCommand } from './commands/history/history.ts';
+import { replayCommand } from './commands/history/replay.ts';
+import { hubCommand } from './commands/hub/hub.ts';
+import { cleanCommand } from './commands/installation/clean.ts';
+import { getHubInfoCommand } from './commands/installation/get-hub-info.ts';
+import { getTokenCommand } from './commands/installation/get-token.ts';
+import { initCommand } from './commands/installation/init.ts';
+import { joinCommand } from './commands/installation/join.ts';
+import { unjoinCommand } from './commands/installation/unjoin.ts';
+import { explainCommand } from './commands/placements/explain.ts';
+import { getPlacementsCommand } from './commands/placements/get-placements.ts';
+import { simulateCommand } from './commands/placements/simulate.ts';
+import { testCommand } from './commands/placements/test.ts';
 import { runCommands } from './commands/run-commands.ts';
+import { scoreProviderPrometheusCommand } from './commands/score-provider-prometheus.ts';
+import { scoreProviderCommand } from './commands/score-provider.ts';
+import { planCommand } from './commands/sources/plan.ts';
+import { snapshotCommand } from './commands/sources/snapshot.ts';
+import { validateCommand } from './commands/sources/validate.ts';
+import type { CliCommand } from './commands/verb-command.ts';
+import { versionCommand } from './commands/version.ts';
+import { createWorkCommand } from './commands/works/create-work.ts';
+import { describeWorkCommand } from './commands/works/describe-work.ts';
+import { getWorksCommand } from './commands/works/get-works.ts';
 
 /** Runs `berth ARGS`. Never throws: a failure is printed to stderr and becomes exit code 1. */
 export function runCli(args: readonly string[], io: CliIo): Promise<ExitCode> {
   return runCommands(COMMANDS, args, io);
 }
+
+/** Every `berth` command, in the order of `berth --help`. */
+export const COMMANDS: readonly CliCommand[] = [
+  // One per line, so that branches that each add a command merge without conflicts.
+  demoCommand,
+  agentCommand,
+  scoreProviderCommand,
+  scoreProviderPrometheusCommand,
+  argocdDoctorCommand,
+  argocdInstallCommand,
+  argocdRenderCommand,
+  createWorkCommand,
+  describeWorkCommand,
+  getAddonsCommand,
+  getClustersCommand,
+  getClusterSetsCommand,
+  getPlacementsCommand,
+  getWorksCommand,
+  clusterSetCommand,
+  initCommand,
+  getTokenCommand,
+  getHubInfoCommand,
+  joinCommand,
+  acceptCommand,
+  unjoinCommand,
+  cleanCommand,
+  hubCommand,
+  explainCommand,
+  simulateCommand,
+  testCommand,
+  planCommand,
+  snapshotCommand,
+  serveCommand,
+  statusCommand,
+  historyCommand,
+  replayCommand,
+  releaseCommand,
+  reconcileCommand,
+  validateCommand,
+  versionCommand,
+];

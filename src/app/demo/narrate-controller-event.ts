@@ -1,8 +1,9 @@
+import { explainPlacement } from '@berth/placement/explain/explain-placement';
+import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import { errorText } from '@berth/runtime/errors';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 import type { Narrator } from './narrator.ts';
-import { narrateDecision } from './narrate-decision.ts';
 
 /** Describes what the controller did. */
 export function narrateControllerEvent(narrator: Narrator, event: ControllerEvent): void {
@@ -100,4 +101,24 @@ function listOf(clusters: readonly string[]): string {
 
 function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}
+
+/** Describes a decision that changed something, with the reason why each cluster was selected or not. */
+function narrateDecision(narrator: Narrator, event: Extract<ControllerEvent, { kind: 'decided' }>): void {
+  const { placement, added, removed, snapshot } = event;
+  if (added.length === 0 && removed.length === 0) return;
+  const [namespace = '', name = ''] = placement.split('/');
+  const decision = decideInSnapshot(snapshot, { namespace, name });
+  if (decision === undefined) return;
+  const { summary, selected, refusals } = explainPlacement(decision.snapshot, decision.decided);
+  narrator.print('decide', `${placement}: ${summary}`);
+  for (const { cluster, score } of selected) {
+    const parts = score.parts.map(
+      ({ prioritizer, score: points, weight }) => `${prioritizer} ${points}×${weight}`,
+    );
+    narrator.detail(
+      `+ ${cluster}: rank ${score.rank} of ${score.of} with ${score.total} points (${parts.join(', ')})`,
+    );
+  }
+  for (const { clusters, text } of refusals) narrator.detail(`- ${clusters.join(', ')}: ${text}`);
 }

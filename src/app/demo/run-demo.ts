@@ -1,26 +1,30 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '@berth/runtime/clock/system-clock';
-import { createLogger } from '../../adapters/log/pino-logger.ts';
-import { BugError } from '@berth/runtime/errors';
+import type { AgentEvent } from '@berth/agent/options/agent-options';
+import { MANIFEST_WORK, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { BugError, TransientError } from '@berth/runtime/errors';
+import { createLogger } from '../../adapters/log/pino-logger.ts';
 import type { RunningController } from '../serve/serve-controller.ts';
 import { serveController } from '../serve/serve-controller.ts';
-import { callPluginEndpoint } from './call-plugin-endpoint.ts';
+import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
 import type { DemoClusters } from './demo-clusters.ts';
 import { startDemoClusters } from './demo-clusters.ts';
 import type { DemoChange, DemoRepository } from './demo-repository.ts';
 import { openDemoRepository } from './demo-repository.ts';
-import type { Narrator } from './narrator.ts';
-import { createNarrator } from './narrator.ts';
-import type { ExpectedApp } from './check-app.ts';
-import { checkApp } from './check-app.ts';
-import { narrateAgentEvent } from './narrate-agent-event.ts';
 import { narrateControllerEvent } from './narrate-controller-event.ts';
-import { waitUntil } from './wait-until.ts';
+import { type Narrator, createNarrator } from './narrator.ts';
+import { waitUntil, type CheckResult } from './wait-until.ts';
+
+const NAMESPACE = 'guestbook';
+const DONE: CheckResult = { done: true };
 
 export interface DemoOptions {
   readonly dataDir: string;
@@ -268,4 +272,118 @@ function aborted(signal: AbortSignal): Promise<void> {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
+}
+
+/** Describes what an agent did on its cluster. */
+function narrateAgentEvent(narrator: Narrator, event: AgentEvent): void {
+  const on = `${event.cluster}: work ${event.work}`;
+  switch (event.kind) {
+    case 'applied':
+      narrator.print('agent', `${on} applied, ${event.objects} objects`);
+      return;
+    case 'failed':
+      narrator.print('agent', `${on} failed: ${event.problem}`);
+      return;
+    case 'corrected':
+      narrator.print('agent', `${on}: ${event.object} was changed by someone else; corrected`);
+      return;
+    case 'feedback':
+      for (const [object, values] of Object.entries(event.values)) {
+        const texts = Object.entries(values).map(([name, value]) => `${name}=${value}`);
+        if (texts.length > 0) narrator.print('agent', `${on}: ${object} reports ${texts.join(' ')}`);
+      }
+      return;
+    case 'deleted':
+      narrator.print('agent', `${on} deleted together with its objects`);
+      return;
+    case 'evicted':
+      narrator.print('agent', `${on} evicted, because its hub no longer has it`);
+      return;
+  }
+}
+
+/** The clusters where an application of the example is expected, and what its Deployment must report there. */
+interface ExpectedApp {
+  readonly name: string;
+  readonly clusters: readonly string[];
+  readonly readyReplicas: number;
+}
+
+/**
+ * Checks the state on the hub only: decisions published, works there and nowhere else, applied,
+ * available, replicas ready.
+ */
+async function checkApp(hub: KubeApi, app: ExpectedApp): Promise<CheckResult> {
+  const decided = await decidedClusters(hub, app.name);
+  if (!sameNames(decided, app.clusters))
+    return missing(
+      `PlacementDecisions of ${app.name} say [${decided.join(', ')}], expected [${app.clusters.join(', ')}]`,
+    );
+  const labelSelector = `${REPLICA_SET_LABEL}=${NAMESPACE}.${app.name}`;
+  const works = (await hub.list(MANIFEST_WORK, { labelSelector })).items as unknown as ManifestWork[];
+  const clusters = works.map((work) => work.metadata.namespace ?? '');
+  if (!sameNames(clusters, app.clusters))
+    return missing(
+      `ManifestWorks of ${app.name} are on [${clusters.join(', ')}], expected [${app.clusters.join(', ')}]`,
+    );
+  for (const work of works) {
+    const problem = workProblem(work, app.readyReplicas);
+    if (problem !== undefined) return missing(`${work.metadata.namespace}/${work.metadata.name}: ${problem}`);
+  }
+  return DONE;
+}
+
+async function decidedClusters(hub: KubeApi, placement: string): Promise<string[]> {
+  const labelSelector = `${PLACEMENT_LABEL}=${placement}`;
+  const pages = await hub.list(PLACEMENT_DECISION, { namespace: NAMESPACE, labelSelector });
+  return (pages.items as unknown as PlacementDecision[]).flatMap(({ status }) =>
+    (status?.decisions ?? []).map(({ clusterName }) => clusterName),
+  );
+}
+
+function workProblem(work: ManifestWork, readyReplicas: number): string | undefined {
+  for (const type of ['Applied', 'Available']) {
+    const condition = work.status?.conditions?.find((found) => found.type === type);
+    if (condition?.status !== 'True') return `${type} is ${condition?.status ?? 'not reported'}`;
+  }
+  const values = work.status?.resourceStatus?.manifests?.flatMap(
+    ({ statusFeedback }) => statusFeedback?.values ?? [],
+  );
+  const ready = values?.find(({ name }) => name === 'ReadyReplicas')?.fieldValue.integer;
+  return ready === readyReplicas
+    ? undefined
+    : `ReadyReplicas is ${ready ?? 'not reported'}, expected ${readyReplicas}`;
+}
+
+function sameNames(left: readonly string[], right: readonly string[]): boolean {
+  return [...left].sort().join() === [...right].sort().join();
+}
+
+function missing(text: string): CheckResult {
+  return { done: false, missing: text };
+}
+
+/** Calls the plugin endpoint as the ApplicationSet controller does. */
+export async function callPluginEndpoint(request: {
+  readonly url: string;
+  readonly tokenFile: string;
+  readonly parameters: Readonly<Record<string, string>>;
+}): Promise<unknown> {
+  const { url, tokenFile, parameters } = request;
+  const response = await fetch(`${url}/api/v1/getparams.execute`, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`,
+    },
+    body: JSON.stringify({ applicationSetName: 'guestbook', input: { parameters } }),
+    signal: AbortSignal.timeout(10_000),
+  });
+  const text = await response.text();
+  if (!response.ok)
+    throw new TransientError(`answered ${response.status}, expected 200: ${text}`, {
+      code: 'demo.argocd',
+      subject: url,
+    });
+  return JSON.parse(text);
 }

@@ -1,43 +1,48 @@
-import { warmSnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
-import { sha256 } from '@berth/runtime/sha256';
-import type { Clock } from '@berth/runtime/clock/clock';
-import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import { SOLE_LEADER } from '@berth/kube/leader-election/leadership';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { ConflictError, TransientError } from '@berth/runtime/errors';
+import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
 import { sleep } from '@berth/runtime/loop/sleep';
+import { Subscribers } from '@berth/runtime/loop/subscribers';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
-import type { WorkControllers } from '../../controllers/works/start-work-controllers.ts';
-import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
-import { becomeReady } from './become-ready.ts';
-import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
-import { ControllerMetrics } from './http/controller-metrics.ts';
-import { serveHttp } from './http/controller-http.ts';
-import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
-import { EventStream } from './http/event-stream.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { warmSnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
 import type { ControllerEvent, ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { declaredPlacements, followSources } from './follow-sources.ts';
+import { PlacementEvents } from '../../controllers/events/placement-events.ts';
 import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
 import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
-import type { Subscribers } from '@berth/runtime/loop/subscribers';
-import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
-import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
-import { openAnnouncement } from './open-announcement.ts';
-import { openSources, restoreDeleted } from './open-sources.ts';
-import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
-import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
-import { PlacementEvents } from '../../controllers/events/placement-events.ts';
-import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import { recordDeletions } from './record-deletions.ts';
+import { ControllerAnnouncement } from '../../controllers/leadership/controller-announcement.ts';
 import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
-import { Readiness } from './http/readiness.ts';
-import { serveCache } from './serve-cache.ts';
-import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
-import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import { startOptionalControllers } from './start-optional-controllers.ts';
-import { Standby } from './standby.ts';
-import { startWorks } from './start-works.ts';
-import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
-import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
+import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
+import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
+import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
+import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
+import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
+import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
+import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';
+import { SharedCommits } from '../../controllers/sources/progress/shared-commits.ts';
+import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
+import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
+import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import {
+  type WorkControllers,
+  startWorkControllers,
+} from '../../controllers/works/start-work-controllers.ts';
+import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import { ownPlacements, type ServeOptions, decidedPlacements } from '../settings/serve-options.ts';
+import { becomeReady } from './become-ready.ts';
+import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
+import { serveHttp } from './http/controller-http.ts';
+import { ControllerMetrics } from './http/controller-metrics.ts';
+import { EventStream } from './http/event-stream.ts';
+import { Readiness } from './http/readiness.ts';
+import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
+import { openSources, restoreDeleted, type SourceDependencies } from './open-sources.ts';
+import { serveCache } from './serve-cache.ts';
+import { Standby } from './standby.ts';
+import { startOptionalControllers } from './start-optional-controllers.ts';
 
 /**
  * At a start, publication runs before the full comparison of sources: both need the CPU, and
@@ -259,4 +264,126 @@ async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions
 async function loadPreviews(parts: PreviewDependencies): Promise<OpenPreviews | undefined> {
   if (parts.options.sources.every(({ preview }) => preview === undefined)) return undefined;
   return (await import('./open-previews.ts')).openPreviews(parts);
+}
+
+/** Subscribes the listeners of source events, in this order. No listener calls a source. */
+export function followSources(followers: {
+  readonly arriving: CommitsInProgress;
+  readonly approvals: PlanApprovals;
+  readonly ledger: SourceLedger;
+  readonly barrier: CommitBarrier;
+  readonly options: Pick<ServeOptions, 'sources'>;
+}): Subscribers<SourceEvent> {
+  const { arriving, approvals, ledger, barrier, options } = followers;
+  const events = new Subscribers<SourceEvent>();
+  const writers = options.sources.filter(({ sync }) => sync !== 'observe');
+  const shared = new SharedCommits(writers, {
+    onExpected: (source) => {
+      barrier.expect(source);
+      void events.emit({ kind: 'fetch-wanted', source });
+    },
+    onMissed: (source) => barrier.stopExpecting(source),
+  });
+  events.subscribe((event) => arriving.handle(event));
+  events.subscribe((event) => {
+    const { kind, source } = event;
+    if (kind === 'read') return approvals.read(source, event.content.commit, event.content.objects);
+    // Runs before the barrier opens, so that no decision for the complete commit uses approvals
+    // that it withdraws.
+    if (kind === 'complete' || kind === 'followed') approvals.followed(source);
+    return undefined;
+  });
+  events.subscribe((event) => ledger.handle(event));
+  events.subscribe((event) => barrier.handle(event));
+  events.subscribe((event) => shared.handle(event));
+  return events;
+}
+
+/** The placements that these sources declare. */
+function declaredPlacements(
+  sources: ServeOptions['sources'],
+  events: Subscribers<SourceEvent>,
+): DeclaredPlacements {
+  const declared = new DeclaredPlacements(sources.map(sourceNameOf));
+  events.subscribe((event) => declared.handle(event));
+  return declared;
+}
+
+/**
+ * Records deletions by sources, and deletions of their objects by others, for `berth history` and
+ * for the restore of a hub from a backup.
+ */
+function recordDeletions(
+  { log }: ServeOptions,
+  emit: (event: ControllerEventBody) => void,
+  { deletions }: ControllerState,
+): Pick<SourceDependencies, 'onDeleted' | 'readDeleted'> {
+  return {
+    onDeleted: (record) => {
+      emit({ kind: 'deleted', record });
+      deletions.append(record);
+    },
+    readDeleted: async (source) => {
+      try {
+        const records = await deletions.read();
+        return records.flatMap(({ source: by, uid, byOthers }) =>
+          by === source && byOthers !== true && uid !== undefined ? [uid] : [],
+        );
+      } catch (error) {
+        log.warn(
+          'recorded deletions cannot be read, so deleting objects that a backup restored counts toward the budget',
+          { error },
+        );
+        return [];
+      }
+    },
+  };
+}
+
+/** What says on the hub what this controller writes there, if it is to. It is not started yet. */
+function openAnnouncement(options: ServeOptions): ControllerAnnouncement | undefined {
+  const { announcement, api, clock, log, leadership, sources, registration } = options;
+  if (announcement === undefined) return undefined;
+  return new ControllerAnnouncement({
+    ...{ api, clock, log, ...announcement },
+    duties: {
+      decides: decidedPlacements(options),
+      applies: sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+      registration: registration?.duties ?? [],
+    },
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+  });
+}
+
+/** Starts the controllers for works. They write only what complete commits lead to. */
+function startWorks(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (event: ControllerEventBody) => void;
+  readonly barrier: Pick<CommitBarrier, 'whenCommitsComplete'>;
+  readonly continuity: Pick<HubContinuity, 'whenChecked'>;
+  readonly cache: ObjectCache;
+}): WorkControllers {
+  const { options, emit, barrier, continuity, cache } = parts;
+  const { api, clock, log, random, leadership } = options;
+  /** Undefined after a request failed: the hub that responds next may be restored, and the cache does not show that yet. */
+  let checked: Promise<void> | undefined = Promise.resolve();
+  return startWorkControllers({
+    mayBegin: async (signal) => {
+      await leadership?.whenHeld(signal);
+      await (checked ??= continuity.whenChecked(signal));
+      // While a commit is partly applied, a replica set could follow a placement that the rest of the commit deletes.
+      await barrier.whenCommitsComplete(signal);
+    },
+    hub: api,
+    cache,
+    clock,
+    log,
+    random,
+    onWrite: ({ kind, ...written }) => emit({ kind: 'work-written', action: kind, ...written }),
+    onError: (key, error) => {
+      if (error instanceof TransientError) checked = undefined;
+      // A conflict: the object is read and decided again immediately.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `replica set ${key}`, error });
+    },
+  });
 }

@@ -1,7 +1,34 @@
-import { startAdmission } from './start-admission.ts';
-import { startArgocd } from './start-argocd.ts';
-import { recordTimeline } from './record-timeline.ts';
-import { startHubRegistration } from './start-hub-registration.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { ConflictError } from '@berth/runtime/errors';
+import { sha256 } from '@berth/runtime/sha256';
+import type { RunningAdmission } from '../../controllers/admission/start-admission-webhooks.ts';
+import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
+import { HubRemovals } from '../../controllers/argocd/pull/hub-removals.ts';
+import type { PullRemovalMemory } from '../../controllers/argocd/pull/pull-options.ts';
+import {
+  type PullController,
+  startPullController,
+} from '../../controllers/argocd/pull/start-pull-controller.ts';
+import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
+import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
+import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import { DEFAULT_STALE_AFTER_MS } from '../../controllers/inventory/hub-inventory.ts';
+import { placementOfWork } from '../../controllers/inventory/works-by-placement.ts';
+import {
+  type RunningRegistration,
+  startRegistration,
+} from '../../controllers/registration/start-registration.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
+import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import { clusterSteps, leaseExpired } from '../../core/timeline/cluster-steps.ts';
+import { workSteps } from '../../core/timeline/work-steps.ts';
+import { type ServeOptions, decidedPlacements } from '../settings/serve-options.ts';
+import type { ControllerState } from './controller-state.ts';
+import type { ControllerMetrics } from './http/controller-metrics.ts';
 
 /** Starts the optional controllers: Argo CD, registration and admission. */
 export function startOptionalControllers(
@@ -18,5 +45,216 @@ export function startOptionalControllers(
     waves: argocd.waves,
     warnings: () => [argocd, ...others].flatMap((one) => [...one.warnings()]),
     close: async () => void (await Promise.all([argocd, ...others].map((one) => one.close()))),
+  };
+}
+
+interface RunningArgocd {
+  /** What fails at the moment, as text for users. */
+  warnings(): readonly string[];
+  close(): Promise<void>;
+}
+
+interface RunningDuties extends RunningArgocd {
+  /** Undefined if the pull model of Argo CD is off. */
+  readonly pull: PullController | undefined;
+  /** Undefined if no ApplicationSet is served in waves. */
+  readonly waves: RunningWaves | undefined;
+}
+
+/** Starts the controllers for Argo CD that are enabled. */
+function startArgocd(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (event: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+  readonly publishedPlacements: PublishedPlacements;
+  readonly state: Pick<ControllerState, 'pullRemovals'>;
+}): RunningDuties {
+  const pull = startPull(parts);
+  const push = startPush(parts);
+  const running = [...(pull === undefined ? [] : [pull]), ...push.running];
+  return {
+    pull,
+    waves: push.waves,
+    warnings: () => running.flatMap((one) => one.warnings()),
+    close: async () => void (await Promise.all(running.map((one) => one.close()))),
+  };
+}
+
+/** Starts what an Argo CD on the hub needs, which deploys to the clusters itself. */
+function startPush(parts: Omit<Parameters<typeof startArgocd>[0], 'state'>): {
+  readonly running: readonly RunningArgocd[];
+  readonly waves: RunningWaves | undefined;
+} {
+  const { options, emit, cache, publishedPlacements: published } = parts;
+  const { api: hub, clock, log, random, leadership, argocd } = options;
+  if (argocd === undefined) return { running: [], waves: undefined };
+  const shared = {
+    ...{ hub, cache, clock, log, random, published },
+    argocdNamespace: argocd.namespace,
+    mayBegin: async (signal: AbortSignal): Promise<void> => leadership?.whenHeld(signal),
+    onError: (key: string, error: unknown): void => {
+      // A conflict: the object is read and decided again immediately.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `argocd ${key}`, error });
+    },
+  };
+  const running: RunningArgocd[] = [];
+  if (argocd.refresh)
+    running.push(
+      startRefresh({
+        ...shared,
+        pluginConfigMaps: argocd.pluginConfigMaps,
+        perSecond: argocd.refreshesPerSecond,
+        onRefresh: (event) => emit({ kind: 'application-set-refreshed', ...event }),
+      }),
+    );
+  if (argocd.clusterSecrets)
+    running.push(
+      startClusterSecrets({
+        ...shared,
+        labels: argocd.clusterLabels,
+        onWrite: (event) => emit({ kind: 'cluster-secret-written', ...event }),
+      }),
+    );
+  const waves =
+    argocd.waves !== true
+      ? undefined
+      : startWaves({
+          ...shared,
+          pluginConfigMaps: argocd.pluginConfigMaps,
+          staleAfterMs: options.staleAfterMs ?? DEFAULT_STALE_AFTER_MS,
+          onWaves: (event) => emit({ kind: 'application-set-waves', ...event }),
+        });
+  return { running: waves === undefined ? running : [...running, waves], waves };
+}
+
+/** Starts the pull model of Argo CD, if enabled. */
+function startPull(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (event: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+  readonly state: Pick<ControllerState, 'pullRemovals'>;
+}): PullController | undefined {
+  const { options, emit, cache, state } = parts;
+  const { api, clock, log, random, leadership, budget = DEFAULT_REMOVAL_BUDGET } = options;
+  if (options.argocd?.pull !== true) return undefined;
+  return startPullController({
+    ...{ hub: api, cache, clock, log, random, budget },
+    digest: sha256,
+    removals: removalMemory(options, state),
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+    onWrite: (written) => emit({ kind: 'pulled-work-written', ...written }),
+    onHeld: (held) => emit({ kind: 'pull-held', ...held }),
+    onError: (key, error) => {
+      // A conflict: the object is read and decided again immediately.
+      if (!(error instanceof ConflictError)) emit({ kind: 'error', where: `pull model ${key}`, error });
+    },
+  });
+}
+
+/**
+ * On an embedded hub the data directory is as safe as the hub. On any other hub, another leader has another directory,
+ * so removals are stored on the hub.
+ */
+function removalMemory(
+  { embedded, api: hub, clock }: ServeOptions,
+  { pullRemovals: file }: Pick<ControllerState, 'pullRemovals'>,
+): PullRemovalMemory {
+  if (embedded !== true) return new HubRemovals({ hub, clock, digest: sha256 });
+  return {
+    read: (group) => Promise.resolve(file.get(group) ?? []),
+    persist: (group, removals) => file.persist(group, removals),
+  };
+}
+
+/** Starts the hub's side of registration, if enabled. */
+function startHubRegistration(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (event: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+  readonly onEvent: (event: RegistrationEvent) => void;
+  readonly pull: Pick<PullController, 'leavingOn'> | undefined;
+}): RunningRegistration | undefined {
+  const { options, emit, cache, onEvent, pull } = parts;
+  const { api: hub, log, random, leadership, registration } = options;
+  if (registration === undefined) return undefined;
+  const { duties, autoAcceptance, clock } = registration;
+  return startRegistration(
+    {
+      ...{ hub, cache, clock, log, random, autoAcceptance },
+      decides: decidedPlacements(options),
+      holdsOfPull: (cluster) => pull?.leavingOn(cluster) ?? [],
+      mayBegin: async (signal) => leadership?.whenHeld(signal),
+      onEvent: (event) => {
+        onEvent(event);
+        emit({ kind: 'registration', ...event });
+      },
+      onError: (key, error) => emit({ kind: 'error', where: `registration ${key}`, error }),
+    },
+    duties,
+  );
+}
+
+/**
+ * Records changes of clusters and of works of placements, for `berth history --timeline`. The
+ * initial state is not recorded.
+ * @returns a listener for registration events
+ */
+function recordTimeline({
+  options: { clock },
+  cache,
+  state: { timeline },
+}: {
+  readonly options: Pick<ServeOptions, 'clock'>;
+  readonly cache: ObjectCache;
+  readonly state: Pick<ControllerState, 'timeline'>;
+}): (event: RegistrationEvent) => void {
+  const [clusters, works] = [cache.of(MANAGED_CLUSTER), cache.of(MANIFEST_WORK)];
+  const now = (): string => new Date(clock.now()).toISOString();
+  clusters.store.onChange(({ before, after }) => {
+    if (before === undefined || after === undefined) return;
+    const pair = [before, after] as unknown as [ManagedCluster, ManagedCluster];
+    for (const step of clusterSteps(...pair, now())) timeline.append(step);
+  });
+  works.store.onChange(({ before, after }) => {
+    const placement = placementOfWork((after ?? before)?.metadata ?? {});
+    if (placement === undefined || !works.synced) return;
+    const change = { before, after } as unknown as Parameters<typeof workSteps>[0];
+    for (const step of workSteps(change, { placement, at: now() })) timeline.append(step);
+  });
+  return (event) => {
+    if (event.action !== 'unreachable') return;
+    const found = clusters.store.get(event.cluster) as ManagedCluster | undefined;
+    if (found !== undefined) timeline.append(leaseExpired(found, new Date(event.gaveUpAtMs).toISOString()));
+  };
+}
+
+/** Starts the admission webhooks of OCM's rules, if enabled. Loaded on demand. */
+function startAdmission(parts: {
+  readonly options: ServeOptions;
+  readonly metrics: Pick<ControllerMetrics, 'reviewed'>;
+}): Pick<RunningAdmission, 'warnings' | 'close'> | undefined {
+  const { options, metrics } = parts;
+  const { api: hub, clock, random, log, leadership, namespace = DEFAULT_NAMESPACE, admission } = options;
+  if (admission === undefined) return undefined;
+  let running: RunningAdmission | undefined;
+  let isClosed = false;
+  const started = import('../../controllers/admission/start-admission-webhooks.ts').then(
+    ({ startAdmissionWebhooks }) => {
+      if (isClosed) return;
+      running = startAdmissionWebhooks({
+        ...{ hub, clock, random, log, namespace },
+        ...admission,
+        mayWrite: () => leadership?.isHeld !== false,
+        onResponse: (verdict) => metrics.reviewed(verdict),
+      });
+    },
+  );
+  return {
+    warnings: () => running?.warnings() ?? [],
+    close: async () => {
+      isClosed = true;
+      await started;
+      await running?.close();
+    },
   };
 }

@@ -1,20 +1,49 @@
-import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
-import { ConflictError, errorText } from '@berth/runtime/errors';
-import type { Clock } from '@berth/runtime/clock/clock';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { apiVersionOf, NAMESPACE, SUBJECT_ACCESS_REVIEW } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { OcmRequirement } from '@berth/ocm/admission/ocm-write';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { ConflictError, errorText } from '@berth/runtime/errors';
+import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
 import type { Logger } from '@berth/runtime/logger';
-import type { ReviewVerdict } from '../../core/registration/webhooks/review-message.ts';
-import { hostOf, type WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { ensureConfigurations } from './ensure-configurations.ts';
-import { reviewHandler } from './review-handler.ts';
+import { isReviewed, judgeMutation, judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
+import {
+  type ReviewVerdict,
+  readReview,
+  reviewResponse,
+  type ReviewRequest,
+  type ReviewUser,
+} from '../../core/registration/webhooks/review-message.ts';
+import {
+  hostOf,
+  type WebhookAddress,
+  ADMISSION_NAME,
+  hasAll,
+  webhookConfigurations,
+  MUTATE_PATH,
+  VALIDATE_PATH,
+} from '../../core/registration/webhooks/webhook-configurations.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';
 
 /** At most this long after a certificate was renewed or a configuration was changed, Berth notices it. */
 const CHECK_INTERVAL_MS = 10_000;
 /** Attempts at one pass, when other processes write at the same time. */
 const MAX_ATTEMPTS = 5;
+
+const WRITE = { fieldManager: 'berth-admission' };
+
+/** The object before and after the write, at most 3 MiB each (the limit of API servers), and as much again for the rest. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+/** Reviews in progress. When one more is refused, the API server follows the `failurePolicy` of the webhook. */
+const MAX_AT_ONCE = 64;
+/** The timeout when the request names none, and the longest one that is accepted. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+/** Reserved for sending the response. */
+const RESERVE_MS = 250;
 
 export interface AdmissionWebhooksOptions {
   readonly hub: KubeApi;
@@ -137,5 +166,166 @@ class AdmissionWebhooks {
       log.info('admission webhooks are served', { url: this.#listener.url });
     }
     this.#served = identity;
+  }
+}
+
+/**
+ * Writes the webhook configurations on the hub, so that its API server calls the webhooks, and corrects them when they
+ * differ.
+ *
+ * @param trusted authorities of the serving certificate, PEM
+ * @returns the kinds of the configurations that were written
+ * @throws the errors of the hub
+ */
+async function ensureConfigurations(
+  hub: KubeApi,
+  address: WebhookAddress,
+  trusted: string,
+): Promise<readonly string[]> {
+  const written: string[] = [];
+  const base64 = (text: string): string => Buffer.from(text).toString('base64');
+  for (const { kind, webhooks } of webhookConfigurations(address, trusted, base64)) {
+    const live = await hub.get(kind, { namespace: '', name: ADMISSION_NAME });
+    if (live !== undefined && hasAll(live['webhooks'], webhooks)) continue;
+    const typed = { apiVersion: apiVersionOf(kind), kind: kind.kind };
+    const metadata = live?.metadata ?? { name: ADMISSION_NAME };
+    const wanted = { ...typed, metadata, webhooks };
+    if (live === undefined) await hub.create(kind, wanted, WRITE);
+    else await hub.update(kind, wanted, WRITE);
+    written.push(kind.kind);
+  }
+  return written;
+}
+
+interface ReviewHandlerOptions {
+  /** Checks rights and namespaces. */
+  readonly hub: KubeApi;
+  readonly clock: Clock;
+  /** Called for each reviewed write, before its response is sent. */
+  readonly onResponse: (review: {
+    readonly resource: string;
+    readonly user: string;
+    readonly verdict: ReviewVerdict;
+  }) => void;
+}
+
+/** Answers `POST /admission/mutate` and `POST /admission/validate`. Both take an AdmissionReview. */
+function reviewHandler(
+  options: ReviewHandlerOptions,
+): (request: IncomingMessage, response: ServerResponse) => Promise<void> {
+  let inProgress = 0;
+  return async (request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'https://berth');
+    if (pathname !== MUTATE_PATH && pathname !== VALIDATE_PATH)
+      return refuse(response, 404, 'no such webhook');
+    if (request.method !== 'POST') return refuse(response, 405, 'expected POST');
+    if (!/^application\/json\s*(;|$)/.test(request.headers['content-type'] ?? ''))
+      return refuse(response, 415, 'expected the content type application/json');
+    if (inProgress >= MAX_AT_ONCE) return refuse(response, 503, 'too many requests at once');
+    inProgress += 1;
+    try {
+      const review = await readReviewRequest(request);
+      if (typeof review === 'number')
+        return refuse(response, review, `expected a body of at most ${MAX_BODY_BYTES} bytes`);
+      if (typeof review === 'string') return refuse(response, 400, review);
+      const timeoutMs = timeoutOf(searchParams.get('timeout'));
+      const verdict =
+        pathname === MUTATE_PATH
+          ? judgeMutation(review, formatRfc3339(instantFromEpochMs(options.clock.now())))
+          : await inTime(validateReview(review, options.hub), timeoutMs, options.clock);
+      options.onResponse({ resource: review.resource, user: review.user.user, verdict });
+      respond(
+        response,
+        200,
+        reviewResponse(review, verdict, (text) => Buffer.from(text).toString('base64')),
+      );
+    } finally {
+      inProgress -= 1;
+    }
+  };
+}
+
+/** @returns a text that says what is wrong, or 413 for a body that is too large */
+async function readReviewRequest(request: IncomingMessage): Promise<ReviewRequest | string | 413> {
+  const chunks: Buffer[] = [];
+  let sizeBytes = 0;
+  // Without this option, leaving the loop early destroys the request, and it could not be answered.
+  const arriving = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  for await (const chunk of arriving) {
+    sizeBytes += chunk.length;
+    if (sizeBytes > MAX_BODY_BYTES) return 413;
+    chunks.push(chunk);
+  }
+  let body: unknown;
+  try {
+    body = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+  } catch {
+    return 'expected a JSON body';
+  }
+  const review = readReview(body);
+  if (typeof review === 'string' || isReviewed(review)) return review;
+  return `request.resource: no webhook reviews ${review.resource}`;
+}
+
+/** @param given the timeout as Go formats durations; API servers send `5s` */
+function timeoutOf(given: string | null): number {
+  const seconds = Number(/^(\d{1,2})s$/.exec(given ?? '')?.[1]);
+  const timeoutMs = seconds > 0 ? Math.min(seconds * 1_000, DEFAULT_TIMEOUT_MS) : DEFAULT_TIMEOUT_MS;
+  return timeoutMs - RESERVE_MS;
+}
+
+function inTime(verdict: Promise<ReviewVerdict>, timeoutMs: number, clock: Clock): Promise<ReviewVerdict> {
+  return new Promise((resolve, reject) => {
+    const cancel = clock.schedule(timeoutMs, () =>
+      resolve({ kind: 'unknown', message: 'Berth could not ask the hub in time' }),
+    );
+    verdict.then(resolve, reject).finally(cancel);
+  });
+}
+
+function refuse(response: ServerResponse, status: number, message: string): void {
+  // The rest of the body is not read, so the connection cannot be reused.
+  response.setHeader('connection', 'close');
+  respond(response, status, { message });
+}
+
+function respond(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}
+
+/**
+ * The response of a validating webhook, after it has asked the hub what it needs. A write whose facts are unknown is
+ * never allowed.
+ */
+async function validateReview(request: ReviewRequest, hub: KubeApi): Promise<ReviewVerdict> {
+  const review = judgeValidation(request);
+  if (review.kind === 'refused') return review;
+  try {
+    for (const requirement of review.requirements)
+      if (!(await isMet(requirement, request.user, hub)))
+        return { kind: 'refused', refusal: requirement.otherwise };
+  } catch (error) {
+    return { kind: 'unknown', message: `Berth could not ask the hub: ${errorText(error)}` };
+  }
+  return { kind: 'allowed' };
+}
+
+async function isMet(requirement: OcmRequirement, user: ReviewUser, hub: KubeApi): Promise<boolean> {
+  switch (requirement.kind) {
+    case 'right': {
+      const review = await hub.create(SUBJECT_ACCESS_REVIEW, {
+        apiVersion: apiVersionOf(SUBJECT_ACCESS_REVIEW),
+        kind: SUBJECT_ACCESS_REVIEW.kind,
+        metadata: {} as KubeObject['metadata'],
+        spec: { ...user, resourceAttributes: requirement.right },
+      });
+      const { allowed, denied } = (review['status'] ?? {}) as { allowed?: boolean; denied?: boolean };
+      return allowed === true && denied !== true;
+    }
+    case 'namespace-stays': {
+      const found = await hub.get(NAMESPACE, { namespace: '', name: requirement.namespace });
+      return found?.metadata.deletionTimestamp === undefined;
+    }
   }
 }

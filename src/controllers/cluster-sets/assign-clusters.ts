@@ -2,8 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { readClusterSet } from './read-cluster-set.ts';
-import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
+import { CLI_FIELD_MANAGER, type SetChange, readClusterSet } from './set-change.ts';
 
 /**
  * Adds clusters to a set by their label.

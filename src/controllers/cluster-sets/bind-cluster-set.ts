@@ -2,8 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
 import { apiVersionOf, MANAGED_CLUSTER_SET_BINDING, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { readClusterSet } from './read-cluster-set.ts';
-import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
+import { CLI_FIELD_MANAGER, type SetChange, readClusterSet } from './set-change.ts';
 
 /**
  * Allows placements of a namespace to select from a set, by a ManagedClusterSetBinding.

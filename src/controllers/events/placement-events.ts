@@ -1,18 +1,22 @@
-import { InputError } from '@berth/runtime/errors';
 import { eventAbout, type EventContent, type EventSubject } from '@berth/kube/model/event';
 import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
-import type { Placement } from '@berth/ocm/kind/placement';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { PlacementEngine } from '@berth/placement/engine';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { Logger } from '@berth/runtime/logger';
-import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import type { PlacementTrace } from '@berth/placement/trace/trace';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { InputError } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
 import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
-import { ClusterScores } from './cluster-scores.ts';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
+
+/** In a larger snapshot only selected clusters have a score. Computing the others would block the process. */
+const LIMITS = { clusters: 1_000, pages: 1_000 };
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create'>;
@@ -144,5 +148,40 @@ export class PlacementEvents {
     if (this.#dropped > 0)
       this.#options.log.debug('Events about placements were dropped', { events: this.#dropped });
     this.#dropped = 0;
+  }
+}
+
+type Score = readonly [cluster: string, total: number];
+
+/**
+ * The scores of clusters in a decision. The results of one transition come from few snapshots, so the engine of the last
+ * snapshot is kept until `forget`. Making an engine for each result would take longer than publishing the result.
+ */
+class ClusterScores {
+  #last: { readonly snapshot: Snapshot; readonly engine: PlacementEngine } | undefined;
+
+  /**
+   * Yields the scores of the selected clusters, best first, then those of the other feasible clusters. Scores that the
+   * caller does not read are not computed.
+   */
+  *scoresOf(result: ScheduleResult, snapshot: Snapshot | undefined): Generator<Score> {
+    const { selected, selectedScores } = result;
+    for (let at = 0; at < selected.length; at++) yield [selected[at] ?? '', selectedScores[at] ?? 0];
+    if (snapshot === undefined) return;
+    if (snapshot.clusters.length > LIMITS.clusters || snapshot.decisions.length > LIMITS.pages) return;
+    const trace = this.#trace(result, snapshot);
+    const known = new Set(selected);
+    for (const cluster of trace.ranking())
+      if (!known.has(cluster)) yield [cluster, trace.score(cluster)?.total ?? 0];
+  }
+
+  forget(): void {
+    this.#last = undefined;
+  }
+
+  #trace({ placement }: ScheduleResult, snapshot: Snapshot): PlacementTrace {
+    if (this.#last?.snapshot !== snapshot)
+      this.#last = { snapshot, engine: new PlacementEngine({ ...snapshot, placements: [] }) };
+    return this.#last.engine.tryPlacement(placement).trace;
   }
 }

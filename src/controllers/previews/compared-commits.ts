@@ -1,14 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { needsGitProgram } from '@berth/git-reader/program/git-program';
-import type { GitRepository } from '@berth/git-reader/repository/git-repository';
 import { openRepository } from '@berth/git-reader/open-repository';
-import { CachedTreeListings } from '@berth/git-reader/repository/cached-tree-listings';
 import type { OpenedRepository } from '@berth/git-reader/open-repository';
+import { needsGitProgram } from '@berth/git-reader/program/git-program';
 import { trialMerge } from '@berth/git-reader/program/trial-merge';
+import { CachedTreeListings } from '@berth/git-reader/repository/cached-tree-listings';
+import type { GitRepository } from '@berth/git-reader/repository/git-repository';
 import { WHOLE_HISTORY } from '@berth/git-reader/repository/incomplete-clone';
 import { InputError } from '@berth/runtime/errors';
+import type { LastLists } from '@berth/runtime/lists/once-per-list';
+import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
+import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
+import type { SourceChecker } from '../../core/sources/source-checker.ts';
+import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';
+import type { KeptBases } from '../sources/reading/kept-bases.ts';
+import type { RenderedSets } from './rendered-sets.ts';
 
 export interface ComparedCommits {
   /** Reads both commits, including a trial merge that exists only here. */
@@ -29,6 +36,22 @@ export interface CompareInput {
   /** Compare `head` with the merge base, as the file list of a pull request does, instead of with a trial merge. */
   readonly fromMergeBase: boolean;
   readonly ambient: Readonly<Record<string, string | undefined>>;
+}
+
+/** What is kept from plan to plan. It makes the next plan faster and does not change it. */
+export interface PlanMemory {
+  /** Parsed files. Absent: none. */
+  readonly files?: ParsedFiles | undefined;
+  /** The commits that the bases of earlier plans were. */
+  readonly bases?: Pick<KeptBases, 'of' | 'keep'> | undefined;
+  /** The decider of earlier plans. */
+  readonly decider?: SideDecider | undefined;
+  /** The objects of the last base of each source. */
+  readonly baseLists?: LastLists<ParsedManifest> | undefined;
+  /** The ApplicationSets that earlier plans rendered. */
+  readonly rendered?: RenderedSets | undefined;
+  /** The checker of earlier states of a source. Absent: a new one. */
+  readonly checkerOf?: ((source: string) => SourceChecker) | undefined;
 }
 
 /**

@@ -1,32 +1,36 @@
-import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
 import { RENDERED_VERSION, versionNotes } from '@berth/applicationset/version-notes';
-import { sha256 } from '@berth/runtime/sha256';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Placement } from '@berth/ocm/kind/placement';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { sha256 } from '@berth/runtime/sha256';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
+import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
+import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
+import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
+import type { PlanSide } from '../../core/preview/plan-input.ts';
+import { PlanJudge } from '../../core/preview/plan-judge.ts';
+import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
 import { lastingDecisions } from '../../core/preview/sides/lasting-decisions.ts';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { snapshotWithout } from '../../core/preview/sides/snapshot-without.ts';
-import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
-import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
-import type { SourceObject } from '@berth/kube/model/source-object';
-import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
-import type { PlanSide } from '../../core/preview/plan-input.ts';
-import { PlanJudge } from '../../core/preview/plan-judge.ts';
-import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
-import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
+import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { type ApplicationContext, planApplications } from './plan-applications.ts';
-import { leavePlacementsToOthers, otherSchedulersNote, withOthersPublished } from './placements-of-others.ts';
-import type { RenderedSets } from './rendered-sets.ts';
-import type { Transition } from '../../core/transition/transition.ts';
-import { publishedResults } from '../../core/transition/published-results.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
-import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
+import { publishedResults } from '../../core/transition/published-results.ts';
+import type { Transition } from '../../core/transition/transition.ts';
+import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';
+import { type ApplicationContext, planApplications } from './plan-applications.ts';
+import type { RenderedSets } from './rendered-sets.ts';
 
 /** The objects of one side in Git. */
 export interface PlannedFleet {
@@ -226,3 +230,51 @@ function renderingNotes(sets: Plan['applications'], { declared, objects }: PlanS
 }
 
 const NOTHING_RECORDED = 'No PlacementDecisions are recorded: what the base decides counts as published now.';
+
+interface HubOfMany {
+  /** Undefined without a hub. */
+  readonly hub?: Snapshot | undefined;
+  /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
+  readonly decides?: 'own' | 'all' | undefined;
+}
+
+interface SharedHub {
+  readonly hub: Snapshot | undefined;
+  /** `namespace/name` of the placements that another controller decides. */
+  readonly others: readonly string[];
+}
+
+/** The hub as the controller will see it. @param inGit the placements that one of the commits declares */
+function leavePlacementsToOthers(
+  { hub, decides }: HubOfMany,
+  inGit: readonly Pick<Placement, 'metadata'>[],
+): SharedHub {
+  if (hub === undefined || decides !== 'own') return { hub, others: [] };
+  const declared = new Set(inGit.map(({ metadata }) => namespacedName(metadata)));
+  const isOfOther = (placement: Placement): boolean =>
+    !declared.has(namespacedName(placement.metadata)) && isOfOtherScheduler(placement);
+  const placements = hub.placements.map((one) => (isOfOther(one) ? withForeignDisabled(one) : one));
+  const others = hub.placements.filter(isOfOther).map(({ metadata }) => namespacedName(metadata));
+  return { hub: { ...hub, placements }, others };
+}
+
+/** The results. A placement that Berth does not decide keeps its published decision. */
+function withOthersPublished(
+  results: readonly ScheduleResult[],
+  decisions: Snapshot['decisions'],
+): readonly ScheduleResult[] {
+  const skipped = results.filter(({ outcome }) => outcome === 'skipped');
+  if (skipped.length === 0) return results;
+  const published = new Map(publishedResults(skipped, decisions).map((result, at) => [skipped[at], result]));
+  return results.map((result) => published.get(result) ?? result);
+}
+
+/** What a plan says about the placements that another controller decides. */
+function otherSchedulersNote(others: readonly string[]): readonly string[] {
+  if (others.length === 0) return [];
+  const subject = others.length === 1 ? '1 placement' : `${others.length} placements`;
+  return [
+    `Another controller decides ${subject} on the hub: neither in Git nor marked with ${SCHEDULER_ANNOTATION}: berth. ` +
+      `Their published decisions count as they are: ${formatNameList(others)}.`,
+  ];
+}

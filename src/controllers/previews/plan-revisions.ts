@@ -1,43 +1,48 @@
-import type { Problem } from '@berth/runtime/problem/problem';
-import { InputError } from '@berth/runtime/errors';
-import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
-import type { Plan } from '../../core/preview/plan.ts';
+import { findEnclosingGitDir } from '@berth/git-reader/repository/git-dir';
+import { apiVersionOf, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
-import { possibleIdentities } from '../../core/sync/plan-prune.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { WorkContent } from '../../core/preview/inventory/work-content.ts';
+import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { InputError, BerthError, errorText } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { sha256 } from '@berth/runtime/sha256';
-import type { SourceContent } from '../sources/manifests/source-content.ts';
-import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
-import { requireManifests } from '../sources/manifests/require-manifests.ts';
-import { type ComparedCommits, withComparedCommits } from './compared-commits.ts';
-import { findAddedProblems } from './find-added-problems.ts';
-import { findLostFiles } from './find-lost-files.ts';
-import { locateGitDir } from './locate-git-dir.ts';
-import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
-import type { RecordedHubState } from './recorded-hub-state.ts';
+import { WorkContent } from '../../core/preview/inventory/work-content.ts';
 import {
   type JudgedDeletions,
   markDepartures,
   type StayingObject,
   stayingText,
 } from '../../core/preview/judged-deletions.ts';
-import { judgeSources, type ReadFleets } from './judge-sources.ts';
-import type { MemberHeads } from './members/read-members.ts';
-import { readOwners } from './read-owners.ts';
-import { readWorks } from './read-works.ts';
-import { type PlannedSource, SourceReadings } from './source-readings.ts';
+import type { PlanSide } from '../../core/preview/plan-input.ts';
+import type { Plan } from '../../core/preview/plan.ts';
 import {
   type MergedSources,
   mergeSources,
   type OwnerOf,
   type SourceDeclaration,
 } from '../../core/preview/sides/merge-sources.ts';
+import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
+import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
+import { SourceChecker } from '../../core/sources/source-checker.ts';
+import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
+import { possibleIdentities } from '../../core/sync/plan-prune.ts';
+import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
+import { checkContent } from '../sources/manifests/check-content.ts';
+import { requireManifests } from '../sources/manifests/require-manifests.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { STAYS } from '../sources/reading/judge-commit.ts';
+import { type ComparedCommits, withComparedCommits, type PlanMemory } from './compared-commits.ts';
+import { findLostFiles } from './find-lost-files.ts';
 import { judgePlan } from './judge-plan.ts';
+import { judgeSources, type ReadFleets } from './judge-sources.ts';
+import type { MemberHeads } from './members/read-members.ts';
 import { type ContentPlanInput, planContents, type PlannedFleet } from './plan-contents.ts';
-import type { PlanMemory } from './plan-memory.ts';
+import { readOwners } from './read-owners.ts';
+import type { RecordedHubState } from './recorded-hub-state.ts';
+import { type PlannedSource, SourceReadings } from './source-readings.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;
@@ -288,4 +293,77 @@ function withAppliedObjects<T extends SourceDeclaration>(source: T): T {
 function locatedIn(head: string, after: string, problem: Problem): Problem {
   const { location } = problem;
   return location?.commit === after ? { ...problem, location: { ...location, commit: head } } : problem;
+}
+
+/**
+ * The Git directory of a work tree, of a linked work tree, of a folder inside one, or of a bare repository. @throws
+ * InputError outside of a repository
+ */
+async function locateGitDir(start: string): Promise<string> {
+  const found = await findEnclosingGitDir(start);
+  if (found !== undefined) return found.gitDir;
+  throw new InputError('is not inside a Git repository', {
+    code: 'git.repository-not-found',
+    subject: start,
+    hint: 'run the command in a clone, or name one with --repo',
+  });
+}
+
+interface ReadWorks {
+  /** Undefined: unknown. */
+  readonly items: PlanSide['works'];
+  readonly notEvaluated: readonly string[];
+}
+
+/** Reads the works on the hub, if replica sets are planned. Some of these may have left Git, and be held on the hub. */
+async function readWorks(
+  hub: KubeApi | undefined,
+  sides: readonly { readonly objects: readonly SourceObject[] }[],
+  deletions: readonly Pick<JudgedDeletions, 'left'>[],
+): Promise<ReadWorks> {
+  const isReplicaSet = ({ kind }: KubeObject): boolean => kind === MANIFEST_WORK_REPLICA_SET.kind;
+  const isPlanned =
+    sides.some(({ objects }) => objects.some(({ object }) => isReplicaSet(object))) ||
+    deletions.some(({ left }) => left.some(isReplicaSet));
+  if (hub === undefined || !isPlanned) return { items: undefined, notEvaluated: [] };
+  try {
+    const kind = await hub.resolve(apiVersionOf(MANIFEST_WORK), MANIFEST_WORK.kind);
+    return { items: kind === undefined ? [] : (await hub.list(kind)).items, notEvaluated: [] };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const note = `The works of replica sets cannot be read. The plan assumes them on the published clusters: ${errorText(error)}`;
+    return { items: undefined, notEvaluated: [note] };
+  }
+}
+
+/** The problems of the head that the base does not have. An object that both have is checked once. */
+async function findAddedProblems(
+  bases: ReadFleets,
+  heads: ReadFleets,
+  memory: Pick<PlanMemory, 'checkerOf'> = {},
+): Promise<readonly Problem[]> {
+  const checkers = heads.map(({ name }) => memory.checkerOf?.(name) ?? new SourceChecker());
+  return newProblems(await problemsOf(bases, checkers), await problemsOf(heads, checkers));
+}
+
+async function problemsOf(
+  fleets: readonly (SourceContent & SourceDeclaration)[],
+  checkers: readonly SourceChecker[],
+): Promise<readonly Problem[]> {
+  return (
+    await Promise.all(
+      fleets.map((content, at) =>
+        checkContent(content, checkers[at], (objects) => checkAppliedKinds(objects, content.kinds)),
+      ),
+    )
+  ).flat();
+}
+
+/** The problems of `after` that `before` does not have. One that moved within its file is not new. */
+function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
+  const keyOf = ({ code, message, object, location }: Problem): string =>
+    JSON.stringify([code, message, object, location?.file]);
+  const known = new Set(before.map(keyOf));
+  // The plan itself says which objects stay.
+  return after.filter((problem) => problem.code !== STAYS && !known.has(keyOf(problem)));
 }

@@ -2,9 +2,8 @@ import { refuseShallow } from '@berth/git-reader/repository/incomplete-clone';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { SourceReader } from '../sources/reading/source-reader.ts';
-import type { ComparedCommits } from './compared-commits.ts';
+import type { ComparedCommits, PlanMemory } from './compared-commits.ts';
 import type { ReadFleets } from './judge-sources.ts';
-import type { PlanMemory } from './plan-memory.ts';
 
 export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
   readonly paths: readonly string[];

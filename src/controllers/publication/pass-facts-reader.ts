@@ -1,17 +1,16 @@
-import { sha256 } from '@berth/runtime/sha256';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeObject, Condition } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
-import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
+import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionView } from './decision-view.ts';
-import type { PreviousRecords } from './previous-records.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
+import type { PreviousRecords } from './previous-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
-import { areWorksReady } from './work-readiness.ts';
 
 export interface PassFactsOptions {
   readonly inventory: HubInventory;
@@ -97,4 +96,24 @@ export class PassFactsReader {
   pagesSeen(key: string): Pick<PassFacts, 'key' | 'pages' | 'seenPage'> {
     return { key, pages: this.pages(key), seenPage: (name) => this.page(key, name) };
   }
+}
+
+/**
+ * Whether a placement runs on a cluster. This is true if the namespace of the cluster contains at least one
+ * ManifestWork of the placement, and each of them reports Available (or Healthy) for its current generation. Without a
+ * work there is no evidence.
+ * @param works the works of the placement on the cluster
+ */
+export function areWorksReady(works: readonly KubeObject[]): boolean {
+  return works.length > 0 && works.every(reportsAvailable);
+}
+
+function reportsAvailable(work: KubeObject): boolean {
+  const status = work['status'] as { conditions?: readonly Condition[] } | undefined;
+  return (status?.conditions ?? []).some(
+    ({ type, status: value, observedGeneration }) =>
+      (type === 'Available' || type === 'Healthy') &&
+      value === 'True' &&
+      (observedGeneration === undefined || observedGeneration === work.metadata.generation),
+  );
 }

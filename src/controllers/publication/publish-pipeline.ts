@@ -1,52 +1,55 @@
+import { type Leadership, SOLE_LEADER } from '@berth/kube/leader-election/leadership';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { DEFAULT_MAX_REQUESTS } from '@berth/kube/transport/request-slots';
-import { ConflictError } from '@berth/runtime/errors';
-import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ResultGenerator } from '@berth/placement/engine';
-import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { Logger } from '@berth/runtime/logger';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import { clusterChange } from '@berth/placement/result/cluster-change';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { ConflictError, errorText } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import { runReconciler } from '@berth/runtime/loop/reconciler';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import { PlacementStates } from '../../core/publish/machine/placement-states.ts';
+import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
+import { currentPages } from '../../core/publish/machine/state/current-pages.ts';
 import {
   decisionPageOf,
   placementOfPage,
   publishedClusters,
 } from '../../core/publish/pages/decision-page.ts';
-import { formatNameList } from '@berth/runtime/text/name-list';
-import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
-import { currentPages } from '../../core/publish/machine/state/current-pages.ts';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
-import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
-import { type Leadership, SOLE_LEADER } from '@berth/kube/leader-election/leadership';
-import { runReconciler } from '@berth/runtime/loop/reconciler';
-import type { Supervisor } from '@berth/runtime/loop/supervisor';
-import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { ControllerEventBody } from '../events/controller-events.ts';
+import type { PlacementEvents } from '../events/placement-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 import type { DeclaredPlacements } from '../sources/progress/declared-placements.ts';
-import type { PlacementEvents } from '../events/placement-events.ts';
-import { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
+import { DecisionSnapshots } from './decision-snapshots.ts';
 import { DecisionView } from './decision-view.ts';
 import { listenToInventory } from './inventory-events.ts';
-import { PassFactsReader } from './pass-facts-reader.ts';
-import { UnpublishedMoves } from './unpublished-moves.ts';
 import { PageOwners } from './page-owners.ts';
 import { PageRequests } from './page-requests.ts';
-import type { PreviousRecords } from './previous-records.ts';
-import { PublishProblems } from './publish-problems.ts';
+import { PassFactsReader } from './pass-facts-reader.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
-import { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
+import type { PreviousRecords } from './previous-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
 import type { TransitionJournal } from './transition-journal.ts';
-import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import { UnpublishedMoves } from './unpublished-moves.ts';
+
+/** Further placements are only counted. */
+const MAX_NAMED = 10;
 
 export interface PipelineOptions {
   readonly api: KubeApi;
@@ -311,5 +314,28 @@ export class PublishPipeline {
   #listed(key: string): readonly string[] {
     const pages = currentPages(this.#states.of(key), this.#facts.pagesSeen(key));
     return publishedClusters(pages.map((page) => decisionPageOf(page, undefined)));
+  }
+}
+
+/** Placements whose decision could not be written, until it is written. */
+class PublishProblems {
+  readonly #failed = new Map<string, string>();
+
+  /** A conflict is not a problem: the placement is read and written again immediately. */
+  failed(placement: string, error: unknown): void {
+    if (!(error instanceof ConflictError)) this.#failed.set(placement, errorText(error));
+  }
+
+  succeeded(placement: string): void {
+    this.#failed.delete(placement);
+  }
+
+  warnings(): readonly string[] {
+    const named = [...this.#failed].sort(([a], [b]) => compareText(a, b)).slice(0, MAX_NAMED);
+    const more = this.#failed.size - named.length;
+    return [
+      ...named.map(([placement, text]) => `the decision of placement ${placement} is not published: ${text}`),
+      ...(more > 0 ? [`the decisions of ${more} more placements are not published`] : []),
+    ];
   }
 }

@@ -1,5 +1,4 @@
 import type { Reflector } from '@berth/kube/cache/reflector';
-import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
 import {
   CERTIFICATE_REQUEST,
   CLUSTER_ROLE,
@@ -9,29 +8,38 @@ import {
   NAMESPACE,
   ROLE_BINDING,
 } from '@berth/kube/model/kinds';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import {
-  type AcceptancePlan,
-  type ObjectWrite,
-  planAcceptance,
-} from '../../core/registration/acceptance/plan-acceptance.ts';
-import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { acceptanceFailed, CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import {
   API_RESOURCE_FINALIZER,
   CLUSTER_NAME_LABEL,
   REGISTRATION_MANAGER,
+  AUTO_ACCEPTED_ANNOTATION,
 } from '@berth/ocm/registration/names';
+import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { isOpenToRules } from '../../core/registration/acceptance/auto-acceptance.ts';
+import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
+import {
+  type AcceptancePlan,
+  type ObjectWrite,
+  planAcceptance,
+} from '../../core/registration/acceptance/plan-acceptance.ts';
+import {
+  type CertificateRequestObject,
+  judgeRequest,
+} from '../../core/registration/approval/judge-request.ts';
+import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';
-import { AutomaticAcceptance } from './accept-by-rule.ts';
-import { hasAnyOf } from './objects-of-cluster.ts';
+import { requestsOf } from './read-request.ts';
+import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
-import { writeConditions } from './write-conditions.ts';
+import { writeConditions, hasAnyOf } from './write-conditions.ts';
 
 /** Works are not watched here. A binding that waits until the last work is deleted is checked at this interval. */
 const WAIT_MS = 5_000;
@@ -177,4 +185,67 @@ export class AcceptanceController extends CachedController {
       note: `managed cluster ${name} is ${isAccepted ? 'accepted' : 'denied'} by hub cluster admin`,
     });
   }
+}
+
+/**
+ * Accepts a cluster once if a rule accepts the identity that requests its certificate. If a namespace with the name of
+ * the cluster exists that does not belong to the cluster, a person must decide. Otherwise a cluster could choose the
+ * name of any namespace of the hub.
+ */
+class AutomaticAcceptance {
+  readonly #options: RegistrationOptions;
+  readonly #requests: Reflector;
+  readonly #namespaces: Reflector;
+
+  constructor(options: RegistrationOptions, requests: Reflector, namespaces: Reflector) {
+    this.#options = options;
+    this.#requests = requests;
+    this.#namespaces = namespaces;
+  }
+
+  /** @returns whether the ManagedCluster was changed */
+  async accept(cluster: ManagedCluster): Promise<boolean> {
+    const { users, rules } = this.#options.autoAcceptance;
+    const { name, uid, resourceVersion, annotations = {} } = cluster.metadata;
+    if (users.length + rules.length === 0 || !isOpenToRules(cluster)) return false;
+    if (annotations[AUTO_ACCEPTED_ANNOTATION] !== undefined) return false;
+    const isAccepted = cluster.spec?.hubAcceptsClient === true;
+    if (!isAccepted && !(this.#isNamespaceFree(name) && this.#isAskedFor(cluster))) return false;
+    const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
+    // A cluster that a person accepted is marked as well. If a person denies it later, Berth does not override that.
+    await this.#options.hub.mergePatch(
+      MANAGED_CLUSTER,
+      { namespace: '', name },
+      {
+        metadata: { uid, resourceVersion, annotations: { [AUTO_ACCEPTED_ANNOTATION]: now } },
+        ...(isAccepted ? {} : { spec: { hubAcceptsClient: true } }),
+      },
+      { fieldManager: REGISTRATION_MANAGER, metadataOnly: true },
+    );
+    if (!isAccepted) this.#options.onEvent?.({ action: 'accepted-by-rule', cluster: name });
+    return true;
+  }
+
+  #isNamespaceFree(name: string): boolean {
+    const namespace = this.#namespaces.store.get(name);
+    return namespace === undefined || namespace.metadata.labels?.[CLUSTER_NAME_LABEL] === name;
+  }
+
+  #isAskedFor(cluster: ManagedCluster): boolean {
+    const { name } = cluster.metadata;
+    const requests = requestsOf(this.#requests, name);
+    const isKnownAgent = (user: string): boolean => knownAgents(requests, name).has(user);
+    const rules = { auto: this.#options.autoAcceptance, isKnownAgent };
+    return requests.some(({ csr, content }) => {
+      // An approved request identifies its sender as well as an undecided one does.
+      const undecided = { ...csr, status: withoutApproval(csr) };
+      return judgeRequest(undecided, content, cluster, rules).kind === 'approve';
+    });
+  }
+}
+
+function withoutApproval({
+  status,
+}: CertificateRequestObject): NonNullable<CertificateRequestObject['status']> {
+  return { conditions: (status?.conditions ?? []).filter(({ type }) => type !== 'Approved') };
 }

@@ -21,9 +21,8 @@ import { findCondition } from '@berth/kube/model/condition-list';
 import { listedClusters } from '../inventory/decisions-by-cluster.ts';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';
-import { objectsOfCluster } from './objects-of-cluster.ts';
 import { reportEvent } from './report-event.ts';
-import { writeConditions } from './write-conditions.ts';
+import { writeConditions, objectsOfCluster } from './write-conditions.ts';
 
 const RECHECK_MS = 5_000;
 const SOON_MS = 200;

@@ -1,19 +1,48 @@
+import {
+  MANAGED_CLUSTER,
+  apiVersionOf,
+  CERTIFICATE_REQUEST,
+  SUBJECT_ACCESS_REVIEW,
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import { REGISTRATION_MANAGER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { ConflictError } from '@berth/runtime/errors';
 import { FailingKeys } from '@berth/runtime/loop/failing-keys';
-import type { RegistrationDuty } from '../../core/registration/duties.ts';
-import { runReconciler } from '@berth/runtime/loop/reconciler';
+import { runReconciler, type ReconcileOutcome, DONE } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
+import type { RequesterIdentity } from '../../core/registration/acceptance/auto-acceptance.ts';
+import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
+import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
+import {
+  APPROVED_CONDITION,
+  type CertificateRequestObject,
+  judgeRequest,
+  RENEW_RIGHT,
+} from '../../core/registration/approval/judge-request.ts';
+import { knownAgents } from '../../core/registration/approval/known-agents.ts';
+import type { RegistrationDuty } from '../../core/registration/duties.ts';
+import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
+import { isAlive } from '../../core/registration/health/is-joined.ts';
 import { refusedKindText } from '../inventory/refused-kind.ts';
-import { CertificateApprover } from './certificate-approver.ts';
-import { ClusterCleaner } from './cluster-cleaner.ts';
 import { AcceptanceController } from './acceptance-controller.ts';
+import { approveRequest } from './approve-request.ts';
+import { CachedController } from './cached-controller.ts';
+import { ClusterCleaner } from './cluster-cleaner.ts';
 import { ClusterSetController } from './cluster-set-controller.ts';
-import { SharedRoleController } from './shared-role-controller.ts';
-import { TaintController } from './taint-controller.ts';
-import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
 import { LeaseController } from './lease-controller.ts';
+import { readRequest, requestsOf } from './read-request.ts';
+import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
+
+const ALL = 'all';
+/** The two roles do not carry the label of a cluster, so they are not watched. */
+const RECHECK_MS = 60_000;
+
+/** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
+const APPROVER_RECHECK_MS = 30_000;
 
 export interface RunningRegistration {
   /** What fails at the moment, as text for users. Berth retries all of it. */
@@ -91,4 +120,155 @@ function refusals(controllers: readonly RegistrationController[]): readonly stri
       ? []
       : [`registration: ${refusedKindText(kind, failure)}; until then, controllers that need it do nothing`],
   );
+}
+
+/** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
+class SharedRoleController extends CachedController {
+  readonly name = 'shared roles';
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+
+  follow(queue: WorkQueue): void {
+    queue.add(ALL);
+    this.#clusters.store.onChange(({ before, after }) => {
+      if (before === undefined || after === undefined) queue.add(ALL);
+    });
+  }
+
+  async reconcile(): Promise<ReconcileOutcome> {
+    const { hub } = this.options;
+    // Before the roles are deleted, the hub itself is asked, because every agent needs them.
+    const isNeeded = this.#clusters.store.size > 0 || (await hub.list(MANAGED_CLUSTER)).items.length > 0;
+    for (const { kind, object } of sharedRoles()) {
+      const key = { namespace: '', name: object.metadata.name };
+      const there = await hub.get(kind, key);
+      const options = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
+      if (!isNeeded) {
+        if (there !== undefined) await hub.delete(kind, key, { uid: there.metadata.uid });
+      } else if (there === undefined) await hub.create(kind, object, options);
+      else if (!sameRights(there, object)) {
+        const { uid, resourceVersion } = there.metadata;
+        const patch = { metadata: { uid, resourceVersion }, rules: object['rules'] };
+        await hub.mergePatch(kind, key, patch, options);
+      }
+    }
+    return { kind: 'requeue', afterMs: RECHECK_MS };
+  }
+}
+
+/** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
+class CertificateApprover extends CachedController {
+  readonly name = 'approval';
+  readonly #requests = this.read(CERTIFICATE_REQUEST);
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+
+  follow(queue: WorkQueue): void {
+    for (const { metadata } of this.#requests.store.list()) queue.add(metadata.name);
+    this.#requests.store.onChange(({ key, after }) => {
+      if (after !== undefined) queue.add(key);
+    });
+    // A rule reads the cluster, which may be created after the request. It approves a second agent when the first has died.
+    this.#clusters.store.onChange(({ key, before, after }) => {
+      if (before !== undefined && after !== undefined && !affectsRequests(before, after)) return;
+      for (const { metadata } of this.#requests.store.list())
+        if (metadata.labels?.[CLUSTER_NAME_LABEL] === key) queue.add(metadata.name);
+    });
+  }
+
+  async reconcile(name: string): Promise<ReconcileOutcome> {
+    const csr = this.#requests.store.get(name) as CertificateRequestObject | undefined;
+    if (csr === undefined) return DONE;
+    const label = csr.metadata.labels?.[CLUSTER_NAME_LABEL] ?? '';
+    const cluster = this.#clusters.store.get(label) as ManagedCluster | undefined;
+    const { autoAcceptance: auto, log } = this.options;
+    const isKnownAgent = (user: string): boolean =>
+      knownAgents(requestsOf(this.#requests, label), label).has(user);
+    const verdict = judgeRequest(csr, readRequest(csr), cluster, { auto, isKnownAgent });
+    switch (verdict.kind) {
+      case 'leave':
+        log.debug('certificate request is not approved', { request: name, why: verdict.why });
+        return DONE;
+      case 'wait':
+        if (verdict.why === undefined)
+          log.debug('certificate request waits for a person', { request: name, cluster: label });
+        else
+          log.warn('certificate request of a second agent waits for a person', {
+            request: name,
+            cluster: label,
+            agent: verdict.identity.agent,
+            why: verdict.why,
+          });
+        return DONE;
+      case 'approve':
+        await this.#approve(csr, label, 'rule');
+        return DONE;
+      case 'renewal':
+        if (!(await this.#mayRenew(verdict.requester)))
+          return { kind: 'requeue', afterMs: APPROVER_RECHECK_MS };
+        await this.#approve(csr, label, 'renewal');
+        return DONE;
+    }
+  }
+
+  async #mayRenew({ username, groups, uid, extra }: RequesterIdentity): Promise<boolean> {
+    const review = await this.options.hub.create(SUBJECT_ACCESS_REVIEW, {
+      apiVersion: apiVersionOf(SUBJECT_ACCESS_REVIEW),
+      kind: SUBJECT_ACCESS_REVIEW.kind,
+      metadata: {} as KubeObject['metadata'],
+      spec: { user: username, groups, uid, extra, resourceAttributes: RENEW_RIGHT },
+    });
+    const status = (review['status'] ?? {}) as { readonly allowed?: boolean; readonly denied?: boolean };
+    return status.allowed === true && status.denied !== true;
+  }
+
+  async #approve(csr: CertificateRequestObject, cluster: string, by: 'renewal' | 'rule'): Promise<void> {
+    const { hub, clock } = this.options;
+    await approveRequest(hub, csr, APPROVED_CONDITION, {
+      nowMs: clock.now(),
+      fieldManager: REGISTRATION_MANAGER,
+    });
+    this.options.onEvent?.({ action: 'certificate-approved', cluster, request: csr.metadata.name, by });
+  }
+}
+
+function affectsRequests(before: KubeObject, after: KubeObject): boolean {
+  const wasAlive = isAlive(before as ManagedCluster);
+  return (
+    before.metadata.generation !== after.metadata.generation || wasAlive !== isAlive(after as ManagedCluster)
+  );
+}
+
+/** Taints clusters by their health, so that placements move away from clusters that do not answer. */
+class TaintController extends CachedController {
+  readonly name = 'taints';
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+
+  follow(queue: WorkQueue): void {
+    for (const { metadata } of this.#clusters.store.list()) queue.add(metadata.name);
+    this.#clusters.store.onChange(({ key, after }) => {
+      if (after !== undefined) queue.add(key);
+    });
+  }
+
+  async reconcile(name: string): Promise<ReconcileOutcome> {
+    const cluster = this.#clusters.store.get(name) as ManagedCluster | undefined;
+    if (cluster === undefined) return DONE;
+    const wanted = planTaints(cluster);
+    const written = wanted === undefined ? cluster : await this.#write(cluster, wanted);
+    // Set here because the hub may have no admission webhook that does it. Without a time, a toleration would never end.
+    const now = formatRfc3339(instantFromEpochMs(this.options.clock.now()));
+    const stamped = stampHealthTaints(written, now);
+    if (stamped !== undefined) await this.#write(written, stamped);
+    return DONE;
+  }
+
+  async #write({ metadata }: ManagedCluster, taints: readonly Taint[]): Promise<ManagedCluster> {
+    const { name, uid, resourceVersion } = metadata;
+    const spec = { taints: taints.length === 0 ? null : taints };
+    return (await this.options.hub.mergePatch(
+      MANAGED_CLUSTER,
+      { namespace: '', name },
+      { metadata: { uid, resourceVersion }, spec },
+      { fieldManager: REGISTRATION_MANAGER },
+    )) as unknown as ManagedCluster;
+  }
 }

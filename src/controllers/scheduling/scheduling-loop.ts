@@ -1,13 +1,23 @@
-import type { ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { Clock } from '@berth/runtime/clock/clock';
-import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { Transition } from '../../core/transition/transition.ts';
-import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { NextScoreExpiry } from '@berth/placement/prioritize/next-score-expiry';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { TimeSlices } from '@berth/runtime/loop/time-slices';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
-import { WallClockTimer } from './wall-clock-timer.ts';
+import type { Transition } from '../../core/transition/transition.ts';
+
+/**
+ * Maximum interval of checking the time, because timers do not notice that the clock was set or
+ * that the machine slept.
+ */
+const CHECK_MS = 15_000;
+/**
+ * Minimum delay of a report, so that a caller which sets the same time again does not loop without
+ * a pause.
+ */
+const SOON_MS = 100;
 
 export interface SchedulingOptions {
   readonly clock: Clock;
@@ -318,4 +328,38 @@ function sameResult(a: ScheduleResult, b: ScheduleResult): boolean {
     jsonEqual(a.conditions, b.conditions) &&
     (a.placement.spec?.sortBy !== 'Score' || jsonEqual(a.selectedScores, b.selectedScores))
   );
+}
+
+/** Calls back when the wall clock reaches a moment, also if the clock jumps there. */
+export class WallClockTimer {
+  readonly #clock: Clock;
+  readonly #onMoment: () => void;
+  #cancel: () => void = () => undefined;
+
+  constructor(clock: Clock, onMoment: () => void) {
+    this.#clock = clock;
+    this.#onMoment = onMoment;
+  }
+
+  /**
+   * Replaces the moment.
+   * @param atMs milliseconds since the epoch; Infinity: never
+   */
+  arm(atMs: number): void {
+    this.#cancel();
+    if (atMs === Infinity) return;
+    this.#wait(atMs, Math.max(SOON_MS, atMs - this.#clock.now()));
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+
+  #wait(atMs: number, waitMs: number): void {
+    this.#cancel = this.#clock.schedule(Math.min(CHECK_MS, waitMs), () => {
+      const leftMs = atMs - this.#clock.now();
+      if (leftMs > 0) this.#wait(atMs, leftMs);
+      else this.#onMoment();
+    });
+  }
 }

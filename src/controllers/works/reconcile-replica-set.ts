@@ -1,25 +1,27 @@
-import { ConflictError, errorText } from '@berth/runtime/errors';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, CONTROLLER_REVISION } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import { takesWork } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import {
   type ManifestWorkReplicaSet,
   type ManifestWorkReplicaSetStatus,
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
 } from '@berth/ocm/kind/manifest-work-replica-set';
-import { takesWork } from '@berth/ocm/kind/managed-cluster';
-import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { namespacedName } from '@berth/kube/model/object-ref';
-import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import { ConflictError, errorText, BerthError } from '@berth/runtime/errors';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { Logger } from '@berth/runtime/logger';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
 import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
-import type { ReplicaSetPlan, WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
-import { StatusRivals } from '../../core/work/replica-set/status-rivals.ts';
+import type { ReplicaSetPlan, WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import {
   replicaSetStatus,
   type RolloutHold,
@@ -30,10 +32,10 @@ import {
   readRolloutControl,
   ROLLED_BACK_ANNOTATION,
   type RolloutControl,
+  LAST_GOOD_ANNOTATION,
 } from '../../core/work/replica-set/rollout-control.ts';
-import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import { StatusRivals } from '../../core/work/replica-set/status-rivals.ts';
 import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';
-import { readLastGood, recordLastGood } from './last-good-template.ts';
 import type { WorkInventory } from './work-inventory.ts';
 import { type WorkWritten, writeWorks } from './write-works.ts';
 
@@ -271,4 +273,67 @@ function holdOf(control: RolloutControl, hasLastGood: boolean): RolloutHold {
 function atOnce(replicaSet: ManifestWorkReplicaSet): ManifestWorkReplicaSet {
   const placementRefs = replicaSet.spec.placementRefs.map(({ name }) => ({ name }));
   return { ...replicaSet, spec: { ...replicaSet.spec, placementRefs } };
+}
+
+/**
+ * Reads the last template that every cluster of a replica set applied successfully. It is stored in a
+ * ControllerRevision, which survives restarts, is deleted with its owner, and can be read with kubectl. An annotation
+ * of the replica set names it.
+ */
+async function readLastGood(
+  hub: KubeApi,
+  replicaSet: ManifestWorkReplicaSet,
+): Promise<ManifestWorkSpec | undefined> {
+  const hash = replicaSet.metadata.annotations?.[LAST_GOOD_ANNOTATION];
+  if (hash === undefined) return undefined;
+  const revision = await hub.get(CONTROLLER_REVISION, keyOf(replicaSet, hash));
+  return (revision?.['data'] as { spec?: ManifestWorkSpec } | undefined)?.spec;
+}
+
+/**
+ * Creates the new revision, then sets the reference, then deletes the old one, so that a last good
+ * template exists at any time.
+ */
+async function recordLastGood(
+  hub: KubeApi,
+  replicaSet: ManifestWorkReplicaSet,
+  templateHash: string,
+): Promise<void> {
+  const before = replicaSet.metadata.annotations?.[LAST_GOOD_ANNOTATION];
+  if (before === templateHash) return;
+  await createRevision(hub, replicaSet, templateHash);
+  const { namespace = '', name, uid } = replicaSet.metadata;
+  const patch = { metadata: { uid, annotations: { [LAST_GOOD_ANNOTATION]: templateHash } } };
+  await hub.mergePatch(MANIFEST_WORK_REPLICA_SET, { namespace, name }, patch, {
+    fieldManager: 'berth-works',
+  });
+  if (before !== undefined) await hub.delete(CONTROLLER_REVISION, keyOf(replicaSet, before));
+}
+
+/** A revision never changes, and its name is derived from its content, so an existing revision is the right one. */
+async function createRevision(hub: KubeApi, replicaSet: ManifestWorkReplicaSet, hash: string): Promise<void> {
+  const { apiVersion, kind, metadata } = replicaSet;
+  const revision: KubeObject = {
+    apiVersion: 'apps/v1',
+    kind: 'ControllerRevision',
+    metadata: {
+      ...keyOf(replicaSet, hash),
+      ownerReferences: [{ apiVersion, kind, name: metadata.name, uid: metadata.uid ?? '' }],
+    },
+    revision: metadata.generation ?? 1,
+    data: { spec: replicaSet.spec.manifestWorkTemplate },
+  };
+  try {
+    await hub.create(CONTROLLER_REVISION, revision, { fieldManager: 'berth-works' });
+  } catch (error) {
+    if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
+  }
+}
+
+function keyOf(
+  replicaSet: ManifestWorkReplicaSet,
+  hash: string,
+): { readonly namespace: string; readonly name: string } {
+  const { namespace = '', name } = replicaSet.metadata;
+  return { namespace, name: `${name.slice(0, 200).replace(/[^a-z0-9]+$/, '')}-${hash}` };
 }

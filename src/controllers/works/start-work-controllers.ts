@@ -1,23 +1,25 @@
-import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import type { ObjectChange } from '@berth/kube/cache/object-store';
-import { ConflictError, InputError } from '@berth/runtime/errors';
-import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
-import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import { ConflictError, InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
-import { runReconciler } from '@berth/runtime/loop/reconciler';
+import { runReconciler, DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { collectCompletedWork, deletionDueMs } from './collect-completed-works.ts';
-import { STATUS_RIVAL_TEXT } from '../../core/work/replica-set/status-rivals.ts';
+import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { FailingReplicaSets } from '../../core/work/replica-set/failing-replica-sets.ts';
-import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
+import { STATUS_RIVAL_TEXT } from '../../core/work/replica-set/status-rivals.ts';
 import { MissingNamespaces } from '../inventory/missing-namespaces.ts';
+import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
 import { WorkInventory } from './work-inventory.ts';
 import type { WorkWritten } from './write-works.ts';
 
@@ -162,4 +164,35 @@ function valuesChanged({ before, after }: ObjectChange): boolean {
     return JSON.stringify([cluster?.metadata.labels, cluster?.status?.clusterClaims]);
   };
   return values(before) !== values(after);
+}
+
+/**
+ * When a completed work is deleted, milliseconds since the epoch; undefined: never. 0 and less:
+ * immediately.
+ */
+function deletionDueMs(work: ManifestWork): number | undefined {
+  const ttlSeconds = work.spec?.deleteOption?.ttlSecondsAfterFinished;
+  if (ttlSeconds === undefined || ttlSeconds === null) return undefined;
+  if (work.metadata.deletionTimestamp !== undefined) return undefined;
+  // Works of a replica set are deleted by their replica set.
+  if (work.metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return undefined;
+  const complete = findCondition(work.status?.conditions, 'Complete');
+  if (complete?.status !== 'True') return undefined;
+  const since = Date.parse(complete.lastTransitionTime ?? '');
+  if (ttlSeconds <= 0) return 0;
+  return Number.isNaN(since) ? undefined : since + ttlSeconds * 1000;
+}
+
+/** Deletes a ManifestWork that has been Complete for longer than its ttlSecondsAfterFinished. */
+async function collectCompletedWork(
+  work: ManifestWork | undefined,
+  { hub, clock }: { readonly hub: KubeApi; readonly clock: Clock },
+): Promise<ReconcileOutcome> {
+  const dueMs = work === undefined ? undefined : deletionDueMs(work);
+  if (work === undefined || dueMs === undefined) return DONE;
+  const remainingMs = dueMs - clock.now();
+  if (remainingMs > 0) return { kind: 'requeue', afterMs: remainingMs };
+  const { namespace = '', name, uid, resourceVersion } = work.metadata;
+  await hub.delete(MANIFEST_WORK, { namespace, name }, { uid, resourceVersion });
+  return DONE;
 }

@@ -1,17 +1,23 @@
-import { compareText } from '@berth/runtime/text/compare-text';
-import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
-import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { namespacedName } from '@berth/kube/model/object-ref';
-import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { namespacedName, objectIdentity, type ObjectRef, refOf } from '@berth/kube/model/object-ref';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import {
+  type ManifestWorkReplicaSet,
+  REPLICA_SET_LABEL,
+  WORK_PLACEMENT_LABEL,
+} from '@berth/ocm/kind/manifest-work-replica-set';
 import { clusterChange } from '@berth/placement/result/cluster-change';
-import { addOnPlacements } from './addon-placements.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
+import { fieldChanges } from './effects/field-changes.ts';
+import type { ManifestChange } from './effects/plan-effects.ts';
 import { objectKeyOf } from './object-changes.ts';
-import { manifestChanges } from './effects/manifest-changes.ts';
-import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
-import { placementsOf, ReplicaSetWorks } from './replica-set-works.ts';
+import type { WorkloadPlan } from './plan.ts';
+
+const NO_WORKS: Works = new Map();
 
 /** A workload on one side: its clusters and its content. */
 export interface PlacedWorkload {
@@ -20,6 +26,7 @@ export interface PlacedWorkload {
   readonly clusters: readonly string[];
 }
 
+/** By `namespace/name` of a placement. */
 type Published = ReadonlyMap<string, readonly string[]>;
 
 /** Works, replica sets, ApplicationSets and add-ons that change or move. */
@@ -147,4 +154,132 @@ function following(
 
 function byName(a: WorkloadPlan, b: WorkloadPlan): number {
   return compareText(`${a.kind} ${a.namespace}/${a.name}`, `${b.kind} ${b.namespace}/${b.name}`);
+}
+
+/** Clusters of a replica set, by the name of the placement that selected them. */
+type Works = ReadonlyMap<string, readonly string[]>;
+
+/** The placements that the replica set refers to, each once. */
+function placementNamesOf({ spec }: ManifestWorkReplicaSet): readonly string[] {
+  return [...new Set(spec.placementRefs.map(({ name }) => name))];
+}
+
+/** `namespace/name` of each placement of a replica set. */
+function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly string[] {
+  const { namespace } = replicaSet.metadata;
+  return placementNamesOf(replicaSet).map((name) => namespacedName({ namespace, name }));
+}
+
+/** The clusters on which replica sets have works, before a merge and after it: the rules of `planReplicaSet`. */
+class ReplicaSetWorks {
+  readonly #published: Published;
+  /** By owner label. If undefined (unknown), the published clusters count. */
+  readonly #works: ReadonlyMap<string, Works> | undefined;
+
+  /** @param published before the merge */
+  constructor(published: Published, works: PlanSide['works']) {
+    this.#published = published;
+    this.#works = works && worksByOwner(works);
+  }
+
+  /** The clusters before the merge. */
+  before(replicaSet: ManifestWorkReplicaSet): readonly string[] {
+    return [...this.#worksOf(replicaSet).values()].flat();
+  }
+
+  /**
+   * The clusters after the merge. If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
+   * referenced: the reference may be misspelt.
+   * @param onHub the works before the merge; undefined if the replica set did not exist
+   * @param published after the merge, for each placement that exists
+   */
+  after(
+    replicaSet: ManifestWorkReplicaSet,
+    onHub: ManifestWorkReplicaSet | undefined,
+    published: Published,
+  ): readonly string[] {
+    const works = onHub === undefined ? NO_WORKS : this.#worksOf(onHub);
+    const { namespace } = replicaSet.metadata;
+    const referenced = placementNamesOf(replicaSet);
+    const clustersAfter = referenced.map((name) => published.get(namespacedName({ namespace, name })));
+    const selected = referenced.flatMap((name, at) => clustersAfter[at] ?? works.get(name) ?? []);
+    if (!clustersAfter.includes(undefined)) return selected;
+    const others = [...works].filter(([name]) => !referenced.includes(name));
+    return [...selected, ...others.flatMap(([, clusters]) => clusters)];
+  }
+
+  #worksOf(replicaSet: ManifestWorkReplicaSet): Works {
+    const { namespace } = replicaSet.metadata;
+    if (this.#works !== undefined) return this.#works.get(ownerLabelValue(replicaSet.metadata)) ?? NO_WORKS;
+    const publishedOf = (name: string): readonly string[] =>
+      this.#published.get(namespacedName({ namespace, name })) ?? [];
+    return new Map(placementNamesOf(replicaSet).map((name) => [name, publishedOf(name)]));
+  }
+}
+
+function worksByOwner(works: NonNullable<PlanSide['works']>): ReadonlyMap<string, Works> {
+  const owners = new Map<string, Map<string, string[]>>();
+  for (const { metadata } of works) {
+    const { [REPLICA_SET_LABEL]: owner, [WORK_PLACEMENT_LABEL]: placement = '' } = metadata.labels ?? {};
+    if (owner === undefined) continue;
+    const own = owners.get(owner) ?? new Map<string, string[]>();
+    owners.set(owner, own);
+    own.set(placement, [...(own.get(placement) ?? []), metadata.namespace ?? '']);
+  }
+  return owners;
+}
+
+/** The manifests that are added, removed or changed between two lists, by kind and name. Their order does not count. */
+function manifestChanges(before: readonly unknown[], after: readonly unknown[]): readonly ManifestChange[] {
+  const [old, now] = [byIdentity(before), byIdentity(after)];
+  const changes: ManifestChange[] = [];
+  for (const [key, { ref, manifest }] of now) {
+    const existing = old.get(key);
+    if (existing === undefined) changes.push({ change: 'created', ref, fields: [] });
+    else if (existing.manifest !== manifest) {
+      const fields = fieldChanges(existing.manifest, manifest);
+      if (fields.length > 0) changes.push({ change: 'changed', ref, fields });
+    }
+  }
+  for (const [key, { ref }] of old) if (!now.has(key)) changes.push({ change: 'deleted', ref, fields: [] });
+  return changes.sort((a, b) => compareText(objectIdentity(a.ref), objectIdentity(b.ref)));
+}
+
+interface Named {
+  readonly ref: ObjectRef;
+  readonly manifest: unknown;
+}
+
+function byIdentity(manifests: readonly unknown[]): Map<string, Named> {
+  const named = manifests.filter(isObject).map((manifest) => {
+    const ref = refOf(manifest);
+    return [objectIdentity(ref), { ref, manifest }] as const;
+  });
+  return new Map(named);
+}
+
+/** An entry that is not an object is a problem of its file and not of the plan. */
+function isObject(manifest: unknown): manifest is KubeObject {
+  const { apiVersion, kind, metadata } = (manifest ?? {}) as Partial<KubeObject>;
+  return typeof apiVersion === 'string' && typeof kind === 'string' && typeof metadata?.name === 'string';
+}
+
+/**
+ * The placements (`namespace/name`) in the install strategy of a ClusterManagementAddOn. OCM's add-on manager installs
+ * the add-on on every cluster of their decisions, and removes it from clusters that leave. Empty for an add-on that is
+ * installed by hand.
+ */
+function addOnPlacements(addOn: KubeObject): readonly string[] {
+  const { installStrategy } = (addOn['spec'] ?? {}) as {
+    readonly installStrategy?: {
+      readonly type?: unknown;
+      readonly placements?: readonly { readonly namespace?: unknown; readonly name?: unknown }[];
+    };
+  };
+  if (installStrategy?.type !== 'Placements' || !Array.isArray(installStrategy.placements)) return [];
+  return [
+    ...new Set(
+      installStrategy.placements.map(({ namespace, name }) => `${String(namespace)}/${String(name)}`),
+    ),
+  ].sort();
 }

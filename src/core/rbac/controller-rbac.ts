@@ -1,7 +1,7 @@
-import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
+import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/acceptance/agent-rules.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
+import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
-import { registrationRights } from './registration-rights.ts';
 import {
   type Permission,
   renderAggregatedRole,
@@ -24,6 +24,19 @@ export const APPLIED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
 export const PREVIEWED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
   verbs: ['list', 'watch', 'create', 'patch', 'delete'],
   why: `${APPLIED_KIND_PERMISSION.why.slice(0, -1)}; watch: plans of pull requests know which objects the hub has.`,
+};
+
+/** What Berth grants to agents: RBAC lets nobody grant rights that he does not have. */
+const GRANTED = 'granted';
+
+/** The parts of rights.yaml that each registration controller needs. */
+const NEEDED: Readonly<Record<RegistrationDuty, readonly string[]>> = {
+  acceptance: ['clusters', 'cluster-status', 'acceptance', 'certificate-requests', 'events', GRANTED],
+  approval: ['certificate-requests', 'approval'],
+  health: ['cluster-status', 'leases', 'events'],
+  taints: ['clusters'],
+  sets: ['sets', 'clusters', 'set-members', 'cluster-status'],
+  cleanup: ['clusters', 'cluster-status', 'cleanup', 'events'],
 };
 
 /** The flags of `berth serve` that decide which permissions the controller needs. */
@@ -272,4 +285,21 @@ function secretNamespaces({ secrets }: ControllerDuties): readonly (readonly [st
     const names = secrets.filter((secret) => secret.namespace === namespace).map(({ name }) => name);
     return [namespace, [...new Set(names)].sort()];
   });
+}
+
+/** Needed with `--registration`: rules as YAML lines. */
+export function registrationRights(duties: readonly RegistrationDuty[]): readonly string[] {
+  const parts = new Set(duties.flatMap((duty) => NEEDED[duty]));
+  return [...parts].flatMap((part) => (part === GRANTED ? grantedToAgents() : rights(part)));
+}
+
+function grantedToAgents(): readonly string[] {
+  const why =
+    'Berth grants this to the agents of accepted clusters, each in its own namespace, and must hold it for that.';
+  return renderRules(
+    [...acceptedRules(''), ...REGISTRATION_RULES, ...WORK_RULES].map(({ apiGroups, ...rule }) => ({
+      ...{ groups: apiGroups, resources: rule.resources, verbs: rule.verbs },
+      why,
+    })),
+  );
 }

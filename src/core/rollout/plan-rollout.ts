@@ -1,6 +1,12 @@
 import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
-import { berthPassPerCluster, berthPassPerGroup } from './berth-rules.ts';
-import { type Parsed, type ParsedStrategy, parseRolloutStrategy, resolveSize } from './parse-strategy.ts';
+import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import {
+  type Parsed,
+  type ParsedStrategy,
+  parseRolloutStrategy,
+  resolveSize,
+  type RolloutSize,
+} from './parse-strategy.ts';
 import { splitMandatory, visibleGroups } from './rollout-groups.ts';
 import type {
   ClusterRolloutStatus,
@@ -8,13 +14,8 @@ import type {
   RolloutGroup,
   RolloutPlan,
   RolloutRules,
+  RolloutStatus,
 } from './rollout-plan.ts';
-import {
-  type PassInput,
-  type PassResult,
-  upstreamPassPerCluster,
-  upstreamPassPerGroup,
-} from './upstream-rules.ts';
 
 export interface RolloutInput {
   readonly strategy: RolloutStrategy;
@@ -97,4 +98,225 @@ function runMandatory(input: PassInput, rules: RolloutRules): PassResult | undef
 
 function countClusters(groups: readonly RolloutGroup[]): number {
   return groups.reduce((sum, group) => sum + group.clusters.length, 0);
+}
+
+/** The result of one pass of OCM's helper, including its bugs. `breach`: more failures than allowed. */
+interface PassResult {
+  readonly window: RolloutWindow;
+  readonly breach: boolean;
+}
+
+interface PassInput {
+  readonly groups: readonly RolloutGroup[];
+  /** Clusters of any group, the pass's own or not. */
+  readonly existing: readonly ClusterRolloutStatus[];
+  readonly timing: RolloutTiming;
+}
+
+/** Clusters one by one in byte order of their names, at most `size` at a time, over all groups. */
+function upstreamPassPerCluster(
+  input: PassInput,
+  limits: { readonly size: number; readonly maxFailures: number },
+): PassResult {
+  const window = new RolloutWindow(input.timing);
+  const seen = new Set<string>();
+  let failures = 0;
+  let breach = false;
+  for (const known of [...input.existing].sort((a, b) => compareUtf8(a.clusterName, b.clusterName))) {
+    seen.add(known.clusterName);
+    const status = breach && known.status === 'ToApply' ? known.status : window.place(known);
+    if (isFailure(status)) {
+      failures += 1;
+      breach = failures > limits.maxFailures;
+    }
+    if (window.rollout.length >= limits.size) return { window, breach };
+  }
+  if (breach) return { window, breach };
+  const fresh = input.groups
+    .flatMap((group) => group.clusters.map((cluster) => ({ cluster, group })))
+    .filter(({ cluster }) => !seen.has(cluster))
+    .sort((a, b) => compareUtf8(a.cluster, b.cluster));
+  for (const { cluster, group } of fresh) {
+    window.addNew(cluster, group);
+    if (window.rollout.length >= limits.size) break;
+  }
+  return { window, breach: false };
+}
+
+/** Group after group. The next one starts when the window contains only failures that count. */
+function upstreamPassPerGroup(input: PassInput, maxFailures: RolloutSize): PassResult {
+  const window = new RolloutWindow(input.timing);
+  const known = new Map<string, RolloutStatus>();
+  const waiting = new Set<string>();
+  for (const cluster of input.existing)
+    if (cluster.status === 'ToApply') waiting.add(cluster.clusterName);
+    else known.set(cluster.clusterName, window.place(cluster));
+  let totalFailures = 0;
+  for (const group of input.groups) {
+    const limit = resolveSize(maxFailures, group.clusters.length, 0);
+    let failures = 0;
+    let breach = false;
+    for (const cluster of [...group.clusters].sort(compareUtf8)) {
+      const status = known.get(cluster);
+      if (status === undefined && waiting.has(cluster))
+        window.place({ clusterName: cluster, status: 'ToApply' });
+      else if (status === undefined) window.addNew(cluster, group);
+      else if (isFailure(status)) {
+        failures += 1;
+        breach = failures > limit;
+      }
+    }
+    totalFailures += failures;
+    if (window.rollout.length - totalFailures > 0 || breach) return { window, breach };
+  }
+  return { window, breach: false };
+}
+
+function isFailure(status: RolloutStatus): boolean {
+  return status === 'TimeOut' || status === 'Failed';
+}
+
+/** Time limits of one pass, and the instant it happens at. All in milliseconds; Infinity: no deadline. */
+interface RolloutTiming {
+  readonly nowMs: number;
+  readonly deadlineMs: number;
+  readonly soakMs: number;
+}
+
+/** Collects the results of one pass over the clusters. */
+class RolloutWindow {
+  readonly rollout: RolloutEntry[] = [];
+  readonly timedOut: RolloutEntry[] = [];
+  private readonly timing: RolloutTiming;
+
+  constructor(timing: RolloutTiming) {
+    this.timing = timing;
+  }
+
+  /**
+   * Adds a known cluster to its result list and returns its status, which is TimeOut after the
+   * deadline.
+   */
+  place(known: ClusterRolloutStatus): RolloutStatus {
+    const { clusterName, status } = known;
+    switch (status) {
+      case 'ToApply':
+        this.rollout.push({ clusterName, status });
+        return status;
+      case 'Succeeded':
+        return this.placeSoaking(known);
+      case 'TimeOut':
+      case 'Skip':
+        return status;
+      case 'Progressing':
+      case 'Failed':
+        return this.placeWaiting(known);
+    }
+  }
+
+  addNew(clusterName: string, group: RolloutGroup): void {
+    this.rollout.push({ clusterName, status: 'ToApply', group: { index: group.index, name: group.name } });
+  }
+
+  /** The earliest future moment at which an entry of the window changes by time alone. */
+  recheckAfterMs(): number | undefined {
+    const waits = this.rollout
+      .map((entry) => (entry.recheckAtMs ?? 0) - this.timing.nowMs)
+      .filter((wait) => wait > 0);
+    return waits.length === 0 ? undefined : Math.min(...waits);
+  }
+
+  /** A cluster that succeeded stays in the window until it was successful for long enough. */
+  private placeSoaking({ clusterName, status, lastTransitionMs }: ClusterRolloutStatus): RolloutStatus {
+    const recheckAtMs = (lastTransitionMs ?? this.timing.nowMs) + this.timing.soakMs;
+    if (this.timing.nowMs < recheckAtMs) this.rollout.push({ clusterName, status, recheckAtMs });
+    return status;
+  }
+
+  private placeWaiting({ clusterName, status, lastTransitionMs }: ClusterRolloutStatus): RolloutStatus {
+    if (this.timing.deadlineMs === Number.POSITIVE_INFINITY) {
+      this.rollout.push({ clusterName, status });
+      return status;
+    }
+    const recheckAtMs = (lastTransitionMs ?? this.timing.nowMs) + this.timing.deadlineMs;
+    if (this.timing.nowMs < recheckAtMs) {
+      this.rollout.push({ clusterName, status, recheckAtMs });
+      return status;
+    }
+    this.timedOut.push({ clusterName, status: 'TimeOut', recheckAtMs });
+    return 'TimeOut';
+  }
+}
+
+/**
+ * Clusters one by one in byte order of their names, at most `size` at a time. Unlike upstream, all
+ * known clusters are evaluated before any starts, so that a breach is detected independent of the
+ * names, and stops every ToApply.
+ */
+function berthPassPerCluster(
+  input: PassInput,
+  limits: { readonly size: number; readonly maxFailures: number },
+): PassResult {
+  const { window, statuses } = placeKnown(input);
+  const breach = [...statuses.values()].filter(isFailure).length > limits.maxFailures;
+  if (breach) return { window, breach };
+  const toApply = input.groups
+    .flatMap((group) => group.clusters.map((cluster) => ({ cluster, group })))
+    .filter(({ cluster }) => (statuses.get(cluster) ?? 'ToApply') === 'ToApply')
+    .sort((a, b) => compareUtf8(a.cluster, b.cluster));
+  for (const { cluster, group } of toApply) {
+    if (window.rollout.length >= limits.size) break;
+    if (statuses.has(cluster)) window.place({ clusterName: cluster, status: 'ToApply' });
+    else window.addNew(cluster, group);
+  }
+  return { window, breach };
+}
+
+/**
+ * Group by group. A group is complete when each of its clusters has succeeded for long enough or
+ * has failed within the tolerance of its own group; other groups do not matter. `pending`: a group
+ * is not complete.
+ */
+function berthPassPerGroup(
+  input: PassInput,
+  maxFailures: RolloutSize,
+): PassResult & { readonly pending: boolean } {
+  const { window, statuses } = placeKnown(input);
+  for (const group of input.groups) {
+    const clusters = [...group.clusters].sort(compareUtf8);
+    const failures = clusters.filter((cluster) => isFailure(statuses.get(cluster) ?? 'ToApply')).length;
+    if (failures > resolveSize(maxFailures, clusters.length, 0))
+      return { window, breach: true, pending: true };
+    let pending = false;
+    for (const cluster of clusters) {
+      const status = statuses.get(cluster) ?? 'ToApply';
+      if (status === 'ToApply') {
+        if (statuses.has(cluster)) window.place({ clusterName: cluster, status });
+        else window.addNew(cluster, group);
+      }
+      pending ||= status === 'ToApply' || isBusy(window, cluster, status);
+    }
+    if (pending) return { window, breach: false, pending };
+  }
+  return { window, breach: false, pending: false };
+}
+
+/** Places all known clusters except those that wait for a free slot. */
+function placeKnown(input: PassInput): {
+  readonly window: RolloutWindow;
+  readonly statuses: ReadonlyMap<string, RolloutStatus>;
+} {
+  const window = new RolloutWindow(input.timing);
+  const statuses = new Map<string, RolloutStatus>();
+  for (const known of [...input.existing].sort((a, b) => compareUtf8(a.clusterName, b.clusterName)))
+    statuses.set(known.clusterName, known.status === 'ToApply' ? 'ToApply' : window.place(known));
+  return { window, statuses };
+}
+
+/** Progressing, or succeeded but not for long enough. A tolerated failure does not block others. */
+function isBusy(window: RolloutWindow, cluster: string, status: RolloutStatus): boolean {
+  return (
+    status === 'Progressing' ||
+    (status === 'Succeeded' && window.rollout.some(({ clusterName }) => clusterName === cluster))
+  );
 }

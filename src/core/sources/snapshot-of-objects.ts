@@ -1,6 +1,3 @@
-import { compareText } from '@berth/runtime/text/compare-text';
-import { groupBy } from '@berth/runtime/lists/group-by';
-import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import {
   ADDON_PLACEMENT_SCORE,
   type KindInfo,
@@ -11,14 +8,19 @@ import {
   PLACEMENT_DECISION,
   typeKeyOf,
 } from '@berth/kube/model/kinds';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import type { Placement } from '@berth/ocm/kind/placement';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import type { Placement, PrioritizerConfig } from '@berth/ocm/kind/placement';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { defaultPlacement, stampTaintTimes } from './crd-defaults.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import { compareText } from '@berth/runtime/text/compare-text';
+
+/** The same placement is the same object in each plan, so that it is not decided again. */
+const DEFAULTED = new WeakMap<Placement, Placement>();
 
 /**
  * The snapshot of a fleet without a hub: recorded status (claims, resources, scores, decisions) is
@@ -55,4 +57,40 @@ function byName(a: Placement, b: Placement): number {
     `${a.metadata.namespace}/${a.metadata.name}`,
     `${b.metadata.namespace}/${b.metadata.name}`,
   );
+}
+
+/**
+ * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from
+ * Git must too. Defaults that mean the same as an absent field are not added.
+ */
+function defaultPlacement(placement: Placement): Placement {
+  const policy = placement.spec?.prioritizerPolicy;
+  if (policy?.configurations === undefined) return placement;
+  let defaulted = DEFAULTED.get(placement);
+  if (defaulted === undefined) {
+    const configurations = policy.configurations.map(defaultedConfig);
+    defaulted = {
+      ...placement,
+      spec: { ...placement.spec, prioritizerPolicy: { ...policy, configurations } },
+    };
+    DEFAULTED.set(placement, defaulted);
+  }
+  return defaulted;
+}
+
+function defaultedConfig(config: PrioritizerConfig): PrioritizerConfig {
+  const { scoreCoordinate } = config;
+  return {
+    ...config,
+    weight: config.weight ?? 1,
+    scoreCoordinate: scoreCoordinate && { ...scoreCoordinate, type: scoreCoordinate.type ?? 'BuiltIn' },
+  };
+}
+
+/** A hub stamps a taint when it is added; one that is in Git without a time counts as added at `now`. */
+function stampTaintTimes(cluster: ManagedCluster, now: string): ManagedCluster {
+  const taints = cluster.spec?.taints;
+  if (taints === undefined || taints.every((taint) => taint.timeAdded != null)) return cluster;
+  const stamped = taints.map((taint) => (taint.timeAdded == null ? { ...taint, timeAdded: now } : taint));
+  return { ...cluster, spec: { ...cluster.spec, taints: stamped } };
 }

@@ -1,7 +1,7 @@
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
-import { objectMark, splitMarks } from './object-mark.ts';
+import { objectMark, splitMarks } from './prune-releases.ts';
 
 /**
  * Deletions within this time count together, so that a source that loses its objects commit by

@@ -2,13 +2,13 @@ import { type FieldPath, valueAt, withoutFields } from '@berth/kube/model/field-
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
-import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
-import { containsAll } from './desired-object.ts';
 import { TAINTS_FIELD } from './applied/cluster-taints.ts';
 import { WITHDRAWN_MANAGER } from './applied/field-manager.ts';
-import { type FieldHolder, fieldHolders } from './applied/field-holders.ts';
-import { findField } from './applied/field-names.ts';
+import { findField, itemName, keyName, restAfter } from './applied/field-names.ts';
+import { type Fields, type ManagedFields, managedFieldsOf } from './applied/manager-fields.ts';
+import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
+import { containsAll } from './desired-object.ts';
 
 /** On an object from Git: the fields that Git sets otherwise, and that were left to the managers that own them; a JSON list of names. */
 export const LEFT_FIELDS_ANNOTATION = 'berth.dev/left-fields';
@@ -143,4 +143,50 @@ const SET_FIELD = `.metadata.labels.${CLUSTER_SET_LABEL}`;
 /** An apply (`kubectl apply --server-side`) claims the field permanently; an edit does not. */
 function isByHand({ manager, operation, subresource }: FieldHolder): boolean {
   return operation === 'Update' && subresource === '' && INTERACTIVE_TOOLS.test(manager);
+}
+
+/** A manager that owns a field: it was the last to write it. */
+type FieldHolder = Required<Pick<ManagedFields, 'manager' | 'operation' | 'subresource'>>;
+
+/**
+ * The other managers that own a field, by the managedFields of the live object.
+ * @param name the field, as a conflict names it
+ * @param manager our manager, which is skipped
+ */
+export function fieldHolders(live: KubeObject, name: string, manager: string): readonly FieldHolder[] {
+  return managedFieldsOf(live)
+    .map(({ manager: by = '', operation = '', subresource = '', fieldsV1 = {} }) => ({
+      holder: { manager: by, operation, subresource },
+      fieldsV1,
+    }))
+    .filter(({ holder }) => !(holder.manager === manager && holder.operation === 'Apply'))
+    .filter(({ fieldsV1 }) => owns(fieldsV1, name))
+    .map(({ holder }) => holder);
+}
+
+/** Whether a node of the tree owns its field: it has no children, or contains `.`. */
+function owns(tree: Fields, name: string): boolean {
+  if (name === '') return tree['.'] !== undefined || Object.keys(tree).length === 0;
+  return Object.entries(tree).some(([element, below = {}]) => {
+    const beginning = elementName(element);
+    const rest = beginning === undefined ? undefined : restAfter(name, beginning);
+    return rest !== undefined && owns(below, rest);
+  });
+}
+
+/** An element of the tree as conflicts write it; undefined for `.`. Source: structured-merge-diff `fieldpath/serialize-pe.go`. */
+function elementName(element: string): string | undefined {
+  const text = element.slice(2);
+  switch (element.slice(0, 2)) {
+    case 'f:':
+      return `.${text}`;
+    case 'k:':
+      return keyName(JSON.parse(text) as Readonly<Record<string, unknown>>);
+    case 'v:':
+      return itemName(JSON.parse(text));
+    case 'i:':
+      return `[${text}]`;
+    default:
+      return undefined;
+  }
 }

@@ -3,7 +3,7 @@ import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { objectMark, splitMarks } from './object-mark.ts';
+import { objectMark, splitMarks } from './prune-releases.ts';
 
 /** The losses of one holder without a release. As in the window of publication, only the number is stored. */
 export interface EarlierLoss {

@@ -10,9 +10,8 @@ import {
 import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { countedDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
 import { type EarlierLoss, parseLosses } from './loss-window.ts';
-import { splitMarks } from './object-mark.ts';
 import { type HeldLosses, type PruneInput, possibleIdentities } from './plan-prune.ts';
-import { parsePruneReleases, type PruneReleases } from './prune-releases.ts';
+import { parsePruneReleases, type PruneReleases, splitMarks } from './prune-releases.ts';
 
 /** The deletions and releases that an ApplySet's parent stores, as they count now. */
 export interface PruneMemory {

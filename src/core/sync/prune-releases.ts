@@ -3,7 +3,9 @@ import {
   RELEASED_OBJECTS_ANNOTATION,
   SPENT_TOKENS_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
-import { objectMark, splitMarks } from './object-mark.ts';
+
+/** Characters of a mark. */
+const LENGTH = 10;
 
 /** The releases of deletions that an ApplySet's parent stores. */
 export interface PruneReleases {
@@ -43,4 +45,17 @@ export function noteReleased({ spent }: PruneReleases, token: string, marks: rea
 /** The remaining objects of the last release. */
 export function noteRest(marks: readonly string[]): Annotations {
   return { [RELEASED_OBJECTS_ANNOTATION]: marks.length > MAX_MARKS ? '' : [...marks].sort().join('') };
+}
+
+/**
+ * A short digest of an object's name, for the annotations of an ApplySet parent, in which full
+ * names would need too much space.
+ */
+export function objectMark(digest: Digest, name: string): string {
+  return digest(name).slice(0, LENGTH);
+}
+
+/** Marks that are written one after another. */
+export function splitMarks(text: string): readonly string[] {
+  return text.match(new RegExp(`.{${LENGTH}}`, 'g')) ?? [];
 }

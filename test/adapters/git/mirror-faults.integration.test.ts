@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { GitProgramMirror } from '../../../packages/git-reader/src/program/git-program-mirror.ts';
+import { GitProgramMirror } from '../../../packages/git-reader/src/open-mirror.ts';
 import { openGitSource } from '../../../src/controllers/sources/reading/git-source.ts';
 import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
 import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';

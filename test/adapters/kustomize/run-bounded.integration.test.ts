@@ -2,8 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import os from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kubectlKustomize } from '../../../src/adapters/kustomize/kubectl-kustomize.ts';
-import { runBounded } from '../../../src/adapters/kustomize/run-bounded.ts';
+import { kubectlKustomize, runBounded } from '../../../src/adapters/kustomize/kubectl-kustomize.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 
 const BOUNDS = { timeoutMs: PATIENCE_MS, maxOutputBytes: 1024, maxMemoryBytes: 1024 ** 3 };

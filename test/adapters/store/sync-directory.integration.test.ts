@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
+import { LastFollowedCommit } from '../../../src/controllers/sources/reading/git-source.ts';
 import { syncDirectory } from '@berth/runtime/files/sync-directory';
-import { LastFollowedCommit } from '../../../src/controllers/sources/reading/last-followed-commit.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 

@@ -12,9 +12,8 @@ import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
-import { seeded } from '@berth/test-kit/seeded-random';
+import { seeded, seedsFrom } from '@berth/test-kit/seeded-random';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
-import { seedsFrom } from '@berth/test-kit/test-seed';
 
 const AUTHORITY = new CertificateAuthority(createAuthority('test', Date.parse('2025-01-01T00:00:00Z')));
 const HOUR_MS = 3_600_000;

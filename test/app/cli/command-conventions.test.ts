@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { COMMANDS } from '../../../src/app/cli/commands.ts';
 import { makeProgress } from '../../../src/app/terminal/progress.ts';
-import { runCli } from '../../../src/app/cli/program.ts';
+import { runCli, COMMANDS } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 function everyCommand(): { path: string[]; command: Command }[] {

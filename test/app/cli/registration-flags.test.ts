@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { admissionOptions } from '../../../src/app/cli/commands/controller/admission-flags.ts';
-import { registrationOptions } from '../../../src/app/cli/commands/controller/registration-flags.ts';
+import { registrationOptions } from '../../../src/app/cli/commands/controller/serve.ts';
 import { InputError } from '@berth/runtime/errors';
 
 describe('--registration', () => {

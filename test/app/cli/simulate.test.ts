@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { comparable, readCases } from '../../../packages/placement/test/conformance/compare-case.ts';
-import type { CaseResult } from '../../../packages/placement/src/case/case-result.ts';
+import type { CaseResult } from '../../../packages/placement/src/case/render-case.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 interface Answer {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { followSources } from '../../../src/app/serve/follow-sources.ts';
+import { followSources } from '../../../src/app/serve/serve-controller.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
 import { CommitsInProgress } from '../../../src/controllers/sources/progress/commits-in-progress.ts';
 import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-barrier.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { callPluginEndpoint } from '../../../src/app/demo/call-plugin-endpoint.ts';
+import { callPluginEndpoint } from '../../../src/app/demo/run-demo.ts';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';

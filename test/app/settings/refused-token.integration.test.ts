@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GitProgramMirror } from '../../../packages/git-reader/src/program/git-program-mirror.ts';
+import { GitProgramMirror } from '../../../packages/git-reader/src/open-mirror.ts';
 import { InProcessMirror } from '../../../packages/git-reader/src/in-process/in-process-mirror.ts';
 import type { CredentialSettings } from '../../../src/app/settings/source-settings.ts';
 import { serveSource } from '../../../src/app/settings/serve-source.ts';

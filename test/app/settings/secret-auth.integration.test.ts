@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GitProgramMirror } from '../../../packages/git-reader/src/program/git-program-mirror.ts';
-import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
+import { GitProgramMirror } from '../../../packages/git-reader/src/open-mirror.ts';
+import { SecretAuth } from '../../../src/app/settings/serve-source.ts';
 import { serveHttp, serveSsh } from '../../../packages/git-reader/test/git-servers.ts';
 import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import type { AgentOptions } from '@berth/agent/options/agent-options';
-import { ImpersonatingClients } from '../../../packages/agent/src/cluster/impersonating-clients.ts';
 import { type Agent, startAgent } from '@berth/agent/start-agent';
 import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
 import { APPLIED_MANIFEST_WORK, type KindInfo, MANIFEST_WORK } from '@berth/kube/model/kinds';
@@ -16,6 +15,7 @@ import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { ImpersonatingClients } from '../../../packages/agent/src/agent-clients.ts';
 import { fastClock } from './fast-clock.ts';
 
 export const CLUSTER = 'cluster1';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderRecordedCase } from '../../../src/app/cli/commands/argocd/cases/render-recorded-case.ts';
+import { renderRecordedCase } from '../../../src/app/cli/commands/argocd/cases/run-cases.ts';
 import { readApplicationSetCases, sidesOf } from './compare-result.ts';
 
 const CASES = readApplicationSetCases();

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
-import type { CaseOutput } from '../../../src/app/cli/commands/argocd/cases/render-recorded-case.ts';
-import type { RecordedCase } from '../../../src/app/cli/commands/argocd/cases/recorded-inputs.ts';
+import type { CaseOutput, RecordedCase } from '../../../src/app/cli/commands/argocd/cases/run-cases.ts';
 
 /** What Argo CD made of a case. */
 export type RecordedResult =

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordedInputs } from '../../../src/app/cli/commands/argocd/cases/recorded-inputs.ts';
+import { recordedInputs } from '../../../src/app/cli/commands/argocd/cases/run-cases.ts';
 import { generateApplications } from '@berth/applicationset/generate-applications';
 import { reconcile } from '@berth/applicationset/reconcile/reconcile';
 import { readApplicationSetCases } from './compare-result.ts';

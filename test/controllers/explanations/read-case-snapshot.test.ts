@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readCaseSnapshot } from '../../../src/controllers/explanations/read-case-snapshot.ts';
+import { readCaseSnapshot } from '../../../src/controllers/explanations/offline-snapshot.ts';
 
 const BARE =
   '{"name":"a","now":"2026-03-01T12:00:00Z","clusters":[{"metadata":{"name":"c1"}}],"scores":null}';

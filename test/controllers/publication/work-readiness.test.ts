@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KeyIndex } from '@berth/kube/cache/key-index';
 import { WORKS_BY_PLACEMENT, worksKey } from '../../../src/controllers/inventory/works-by-placement.ts';
-import { areWorksReady } from '../../../src/controllers/publication/work-readiness.ts';
+import { areWorksReady } from '../../../src/controllers/publication/pass-facts-reader.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 
 interface Given {

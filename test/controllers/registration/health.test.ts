@@ -11,9 +11,8 @@ import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
-import { seeded } from '@berth/test-kit/seeded-random';
+import { seeded, seedsFrom } from '@berth/test-kit/seeded-random';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
-import { seedsFrom } from '@berth/test-kit/test-seed';
 
 const LEASE_MS = 60_000;
 const GRACE_MS = 5 * LEASE_MS;

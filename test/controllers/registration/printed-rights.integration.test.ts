@@ -8,7 +8,7 @@ import {
 } from '@berth/kube/model/kinds';
 import { compileAutoAcceptance } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { DUTIES } from '../../../src/core/registration/duties.ts';
-import { registrationRights } from '../../../src/core/rbac/registration-rights.ts';
+import { registrationRights } from '../../../src/core/rbac/controller-rbac.ts';
 import type { Condition } from '@berth/kube/model/object-meta';
 import { restrictedClient } from '../../app/serve/restricted-controller.ts';
 import { rightsOf } from '../../fakes/rbac-rules.ts';

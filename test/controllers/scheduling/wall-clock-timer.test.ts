@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { WallClockTimer } from '../../../src/controllers/scheduling/wall-clock-timer.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
+import { WallClockTimer } from '../../../src/controllers/scheduling/scheduling-loop.ts';
 
 describe('a moment timer', () => {
   const start = () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { DecidedCase } from '../../../src/core/placement-test/check-expectation.ts';
-import { checkExpectation } from '../../../src/core/placement-test/check-expectation.ts';
+import { type DecidedCase, checkExpectation } from '../../../src/core/placement-test/run-placement-test.ts';
 import type { Expectation } from '../../../src/core/placement-test/placement-test.ts';
 import { cluster } from '../../../packages/placement/test/explain/snapshots.ts';
 

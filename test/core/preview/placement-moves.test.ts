@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { pairMoves } from '../../../src/core/preview/placement-moves.ts';
+import { pairMoves } from '../../../src/core/preview/make-plan.ts';
 
 const REGIONS: Readonly<Record<string, string>> = { a: 'eu', b: 'us', c: 'eu', d: 'us' };
 const move = (cluster: string, points?: number) => ({

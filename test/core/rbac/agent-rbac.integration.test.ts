@@ -8,7 +8,7 @@ import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { KubeConfig } from '@berth/kube/config/kube-config';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { renderAgentRbac } from '../../../src/core/rbac/agent-rbac.ts';
-import { ImpersonatingClients } from '../../../packages/agent/src/cluster/impersonating-clients.ts';
+import { ImpersonatingClients } from '../../../packages/agent/src/agent-clients.ts';
 import { startAgent } from '@berth/agent/start-agent';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';

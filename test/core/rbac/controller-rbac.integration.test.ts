@@ -6,7 +6,7 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { KubeLeaseStore } from '@berth/kube/kube-lease-store';
 import { DEFAULT_TIMING } from '@berth/kube/leader-election/election-timing';
 import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
-import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
+import { SecretAuth } from '../../../src/app/settings/serve-source.ts';
 import {
   MANIFEST_WORK,
   MANIFEST_WORK_REPLICA_SET,

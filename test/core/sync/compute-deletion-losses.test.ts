@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
+import { judgeLosses } from '../../../src/core/sync/plan-prune.ts';
 import {
   type Dependents,
   computeDeletionLosses,

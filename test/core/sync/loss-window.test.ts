@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { DeletionLoss } from '../../../src/core/sync/deletion-loss.ts';
-import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
 import {
   type EarlierLoss,
   lossEntries,
@@ -12,6 +11,7 @@ import {
   noteLosses,
   parseLosses,
 } from '../../../src/core/sync/loss-window.ts';
+import { judgeLosses } from '../../../src/core/sync/plan-prune.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const loss = (name: string, count: number, of: number): DeletionLoss => ({

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ResponseCache } from '../../../plugin/response/response-cache.ts';
+import { ResponseCache } from '../../../plugin/getparams-endpoint.ts';
 import { parsePluginRequest } from '../../../plugin/response/plugin-request.ts';
 import { MemoryPluginSource } from '../../fakes/memory-plugin-source.ts';
 

@@ -1,23 +1,31 @@
+import { randomBytes, randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
-import type { KubeConfig } from '@berth/kube/config/kube-config';
-import { errorText, InputError } from '@berth/runtime/errors';
+import { KubeConfig } from '@berth/kube/config/kube-config';
+import { parseKubeconfig } from '@berth/kube/config/parse-kubeconfig';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
-import { changedFields, sameHub } from '../rules/registration/hub-entry.ts';
+import { type AgentIdentity, ALL_AGENTS_GROUP, clusterGroup } from '@berth/ocm/registration/agent-identity';
+import { errorText, InputError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { sha256 } from '@berth/runtime/sha256';
 import { onAbort } from '@berth/runtime/loop/on-abort';
 import { sleep } from '@berth/runtime/loop/sleep';
-import type { CredentialStore } from './credentials/credential-store.ts';
-import { hubEntryOf } from './credentials/hub-entry-of.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { changedFields, sameHub } from '../rules/registration/hub-entry.ts';
+import { type CredentialStore, type CredentialFiles, hubEntryOf } from './credentials/credential-store.ts';
 import { readCredentials } from './credentials/read-credentials.ts';
-import { storedHubServer } from './credentials/stored-hub-server.ts';
 import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
 import { joinHub } from './joining/join-hub.ts';
-import { registrationIdentity } from './options/registration-identity.ts';
 import type { ManagedApi, RegistrationSettings } from './options/registration-settings.ts';
-import { askForCluster, type ClusterAnswer } from './session/ask-for-cluster.ts';
-import { runSession, type SessionEnd, type SessionOptions } from './session/run-session.ts';
+import {
+  runSession,
+  type SessionEnd,
+  type SessionOptions,
+  askForCluster,
+  type ClusterAnswer,
+} from './session/run-session.ts';
+
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** A longer name, or one with a colon, could not be read back from a certificate. */
+const AGENT_ID = /^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 
 export interface Registration {
   /** One hub, or several of which one is used at a time. */
@@ -286,4 +294,52 @@ function credentialsChange(readBootstrap: ReadBootstrap, before: KubeConfig): st
   } catch {
     return undefined;
   }
+}
+
+/** The server in the stored hub kubeconfig; undefined if there is none, or it cannot be parsed. */
+function storedHubServer(files: CredentialFiles, folder: string): string | undefined {
+  try {
+    const parts = parseKubeconfig(files.kubeconfig ?? '', folder);
+    return new KubeConfig(parts).getCurrentCluster()?.server;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The sources of the names, in order of precedence: given, stored, random. */
+export interface IdentitySources {
+  readonly clusterName: string | undefined;
+  readonly agentId: string | undefined;
+  readonly keptClusterName: string | undefined;
+  readonly keptAgentId: string | undefined;
+}
+
+/**
+ * The identity of the agent.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/options.go` (getOrGenerateClusterAgentID).
+ * @throws InputError for names that no hub accepts
+ */
+export function registrationIdentity(sources: IdentitySources): AgentIdentity {
+  const cluster = sources.clusterName || sources.keptClusterName?.trim() || randomUUID();
+  const agent = sources.agentId || sources.keptAgentId?.trim() || randomBytes(4).toString('hex').slice(0, 5);
+  if (!CLUSTER_NAME.test(cluster))
+    throw new InputError(
+      `is ${JSON.stringify(cluster)}, expected at most 63 of a-z, 0-9 and -, with a letter or digit at both ends`,
+      { code: 'agent.cluster-name', subject: 'cluster name', hint: 'it becomes a namespace on the hub' },
+    );
+  if (clusterGroup(cluster) === ALL_AGENTS_GROUP)
+    throw new InputError(`is ${cluster}, whose group would be that of all agents; expected another`, {
+      code: 'agent.cluster-name',
+      subject: 'cluster name',
+    });
+  if (!AGENT_ID.test(agent))
+    throw new InputError(
+      `is ${JSON.stringify(agent)}, expected at most 63 letters, digits and -._, with a letter or digit at both ends`,
+      {
+        code: 'agent.agent-id',
+        subject: 'agent id',
+        hint: 'it becomes part of the name in the certificate',
+      },
+    );
+  return { cluster, agent };
 }

@@ -1,14 +1,28 @@
-import { HttpKubeApi } from '@berth/kube/http-kube-api';
-import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { Reflector } from '@berth/kube/cache/reflector';
-import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { setCondition } from '@berth/kube/model/condition-list';
+import { MANAGED_CLUSTER, type KindInfo, MANAGED_CLUSTER_SET, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject, Condition } from '@berth/kube/model/object-meta';
+import { retryOnConflict } from '@berth/kube/retry-on-conflict';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
+import { DEFAULT_SETS, planDefaultSet } from '@berth/ocm/registration/default-sets';
+import { leaseSeconds, UNREACHABLE_TAINT } from '@berth/ocm/registration/names';
 import type { Clock } from '@berth/runtime/clock/clock';
+import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { Logger } from '@berth/runtime/logger';
-import { registerDefaultSets } from './register-member.ts';
-import { SimulatedMember } from './simulated-member.ts';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { ClusterLease } from '../registration/session/keep-lease.ts';
+import { type Agent, startAgent } from '../start-agent.ts';
+import { SIMULATE_ANNOTATION } from './simulation-options.ts';
 import { startWorkloadSimulation } from './workload-simulation.ts';
+
+const MANAGER = 'berth-member';
+const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
 
 export interface MembersOptions {
   /** A running embedded hub. */
@@ -85,4 +99,193 @@ async function startAgents(
 
 function asManagedCluster(object: KubeObject): ManagedCluster {
   return object as unknown as ManagedCluster;
+}
+
+/** The used fields of a meta/v1 ManagedFieldsEntry. */
+interface ManagedFields {
+  readonly manager?: string;
+  readonly operation?: string;
+  readonly subresource?: string;
+}
+
+/** Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. */
+export async function registerMember(hub: KubeApi, name: string): Promise<void> {
+  await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  await createReleased(hub, MANAGED_CLUSTER, {
+    apiVersion: 'cluster.open-cluster-management.io/v1',
+    kind: 'ManagedCluster',
+    metadata: { name, labels: { 'cluster.open-cluster-management.io/clusterset': 'default' } },
+    spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 },
+  });
+}
+
+/** Creates the sets that every hub of OCM has, unless they exist. */
+async function registerDefaultSets(hub: KubeApi): Promise<void> {
+  for (const name of DEFAULT_SETS.keys()) {
+    const plan = planDefaultSet(name, undefined);
+    if (plan?.kind === 'create')
+      await createReleased(hub, MANAGED_CLUSTER_SET, plan.set as unknown as KubeObject);
+  }
+}
+
+/**
+ * Creates an object without a namespace unless it exists. Its fields are only defaults, so the
+ * registration does not keep ownership of them, and Git can declare other values without force.
+ */
+async function createReleased(hub: KubeApi, kind: KindInfo, defaults: KubeObject): Promise<void> {
+  const { metadata } = defaults;
+  const marked = {
+    ...defaults,
+    metadata: { ...metadata, annotations: { [REGISTERED_BY_ANNOTATION]: MANAGER } },
+  };
+  return retryOnConflict(async () => {
+    const object =
+      (await hub.get(kind, { namespace: '', name: metadata.name })) ??
+      (await hub.create(kind, marked, { fieldManager: MANAGER }));
+    await releaseFields(hub, kind, object);
+  });
+}
+
+/**
+ * The registration keeps only ownership of its annotation: without any managedFields entry, a
+ * server would assign all fields to an owner.
+ */
+async function releaseFields(hub: KubeApi, kind: KindInfo, { metadata }: KubeObject): Promise<void> {
+  const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
+  const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
+  const next = entries.map((entry) =>
+    entry.manager === MANAGER && entry.operation === 'Update' && (entry.subresource ?? '') === ''
+      ? { ...entry, fieldsV1: kept }
+      : entry,
+  );
+  if (JSON.stringify(next) === JSON.stringify(entries)) return;
+  const { name, uid, resourceVersion } = metadata;
+  const patch = { metadata: { uid, resourceVersion, managedFields: next } };
+  await hub.mergePatch(kind, { namespace: '', name }, patch, { fieldManager: MANAGER });
+}
+
+interface SimulatedMemberOptions {
+  readonly name: string;
+  readonly hub: KubeApi;
+  readonly cluster: KubeApi;
+  readonly clock: Clock;
+  readonly log: Logger;
+}
+
+/**
+ * A member cluster as its hub sees it: registered, with an agent that applies works and renews the lease if the hub has
+ * one. While its ManagedCluster has the annotation `berth.dev/simulate: unreachable`, it is cut off: it has no agent,
+ * its lease is not renewed, its availability is Unknown, and it has the taint of an unreachable cluster.
+ */
+export class SimulatedMember {
+  readonly #options: SimulatedMemberOptions;
+  #agent: Agent | undefined;
+  #leaseSeconds = 0;
+  /** Stops renewing the lease. */
+  #stopRenewing: (() => Promise<void>) | undefined;
+  #last: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(options: SimulatedMemberOptions) {
+    this.#options = options;
+  }
+
+  /** Registers the cluster on the hub unless it exists. */
+  async register(): Promise<void> {
+    await registerMember(this.#options.hub, this.#options.name);
+  }
+
+  /** Handles a new version of the ManagedCluster. Changes are handled in order. */
+  follow(cluster: ManagedCluster): Promise<void> {
+    this.#last = this.#last.then(() => this.#apply(cluster));
+    return this.#last;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#last;
+    await this.#stop();
+  }
+
+  #start(): void {
+    const { name: clusterName, hub, cluster, clock, log } = this.#options;
+    this.#agent ??= startAgent({ hub, cluster, clusterName, clock, log });
+    if (this.#stopRenewing !== undefined) return;
+    const stop = new AbortController();
+    const renewing = this.#renew(stop.signal);
+    this.#stopRenewing = () => {
+      stop.abort();
+      return renewing;
+    };
+  }
+
+  async #stop(): Promise<void> {
+    await Promise.all([this.#stopRenewing?.(), this.#agent?.close()]);
+    this.#stopRenewing = undefined;
+    this.#agent = undefined;
+  }
+
+  async #renew(signal: AbortSignal): Promise<void> {
+    const { name, hub, clock, log } = this.#options;
+    const lease = new ClusterLease(hub, name, clock);
+    while (!signal.aborted) {
+      try {
+        await lease.renew();
+      } catch (error) {
+        // Most hubs of simulated members watch no leases, and create none.
+        log.debug('lease of a simulated member is not renewed', { name, problem: errorText(error) });
+      }
+      await sleep(clock, this.#leaseSeconds * 1_000, signal);
+    }
+  }
+
+  async #apply(managed: ManagedCluster): Promise<void> {
+    if (this.#closed) return;
+    const reachable = managed.metadata.annotations?.[SIMULATE_ANNOTATION] !== 'unreachable';
+    const { name: clusterName, log } = this.#options;
+    this.#leaseSeconds = leaseSeconds(managed.spec?.leaseDurationSeconds);
+    if (reachable) this.#start();
+    else await this.#stop();
+    try {
+      await this.#report(managed, reachable);
+    } catch (error) {
+      // It was changed or deleted: a watch event follows.
+      if (error instanceof ConflictError || error instanceof InputError) return;
+      log.warn('the state of a simulated member cannot be written', {
+        clusterName,
+        problem: errorText(error),
+      });
+    }
+  }
+
+  async #report(managed: ManagedCluster, reachable: boolean): Promise<void> {
+    const { hub, clock } = this.#options;
+    const { name, uid, resourceVersion } = managed.metadata;
+    const key = { namespace: '', name };
+    const now = `${new Date(clock.now()).toISOString().slice(0, 19)}Z`;
+    const before = managed.status?.conditions ?? [];
+    const conditions = conditionsOf(reachable).reduce<readonly Condition[]>(
+      (list, condition) => setCondition(list, condition, now),
+      before,
+    );
+    if (!jsonEqual(conditions, before))
+      await hub.mergePatch(
+        MANAGED_CLUSTER,
+        key,
+        { metadata: { uid, resourceVersion }, status: { conditions } },
+        {
+          subresource: 'status',
+        },
+      );
+    const taints = managed.spec?.taints ?? [];
+    const others = taints.filter((taint) => taint.key !== UNREACHABLE_TAINT);
+    const wanted = reachable ? others : [...others, { key: UNREACHABLE_TAINT, effect: 'NoSelect' }];
+    if (wanted.length !== taints.length)
+      await hub.mergePatch(MANAGED_CLUSTER, key, { metadata: { uid }, spec: { taints: wanted } });
+  }
+}
+
+function conditionsOf(reachable: boolean): readonly Condition[] {
+  const { accepted, joined, available, leaseStopped } = CLUSTER_CONDITIONS;
+  return [accepted, joined, reachable ? available : leaseStopped];
 }

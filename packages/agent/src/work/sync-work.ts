@@ -1,31 +1,38 @@
-import { errorText } from '@berth/runtime/errors';
-import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
-import type { ManifestCondition, ManifestWork, ManifestWorkStatus } from '@berth/ocm/kind/manifest-work';
-import { MANIFEST_WORK_FINALIZER } from '@berth/ocm/kind/manifest-work';
-import { untrackedResources } from '../rules/applied/applied-resources.ts';
-import { aggregateApplied } from '../rules/conditions/aggregate-conditions.ts';
 import { findCondition, setCondition } from '@berth/kube/model/condition-list';
+import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
+import {
+  type ManifestCondition,
+  type ManifestWork,
+  type ManifestWorkStatus,
+  MANIFEST_WORK_FINALIZER,
+} from '@berth/ocm/kind/manifest-work';
+import { errorText } from '@berth/runtime/errors';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { RETRY, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import { desiredDigest } from '../apply/apply-cache.ts';
+import { appliedCondition } from '../apply/apply-manifest.ts';
+import { applyManifests, type ManifestResult, readManifests } from '../apply/apply-manifests.ts';
+import { missingNamespaces } from '../apply/missing-namespaces.ts';
+import type { ManifestTask } from '../cluster/manifest-task.ts';
+import { observeWork, type WorkObservation } from '../feedback/observe-work.ts';
+import type { FeedbackByObject } from '../options/agent-options.ts';
+import { appliedWorkName, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
+import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
+import { cancelEviction } from '../release/evict-applied.ts';
+import { releaseApplied } from '../release/release-applied.ts';
+import { type TrackedResources, trackResources } from '../release/track-resources.ts';
+import { untrackedResources } from '../rules/applied/applied-resources.ts';
+import { isAlreadyExists } from '../rules/applied/kube-failure.ts';
+import { appliedWorkOwner } from '../rules/applied/ownership.ts';
+import { aggregateApplied } from '../rules/conditions/aggregate-conditions.ts';
 import { findManifestCondition, mergeManifestStatus } from '../rules/feedback/merge-manifest-status.ts';
 import { wasApplied } from '../rules/feedback/observed-status.ts';
-import { appliedWorkOwner } from '../rules/applied/ownership.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { appliedWorkName, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
-import { appliedCondition } from '../apply/apply-manifest.ts';
-import { missingNamespaces } from '../apply/missing-namespaces.ts';
-import { applyManifests, type ManifestResult, readManifests } from '../apply/apply-manifests.ts';
-import { desiredDigest } from '../apply/apply-cache.ts';
-import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
-import type { ManifestTask } from '../cluster/manifest-task.ts';
-import { isAlreadyExists } from '../rules/applied/kube-failure.ts';
-import { cancelEviction } from '../release/evict-applied.ts';
-import { observeWork } from '../feedback/observe-work.ts';
-import { releaseApplied } from '../release/release-applied.ts';
-import { DENIED_RETRY_MS, nextPass } from './next-pass.ts';
-import { reportPass } from './report-pass.ts';
-import { RETRY, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
-import { type TrackedResources, trackResources } from '../release/track-resources.ts';
 import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
 import { writeFinalizers } from '../state/work-status.ts';
+
+/** The rights of a denied executor are asked for again after this time. */
+const DENIED_RETRY_MS = 60_000;
 
 /**
  * One pass over a work: applies it to the cluster, and updates its status from the cluster. Every
@@ -296,3 +303,73 @@ function retryOf(results: readonly ManifestResult[], tracked: TrackedResources |
 
 /** The retry interval if namespaces may not be watched. */
 const NAMESPACE_RETRY_MS = 10_000;
+
+/** Emits an event for each change of a pass. */
+function reportPass(
+  state: AgentState,
+  work: ManifestWork,
+  status: ManifestWorkStatus,
+  results: readonly ManifestResult[] | undefined,
+): void {
+  const { emit, clusterName } = state.settings;
+  const identity = { cluster: clusterName, work: work.metadata.name };
+  const before = findCondition(work.status?.conditions, 'Applied');
+  const after = findCondition(status.conditions, 'Applied');
+  const isChanged =
+    after?.status !== before?.status || after?.observedGeneration !== before?.observedGeneration;
+  if (isChanged && after?.status === 'True')
+    emit({ kind: 'applied', ...identity, objects: status.resourceStatus?.manifests?.length ?? 0 });
+  if (isChanged && after?.status === 'False')
+    emit({ kind: 'failed', ...identity, problem: firstProblem(status) });
+  if (!isChanged)
+    for (const { task, outcome } of results ?? [])
+      if (outcome.kind === 'applied' && outcome.wrote)
+        emit({ kind: 'corrected', ...identity, object: `${task.meta.kind} ${task.meta.name}` });
+  const values = feedbackOf(status);
+  if (!jsonEqual(values, feedbackOf(work.status ?? {}))) emit({ kind: 'feedback', ...identity, values });
+}
+
+function firstProblem(status: ManifestWorkStatus): string {
+  for (const manifest of status.resourceStatus?.manifests ?? []) {
+    const applied = findCondition(manifest.conditions, 'Applied');
+    if (applied?.status === 'False') return applied.message;
+  }
+  return '';
+}
+
+function feedbackOf(status: ManifestWorkStatus): FeedbackByObject {
+  const byObject: Record<string, Readonly<Record<string, string>>> = {};
+  for (const { resourceMeta, statusFeedback } of status.resourceStatus?.manifests ?? []) {
+    const values = statusFeedback?.values ?? [];
+    if (values.length === 0) continue;
+    const where = (resourceMeta.namespace ?? '') === '' ? '' : `${resourceMeta.namespace}/`;
+    byObject[`${resourceMeta.kind} ${where}${resourceMeta.name}`] = Object.fromEntries(
+      values.map(({ name, fieldValue: value }) => [
+        name,
+        String(value.integer ?? value.string ?? value.boolean ?? value.jsonRaw ?? ''),
+      ]),
+    );
+  }
+  return byObject;
+}
+
+/**
+ * The delay of the next pass without an event: the resync, an executor that may not read, and objects
+ * that are not watched.
+ */
+function nextPass(state: AgentState, memory: WorkMemory, observation: WorkObservation): ReconcileOutcome {
+  const { clock, random, statusSyncIntervalMs, drift, resyncIntervalMs } = state.settings;
+  const nowMs = clock.now();
+  const waits = [Math.max(0, memory.resyncAtMs - nowMs)];
+  if (memory.resyncAtMs === 0) waits.splice(0, 1, resyncIntervalMs);
+  if (observation.rights === 'denied') waits.push(DENIED_RETRY_MS);
+  const untilAllowedMs = correctionAllowedAtMs(memory, resyncIntervalMs) - nowMs;
+  if (memory.drifted && drift === 'watch') waits.push(Math.max(0, untilAllowedMs));
+  if (memory.appliedInput === undefined && untilAllowedMs > 0) waits.push(untilAllowedMs);
+  if (
+    observation.rights === 'unknown' ||
+    !observation.watched.every((object) => state.live.isWatched(object))
+  )
+    waits.push(statusSyncIntervalMs * (1 + 0.9 * random()));
+  return { kind: 'requeue', afterMs: Math.min(...waits) };
+}

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { describe, expect, it, vi } from 'vitest';
-import { IgnoreFieldError, removeIgnoredFields } from '../../src/apply/ignore-fields.ts';
+import { IgnoreFieldError, removeIgnoredFields } from '../../src/apply/apply-manifest.ts';
 import { JqRunner } from '../../src/apply/jq-runner.ts';
 import type { IgnoreField } from '@berth/ocm/kind/manifest-work';
 

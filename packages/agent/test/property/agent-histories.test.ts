@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { startAgent, type Agent } from '../../src/start-agent.ts';
-import { hubHashOf } from '../../src/options/agent-settings.ts';
+import { startAgent, type Agent, hubHashOf } from '../../src/start-agent.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';

@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import { SimulatedMember } from '../../src/simulation/simulated-member.ts';
 import { LEASE, MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CLUSTER_LEASE } from '@berth/ocm/registration/names';
@@ -8,6 +7,7 @@ import { configMap, CONFIG_MAP } from '../agent-harness.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { SimulatedMember } from '../../src/simulation/start-members.ts';
 
 it('a member keeps its lease while it is there, in the time that its cluster says', async () => {
   const hub = new FakeKubeApi();

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { insertedParameters, MAX_SURE_LENGTH } from '../../src/application-renderer.ts';
 import { RawJson } from '../../src/json/raw-json.ts';
-import { insertedParameters, MAX_SURE_LENGTH } from '../../src/typed/inserted-parameters.ts';
 
 describe('the parameters that a template inserts', () => {
   it.each([

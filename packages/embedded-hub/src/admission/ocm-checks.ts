@@ -7,7 +7,7 @@ import { invalidValue } from '../schema/field-problems.ts';
 import type { StatusError } from '../wire/status-error.ts';
 import { badRequest, forbidden, invalid } from '../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
-import { isWriteOf } from './ocm/is-write-of.ts';
+import { isWriteOf } from './ocm/manifest-work-check.ts';
 
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 

@@ -1,17 +1,43 @@
+import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { request as httpsRequest, type RequestOptions } from 'node:https';
+import type { PemPair } from '@berth/kube/x509/pem-pair';
+import type { Clock } from '@berth/runtime/clock/clock';
 import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
+import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
+import type { ServedGroup, ServedVersion, RemoteDocuments } from '../discovery/discovery-documents.ts';
+import { type JsonObject, isObject, listAt, objectAt, textAt, type JsonValue } from '../json/json-value.ts';
+import type { Cluster } from '../request/cluster.ts';
+import { compareVersionPriority } from '../scheme/version-priority.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import { resolveService, serviceServerName } from '../webhooks/resolve-service.ts';
 import type { ForwardedResponse } from '../wire/api-response.ts';
 import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
-import type { Cluster } from '../request/cluster.ts';
-import type { ServedGroup, ServedVersion } from '../discovery/discovery-documents.ts';
-import { compareVersionPriority } from '../scheme/version-priority.ts';
+import { unavailable } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import { aggregatedApis, findAggregatedApi } from './api-services.ts';
-import { forwardRequest } from './forward-request.ts';
-import { FrontProxyIdentity } from './front-proxy-identity.ts';
-import { RemoteDiscovery } from './remote-discovery.ts';
 
 /** The requests of an API, and its OpenAPI document. */
 const API_PATH = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(\/|$)/;
+
+const LIFETIME_MS = 30 * 86_400_000;
+/** Renewed at half of its lifetime, so that clocks of extension servers may differ. */
+const RENEW_AFTER_MS = LIFETIME_MS / 2;
+
+const CONNECT_TIMEOUT_MS = 10_000;
+/** Headers of one connection (hop by hop) and the caller's credentials. */
+const NOT_FORWARDED =
+  /^(:.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|authorization|impersonate-.*|x-remote-.*)$/;
+
+const FRESH_MS = 60_000;
+
+const NOTHING: RemoteDocuments = { resources: [], openApiUrl: '', current: false };
+
+/** The first client waits at most this long. */
+const DISCOVERY_TIMEOUT_MS = 2_000;
+const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
+/** The user that requests the documents, as in kube-aggregator. */
+const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
+
+const STORAGE = 'apiservices.apiregistration.k8s.io';
 
 /** Forwards requests for aggregated APIs to their servers. */
 export class Aggregator {
@@ -77,4 +103,297 @@ export class Aggregator {
     const own = this.#cluster.scheme.groups().find((candidate) => candidate.group === group);
     return own?.versions.some((candidate) => candidate.version === version) === true;
   }
+}
+
+/** The client certificate with which the hub authenticates to extension servers; renewed on use. */
+export class FrontProxyIdentity {
+  readonly #authority: CertificateAuthority;
+  readonly #clock: Clock;
+  #issued: { readonly pair: PemPair; readonly atMs: number } | undefined;
+
+  constructor(authority: CertificateAuthority, clock: Clock) {
+    this.#authority = authority;
+    this.#clock = clock;
+  }
+
+  async current(): Promise<PemPair> {
+    const nowMs = this.#clock.now();
+    // A clock that jumps back must not delay the renewal.
+    if (this.#issued === undefined || Math.abs(nowMs - this.#issued.atMs) >= RENEW_AFTER_MS) {
+      const subject = { commonName: FRONT_PROXY, organizations: [] };
+      this.#issued = { pair: await this.#authority.issueClient(subject, nowMs, LIFETIME_MS), atMs: nowMs };
+    }
+    return this.#issued.pair;
+  }
+}
+
+interface CachedDocuments {
+  /** The address in the APIService; another address is another server. */
+  readonly server: string;
+  readonly documents: RemoteDocuments;
+  readonly fetchedAtMs: number;
+}
+
+/**
+ * Reads discovery documents from the servers of aggregated APIs, at most once a minute each. Only
+ * the first caller waits; later ones get the cached documents while these are refreshed, so that a
+ * slow server delays no request.
+ */
+export class RemoteDiscovery {
+  readonly #clock: Clock;
+  /** By name of the APIService. */
+  readonly #cached = new Map<string, CachedDocuments>();
+  /** By server. */
+  readonly #pending = new Map<string, Promise<RemoteDocuments>>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  documentsOf(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
+    const server = JSON.stringify(api);
+    const cached = this.#cached.get(api.name);
+    const isSame = cached?.server === server;
+    if (isSame && Math.abs(this.#clock.now() - cached.fetchedAtMs) < FRESH_MS)
+      return Promise.resolve(cached.documents);
+    const fetched = this.#pending.get(server) ?? this.#refresh(server, api, identity);
+    return isSame ? Promise.resolve(cached.documents) : fetched;
+  }
+
+  /**
+   * Forgets the servers of deleted APIServices.
+   * @param names of the existing ones
+   */
+  keepOnly(names: ReadonlySet<string>): void {
+    for (const name of this.#cached.keys()) if (!names.has(name)) this.#cached.delete(name);
+  }
+
+  #refresh(server: string, api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
+    const fetched = this.#fetch(api, identity)
+      .catch(() => ({ ...this.#lastOf(api, server), current: false }))
+      .then((documents) => {
+        this.#cached.set(api.name, { server, documents, fetchedAtMs: this.#clock.now() });
+        this.#pending.delete(server);
+        return documents;
+      });
+    this.#pending.set(server, fetched);
+    return fetched;
+  }
+
+  #lastOf({ name }: AggregatedApi, server: string): RemoteDocuments {
+    const cached = this.#cached.get(name);
+    return cached?.server === server ? cached.documents : NOTHING;
+  }
+
+  async #fetch(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
+    const own = await identity();
+    const path = `apis/${api.group}/${api.version}`;
+    const [list, index] = await Promise.all([
+      fetchFromServer(api, own, `/${path}`),
+      // Servers without OpenAPI v3 are served without schemas.
+      fetchFromServer(api, own, '/openapi/v3').catch((): JsonObject => ({})),
+    ]);
+    const openApiUrl = textAt(objectAt(objectAt(index, 'paths'), path), 'serverRelativeURL');
+    return {
+      resources: aggregatedResources(list, api),
+      openApiUrl: openApiUrl.startsWith(`/openapi/v3/${path}`) ? openApiUrl : '',
+      current: true,
+    };
+  }
+}
+
+/** Converts an APIResourceList to aggregated discovery, with subresources below their resources. */
+function aggregatedResources(list: JsonObject, api: AggregatedApi): readonly JsonObject[] {
+  const entries = listAt(list, 'resources').filter(isObject);
+  return entries
+    .filter((entry) => /^[^/]+$/.test(textAt(entry, 'name')))
+    .map((entry) => {
+      const prefix = `${textAt(entry, 'name')}/`;
+      const subresources = entries
+        .filter((one) => textAt(one, 'name').startsWith(prefix))
+        .map(
+          (one): JsonObject => ({
+            subresource: textAt(one, 'name').slice(prefix.length),
+            responseKind: responseKind(one, api),
+            verbs: [...listAt(one, 'verbs')],
+          }),
+        );
+      const lists = ['shortNames', 'categories'].filter((key) => listAt(entry, key).length > 0);
+      return {
+        resource: textAt(entry, 'name'),
+        responseKind: responseKind(entry, api),
+        scope: entry['namespaced'] === true ? 'Namespaced' : 'Cluster',
+        singularResource: textAt(entry, 'singularName'),
+        verbs: [...listAt(entry, 'verbs')],
+        ...Object.fromEntries(lists.map((key) => [key, [...listAt(entry, key)]])),
+        ...(subresources.length > 0 && { subresources }),
+      };
+    });
+}
+
+function responseKind(entry: JsonObject, api: AggregatedApi): JsonObject {
+  return {
+    group: textAt(entry, 'group') || api.group,
+    version: textAt(entry, 'version') || api.version,
+    kind: textAt(entry, 'kind'),
+  };
+}
+
+/**
+ * Address, CA and client certificate for the server of an aggregated API.
+ * @throws StatusError 503 when its Service cannot be resolved
+ */
+function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
+  if (api.host === '') throw unavailable(`the Service of ${api.name} resolves to no address`);
+  return {
+    host: api.host,
+    port: api.port,
+    servername: api.serverName,
+    cert: identity.certPem,
+    key: identity.keyPem,
+    ...(api.caPem !== undefined && { ca: api.caPem }),
+    rejectUnauthorized: !api.insecure,
+  };
+}
+
+/**
+ * A document of the server, as JSON.
+ * @throws Error when there is none, or not in time
+ */
+function fetchFromServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
+  return new Promise((resolve, reject) => {
+    const headers = { ...AGGREGATOR, accept: 'application/json' };
+    const signal = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
+    const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (response) => {
+      const chunks: Buffer[] = [];
+      let sizeBytes = 0;
+      response.on('data', (chunk: Buffer) => {
+        sizeBytes += chunk.length;
+        if (sizeBytes > RESPONSE_LIMIT_BYTES) sent.destroy(new Error('the response is too large'));
+        else chunks.push(chunk);
+      });
+      response.on('error', reject);
+      response.on('end', () => {
+        try {
+          if (response.statusCode !== 200) throw new Error(`responded with ${String(response.statusCode)}`);
+          const document = JSON.parse(Buffer.concat(chunks).toString('utf8')) as JsonValue;
+          if (!isObject(document)) throw new Error('the response is no JSON object');
+          resolve(document);
+        } catch (error) {
+          reject(error instanceof Error ? error : new Error(String(error)));
+        }
+      });
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+/** Another server that serves one group and version. */
+export interface AggregatedApi {
+  readonly name: string;
+  readonly group: string;
+  readonly version: string;
+  /** '' when its Service cannot be resolved. */
+  readonly host: string;
+  readonly port: number;
+  /** Name in the server's certificate: `NAME.NAMESPACE.svc`, as extension servers have it. */
+  readonly serverName: string;
+  readonly caPem: string | undefined;
+  readonly insecure: boolean;
+}
+
+/**
+ * The API that an APIService delegates to another server; undefined if there is none for the group
+ * and version.
+ */
+export function findAggregatedApi(
+  store: ObjectStore,
+  group: string,
+  version: string,
+): AggregatedApi | undefined {
+  return aggregatedApis(store).find((api) => api.group === group && api.version === version);
+}
+
+/** Every APIService with a service. */
+function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
+  if (store.count(STORAGE) === 0) return [];
+  return store.list(STORAGE).flatMap(({ name, object }) => {
+    const spec = objectAt(object, 'spec');
+    const service = objectAt(spec, 'service');
+    if (spec === undefined || service === undefined) return [];
+    const [namespace, serviceName] = [textAt(service, 'namespace'), textAt(service, 'name')];
+    const port = typeof service['port'] === 'number' ? service['port'] : 443;
+    const address = resolveService(store, { namespace, name: serviceName, port }) ?? { host: '', port };
+    const bundle = textAt(spec, 'caBundle');
+    return [
+      {
+        name,
+        group: textAt(spec, 'group'),
+        version: textAt(spec, 'version'),
+        ...address,
+        serverName: serviceServerName({ namespace, name: serviceName }),
+        caPem: bundle === '' ? undefined : Buffer.from(bundle, 'base64').toString('utf8'),
+        insecure: spec['insecureSkipTLSVerify'] === true,
+      },
+    ];
+  });
+}
+
+/**
+ * Forwards a request to the server of an aggregated API, and streams body and response. The user is
+ * sent in X-Remote headers, authenticated by the front-proxy certificate; the caller's own
+ * credentials are not sent.
+ * @throws StatusError 503 when the server cannot be reached
+ */
+async function forwardRequest(
+  exchange: { readonly request: HubRequest; readonly response: HubResponse },
+  api: AggregatedApi,
+  caller: { readonly user: UserInfo; readonly identity: PemPair; readonly path: string },
+): Promise<ForwardedResponse> {
+  const { request, response } = exchange;
+  const sent = httpsRequest({
+    ...connectionTo(api, caller.identity),
+    method: request.method,
+    path: caller.path,
+    headers: forwardedHeaders(request, caller.user),
+  });
+  response.once('close', () => sent.destroy());
+  request.pipe(sent);
+  const received = await responseTo(sent).catch((error: unknown) => {
+    throw unavailable(`the server of ${api.name} cannot be reached: ${String(error)}`);
+  });
+  response.statusCode = received.statusCode ?? 502;
+  for (const [name, value] of Object.entries(received.headers))
+    if (value !== undefined && !NOT_FORWARDED.test(name)) response.setHeader(name, value);
+  response.writeHead(response.statusCode);
+  received.on('error', () => response.destroy());
+  received.pipe(response as NodeJS.WritableStream);
+  return { kind: 'forwarded', code: response.statusCode };
+}
+
+function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => sent.destroy(new Error('connecting took too long')), CONNECT_TIMEOUT_MS);
+    sent.once('socket', (socket) => socket.once('secureConnect', () => clearTimeout(timer)));
+    sent.once('response', (received) => {
+      clearTimeout(timer);
+      resolve(received);
+    });
+    sent.on('error', (error) => {
+      clearTimeout(timer);
+      reject(error);
+    });
+  });
+}
+
+function forwardedHeaders(request: HubRequest, user: UserInfo): OutgoingHttpHeaders {
+  const headers: OutgoingHttpHeaders = {};
+  for (const [name, value] of Object.entries(request.headers))
+    if (value !== undefined && !NOT_FORWARDED.test(name)) headers[name] = value;
+  headers['x-remote-user'] = user.name;
+  headers['x-remote-group'] = [...user.groups];
+  for (const [key, values] of Object.entries(user.extra ?? {}))
+    headers[`x-remote-extra-${encodeURIComponent(key).toLowerCase()}`] = [...values];
+  return headers;
 }

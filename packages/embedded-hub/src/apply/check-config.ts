@@ -1,13 +1,11 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, objectAt, textAt } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, isObject, objectAt, textAt } from '../json/json-value.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
+import { itemElement } from '../schema/field-shape.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import { cutText } from '../wire/cut-text.ts';
 import { StatusError } from '../wire/status-error.ts';
-import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import { elementText } from './field-set.ts';
-import { goSyntax, goText, goType } from './go-text.ts';
-import { itemElement } from '../schema/field-shape.ts';
 
 /** Maximum number of problems in one response. */
 const MAX_REPORTED = 100;
@@ -134,4 +132,46 @@ function omittedKey(schema: Schema, item: JsonValue, index: number): string {
   const missing =
     (schema.listMapKeys ?? []).find((key) => !isObject(item) || !Object.hasOwn(item, key)) ?? '';
   return `element ${String(index)}: associative list with keys has an element that omits key field "${missing}" (and doesn't have default value)`;
+}
+
+/*
+ * Values as Go's fmt prints them once they were decoded from YAML into `interface{}`: messages of the API server quote them.
+ * Source: Go `fmt`, verbs %v, %#v and %T; keys of maps are sorted.
+ */
+
+/** `%v`: `map[a:[1 x <nil>]]`. */
+function goText(value: JsonValue): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return `[${value.map(goText).join(' ')}]`;
+  if (isObject(value))
+    return `map[${sortedEntries(value)
+      .map(([key, one]) => `${key}:${goText(one)}`)
+      .join(' ')}]`;
+  return String(value);
+}
+
+/** `%#v`: `map[string]interface {}{"a":[]interface {}{1, "x", interface {}(nil)}}`. */
+function goSyntax(value: JsonValue): string {
+  if (value === null) return 'interface {}(nil)';
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (Array.isArray(value)) return `[]interface {}{${value.map(goSyntax).join(', ')}}`;
+  if (!isObject(value)) return String(value);
+  const entries = sortedEntries(value).map(([key, one]) => `${JSON.stringify(key)}:${goSyntax(one)}`);
+  return `map[string]interface {}{${entries.join(', ')}}`;
+}
+
+/** `%T`. */
+function goType(value: JsonValue): string {
+  if (value === null) return '<nil>';
+  if (Array.isArray(value)) return '[]interface {}';
+  if (isObject(value)) return 'map[string]interface {}';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int64' : 'float64';
+  return typeof value;
+}
+
+function sortedEntries(
+  object: Readonly<Record<string, JsonValue>>,
+): readonly (readonly [string, JsonValue])[] {
+  return Object.entries(object).sort(([a], [b]) => (a < b ? -1 : 1));
 }

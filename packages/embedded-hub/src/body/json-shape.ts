@@ -1,5 +1,3 @@
-import { closingQuote } from './json-string.ts';
-
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const COLON = 0x3a;
@@ -7,6 +5,8 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
+
+const BACKSLASH = 0x5c;
 
 export interface JsonShape {
   /** An upper bound of the number of values. */
@@ -53,4 +53,17 @@ export function jsonShape(text: string): JsonShape {
     }
   }
   return { values, keys, depth: deepest };
+}
+
+/** Index of the quote that closes the JSON string opened at `start`; -1 if there is none. */
+export function closingQuote(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1);
+  while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
+  return end;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes += 1;
+  return backslashes % 2 === 1;
 }

@@ -3,6 +3,12 @@ import type { Logger } from '@berth/runtime/logger';
 import { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
 import { DONE } from '@berth/runtime/loop/reconciler';
 
+/** A control loop: derives its work from what is stored when it starts, then from changes. */
+export interface HubController {
+  start(): void;
+  stop(): Promise<void>;
+}
+
 /** Jitter is not needed, because only one process retries. */
 const NO_JITTER = (): number => 1;
 

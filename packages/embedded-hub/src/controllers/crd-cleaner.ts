@@ -7,8 +7,7 @@ import { LocalClient } from '../rest/local-client.ts';
 import { definitionFromCrd, isEstablished, nameConflicts } from '../scheme/crd.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
-import { controllerLoop } from './controller-loop.ts';
-import type { HubController } from './hub-controller.ts';
+import { controllerLoop, type HubController } from './controller-loop.ts';
 
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 const CRDS = { group: 'apiextensions.k8s.io', version: 'v1', plural: 'customresourcedefinitions' };

@@ -8,8 +8,7 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StorageKey, StoredObject } from '../store/stored-object.ts';
 import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
-import { controllerLoop } from './controller-loop.ts';
-import type { HubController } from './hub-controller.ts';
+import { controllerLoop, type HubController } from './controller-loop.ts';
 
 const FOREGROUND = 'foregroundDeletion';
 const ORPHAN = 'orphan';

@@ -5,8 +5,7 @@ import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
-import { controllerLoop } from './controller-loop.ts';
-import type { HubController } from './hub-controller.ts';
+import { controllerLoop, type HubController } from './controller-loop.ts';
 
 const NAMESPACES = { group: '', version: 'v1', plural: 'namespaces' };
 const ROOT_CA = 'kube-root-ca.crt';

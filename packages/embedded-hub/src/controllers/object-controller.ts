@@ -1,8 +1,7 @@
 import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
 import type { Cluster } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
-import { controllerLoop } from './controller-loop.ts';
-import type { HubController } from './hub-controller.ts';
+import { controllerLoop, type HubController } from './controller-loop.ts';
 
 interface ObjectControllerOptions {
   /** The name of the loop in log messages. */

@@ -1,34 +1,38 @@
-import { BerthError, errorText } from '@berth/runtime/errors';
 import type { Clock } from '@berth/runtime/clock/clock';
+import { BerthError, errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
+import { evaluateReview, reviewBody } from '../auth/access-review.ts';
 import type { AuditLog } from '../auth/audit-log.ts';
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
-import { evaluateReview, reviewBody } from '../auth/access-review.ts';
+import { accessRefused } from '../auth/rbac/access-refused.ts';
+import type { Authorizer } from '../auth/rbac/authorizer.ts';
 import { issueToken } from '../auth/tokens/token-request.ts';
+import type { ApiCluster } from '../cluster/api-cluster.ts';
 import type { FlowControl } from '../flow/flow-control.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
-import type { ApiCluster } from '../cluster/api-cluster.ts';
-import { handleResource, resolveResource } from '../rest/handle-resource.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import { parseFieldSelector, selectedName } from '../request/field-selector.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { RequestContext, ResourceContext } from '../request/request-context.ts';
+import { handleResource, resolveResource } from '../rest/handle-resource.ts';
+import { type ApiResponse, jsonResponse, statusResponse, textResponse } from '../wire/api-response.ts';
+import { type HubRequest, type HubResponse, headerOf, isClientGone } from '../wire/hub-request.ts';
+import { type RequestInfo, parseRequestInfo, type ResourceRequest } from '../wire/request-info.ts';
 import { StatusError } from '../wire/status-error.ts';
-import { internalError, methodNotAllowed, noSuchResource, unauthorized } from '../wire/status-errors.ts';
+import {
+  internalError,
+  methodNotAllowed,
+  noSuchResource,
+  unauthorized,
+  forbidden,
+} from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import { requireAccess } from './access.ts';
-import type { ApiResponse } from '../wire/api-response.ts';
-import { jsonResponse, statusResponse } from '../wire/api-response.ts';
-import { servePublicPath } from './fixed-paths.ts';
 import { discardRemainingBody } from './discard-remaining-body.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import { OpenRequest } from './open-request.ts';
-import { OpenStreams } from './open-streams.ts';
 import { BODY_LIMIT_BYTES, receiveBody } from './receive-body.ts';
-import type { RequestInfo } from '../wire/request-info.ts';
-import { parseRequestInfo } from '../wire/request-info.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
-import { headerOf } from '../wire/hub-request.ts';
 import { sendResponse } from './transport.ts';
 
 /** Body limit of reviews and token requests, which are small and open to every user. */
@@ -36,6 +40,21 @@ const REVIEW_LIMIT_BYTES = 64 * 1024;
 /** Methods whose handlers read a body first; all other requests get their seat before. */
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const CLUSTER_PREFIX = /^\/clusters\/([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(?=\/|$)/;
+
+/** The Kubernetes release whose API the hub speaks. Clients parse it as a semantic version. */
+export const VERSION_INFO: JsonObject = {
+  major: '1',
+  minor: '36',
+  gitVersion: 'v1.36.2+berth',
+  gitCommit: '0000000000000000000000000000000000000000',
+  gitTreeState: 'clean',
+  buildDate: '2026-01-01T00:00:00Z',
+  goVersion: 'none',
+  compiler: 'none',
+  platform: 'node/any',
+};
+
+const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
 
 export interface HandlerOptions {
   /** The hub itself under '', members under their names. */
@@ -262,4 +281,102 @@ function admitResponse(open: OpenRequest, result: ApiResponse): void {
   if (result.kind === 'stream') open.exchange.becomeWatch();
   if (result.kind === 'body')
     open.exchange.countResponse(result.body.length, !BODY_METHODS.has(open.request.method ?? ''));
+}
+
+interface OpenStream {
+  readonly request: HubRequest;
+  readonly response: HubResponse;
+  /** The owner of the request's credentials; absent: there are none. */
+  readonly caller?: UserInfo;
+  readonly credentials?: Credentials;
+}
+
+/**
+ * Watches and other streams. kube-apiserver lets a watch of a revoked user run until it times out;
+ * here it ends when the revocation is read.
+ */
+class OpenStreams {
+  readonly #open = new Set<OpenStream>();
+  #round = 0;
+
+  /** Increases each time that all streams are checked. */
+  get round(): number {
+    return this.#round;
+  }
+
+  /**
+   * @param authenticatedIn the round in which the caller was authenticated: later revocations are
+   * checked now
+   */
+  async add(stream: OpenStream, authenticatedIn: number): Promise<void> {
+    const { response } = stream;
+    if (isClientGone(response)) return;
+    this.#open.add(stream);
+    response.once('close', () => this.#open.delete(stream));
+    if (authenticatedIn !== this.#round) await endIfRevoked(stream);
+  }
+
+  /**
+   * Ends the streams whose credentials are no longer valid or have other groups now.
+   * @returns their number
+   */
+  async endRevoked(): Promise<number> {
+    this.#round += 1;
+    let ended = 0;
+    for (const stream of this.#open) if (await endIfRevoked(stream)) ended += 1;
+    return ended;
+  }
+}
+
+/** Checks the credentials of the request again. */
+async function endIfRevoked({ request, response, caller, credentials }: OpenStream): Promise<boolean> {
+  if (caller === undefined || credentials === undefined) return false;
+  const found = await authenticate(request, credentials).catch(() => 'invalid' as const);
+  if (typeof found === 'object' && identityOf(found) === identityOf(caller)) return false;
+  // Buffered data of a slow client is dropped, too.
+  response.destroy();
+  return true;
+}
+
+function identityOf({ name, groups }: UserInfo): string {
+  return JSON.stringify([name, groups]);
+}
+
+/** Health and version: paths without authentication. */
+function servePublicPath(method: string, path: string, query: URLSearchParams): ApiResponse | undefined {
+  if (method !== 'GET' && method !== 'HEAD') return undefined;
+  if (path === '/version' || path === '/version/') return jsonResponse(200, VERSION_INFO);
+  const health = HEALTH.exec(path);
+  if (health === null) return undefined;
+  if (query.has('verbose'))
+    return textResponse(200, `[+]ping ok\n[+]log ok\n${health[1] ?? ''} check passed\n`);
+  return textResponse(200, 'ok');
+}
+
+/** @throws StatusError 403 with the text of kube-apiserver */
+function requireAccess(
+  authorizer: Authorizer,
+  user: UserInfo,
+  info: RequestInfo,
+  query: URLSearchParams,
+): void {
+  if (info.kind === 'path') {
+    if (authorizer.allowsPath(user, info.verb, info.path)) return;
+    const why = `User ${JSON.stringify(user.name)} cannot ${info.verb} path ${JSON.stringify(info.path)}`;
+    throw forbidden({ group: '', plural: '' }, '', why);
+  }
+  const { verb, group, resource, subresource, namespace } = info;
+  const attributes = { verb, group, resource, subresource, namespace, name: requestedName(info, query) };
+  if (!authorizer.allows(user, attributes)) throw accessRefused(user, attributes, info.name);
+}
+
+/** A list or watch of one object by field selector counts as a request for that name. */
+function requestedName(info: ResourceRequest, query: URLSearchParams): string {
+  if (info.name !== '' || !['list', 'watch', 'deletecollection'].includes(info.verb)) return info.name;
+  try {
+    return selectedName(parseFieldSelector(query.get('fieldSelector') ?? ''));
+  } catch {
+    // An invalid selector is refused later, with a message about the selector.
+    return '';
+  }
 }

@@ -4,10 +4,8 @@ import { subresourceKindSchema } from '../scheme/builtin/builtin-definitions.ts'
 import { builtinSchema } from '../scheme/builtin/builtin-schemas.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
-import { kindExtensions, schemaNameOf } from './definition-names.ts';
 import { renderPaths } from './render-paths.ts';
-import type { Definitions } from './render-schema.ts';
-import { define } from './render-schema.ts';
+import { type Definitions, define, kindExtensions, schemaNameOf } from './render-schema.ts';
 
 export interface OpenApiDocument {
   readonly text: string;

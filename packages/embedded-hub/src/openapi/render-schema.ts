@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { setOwn } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, setOwn } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Schema, ValueLimits } from '../schema/schema.ts';
+import { definitionName } from '../scheme/root-schema.ts';
 
 /** Definitions of one document by name, filled as references to them are rendered. */
 export type Definitions = Map<string, JsonObject>;
@@ -96,4 +97,15 @@ function renderLimits(limits: ValueLimits, definitions: Definitions): JsonObject
     } else json[key] = value as JsonValue;
   }
   return json;
+}
+
+/** Name of a definition in OpenAPI documents, e.g. `io.k8s.api.apps.v1.Deployment`. */
+export function schemaNameOf({ definition, version }: ResourceRef): string {
+  return version.schema.name ?? definitionName(definition.group, version.name, definition.kind);
+}
+
+/** The OpenAPI extensions by which clients find the definition of a kind. */
+export function kindExtensions({ definition, version }: ResourceRef): JsonObject {
+  const kind = { group: definition.group, kind: definition.kind, version: version.name };
+  return { 'x-kubernetes-group-version-kind': [kind] };
 }

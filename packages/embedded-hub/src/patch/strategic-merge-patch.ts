@@ -1,11 +1,9 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject, setOwn } from '../json/json-value.ts';
-import { quotedValue } from '../schema/text/quoted-value.ts';
+import { canonicalJson } from '../json/canonical-json.ts';
+import { type JsonObject, type JsonValue, getOwn, isObject, setOwn } from '../json/json-value.ts';
+import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { Schema } from '../schema/schema.ts';
+import { quotedValue } from '../schema/text/quoted-value.ts';
 import { badRequest } from '../wire/status-errors.ts';
-import { chargeKeys } from '../json/work-budget.ts';
-import { KeyedItems } from './keyed-items.ts';
-import { itemIdentity, orderMergedList } from './list-order.ts';
 
 /*
  * Strategic merge patch of Kubernetes' own kinds. Like a merge patch, but lists with a merge key are merged item by item, and directives
@@ -181,4 +179,114 @@ function withoutDirectives(patch: JsonObject): JsonObject {
       setOwn(result, key, Array.isArray(value) ? value.map(withoutDirectivesIn) : withoutDirectivesIn(value));
   }
   return result;
+}
+
+/** Inputs of the order of a merged list. */
+interface ListOrder {
+  /** Undefined for lists of plain values. */
+  readonly mergeKey: string | undefined;
+  /** Items of the patch, or of its `$setElementOrder`. */
+  readonly patch: readonly JsonValue[];
+  /** The list before the patch. */
+  readonly server: readonly JsonValue[];
+}
+
+/** What identifies items of a merged list: equal texts for equal keys (plain values: for equal values), '' without a key. */
+function itemIdentity(mergeKey: string | undefined, item: JsonValue): string {
+  chargeWork(1);
+  const key = mergeKey !== undefined && isObject(item) ? getOwn(item, mergeKey) : item;
+  return key === undefined ? '' : canonicalJson(key);
+}
+
+/** An item, and its index in the patch and in the list before it; -1 where it is absent. */
+interface Placed {
+  readonly item: JsonValue;
+  readonly inPatch: number;
+  readonly inServer: number;
+}
+
+/**
+ * Items of the patch have the order of the patch. Each other item is placed before the first item
+ * of the patch that followed it in the live list. New items are first. Source of the rule:
+ * strategic merge patch.
+ */
+function orderMergedList(merged: readonly JsonValue[], order: ListOrder): JsonValue[] {
+  const [patch, server] = [positions(order.mergeKey, order.patch), positions(order.mergeKey, order.server)];
+  const placed = merged.map((item): Placed => {
+    const identity = itemIdentity(order.mergeKey, item);
+    return { item, inPatch: patch.get(identity) ?? -1, inServer: server.get(identity) ?? -1 };
+  });
+  const named = placed.filter(({ inPatch }) => inPatch >= 0).sort((a, b) => a.inPatch - b.inPatch);
+  const others = placed.filter(({ inPatch }) => inPatch < 0).sort((a, b) => a.inServer - b.inServer);
+  const result: JsonValue[] = [];
+  let [nextOther, nextNamed] = [0, 0];
+  while (nextOther < others.length || nextNamed < named.length) {
+    const [other, name] = [others[nextOther], named[nextNamed]];
+    if (other !== undefined && (name === undefined || precedes(other, name))) {
+      result.push(other.item);
+      nextOther += 1;
+    } else if (name !== undefined) {
+      result.push(name.item);
+      nextNamed += 1;
+    }
+  }
+  return result;
+}
+
+function precedes(other: Placed, name: Placed): boolean {
+  return other.inServer >= 0 && name.inServer >= 0 && other.inServer < name.inServer;
+}
+
+/** Index of the first item of every identity. */
+function positions(mergeKey: string | undefined, list: readonly JsonValue[]): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (const [index, item] of list.entries()) {
+    const identity = itemIdentity(mergeKey, item);
+    if (!found.has(identity)) found.set(identity, index);
+  }
+  return found;
+}
+
+/** A list that is merged item by item, with an index by merge key. */
+class KeyedItems {
+  readonly #mergeKey: string;
+  /** Undefined where an item was removed. */
+  readonly #items: (JsonValue | undefined)[];
+  /** Indexes of the items of one key, in order. */
+  readonly #indexes = new Map<string, number[]>();
+
+  constructor(mergeKey: string, list: readonly JsonValue[]) {
+    this.#mergeKey = mergeKey;
+    this.#items = [...list];
+    for (const [index, item] of list.entries()) if (isObject(item)) this.#addIndex(item, index);
+  }
+
+  /** Merges into the first item with the same key, or appends the merge with an empty item. */
+  merge(item: JsonObject, merged: (known: JsonObject) => JsonObject): void {
+    const first = this.#indexes.get(itemIdentity(this.#mergeKey, item))?.[0];
+    if (first !== undefined) {
+      this.#items[first] = merged(this.#items[first] as JsonObject);
+      return;
+    }
+    this.#addIndex(item, this.#items.length);
+    this.#items.push(merged({}));
+  }
+
+  /** Removes every item with the same key. */
+  remove(item: JsonObject): void {
+    const identity = itemIdentity(this.#mergeKey, item);
+    for (const index of this.#indexes.get(identity) ?? []) this.#items[index] = undefined;
+    this.#indexes.delete(identity);
+  }
+
+  items(): JsonValue[] {
+    return this.#items.filter((item) => item !== undefined);
+  }
+
+  #addIndex(item: JsonObject, index: number): void {
+    const identity = itemIdentity(this.#mergeKey, item);
+    const known = this.#indexes.get(identity);
+    if (known === undefined) this.#indexes.set(identity, [index]);
+    else known.push(index);
+  }
 }

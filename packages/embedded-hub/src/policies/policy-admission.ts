@@ -1,21 +1,22 @@
 import { CHECK_COST } from '@berth/kube-cel/library/authorization';
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, objectAt, textAt, withoutKey } from '../json/json-value.ts';
+import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
+import type { LabelMap } from '@berth/kube/model/selector/label-selector-requirement';
+import { type JsonObject, getOwn, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
-import { StatusError } from '../wire/status-error.ts';
-import { forbidden } from '../wire/status-errors.ts';
+import { type ResourceRef, groupVersionOf } from '../schema/resource-definition.ts';
+import type { Scheme } from '../scheme/scheme.ts';
+import type { StoredObject } from '../store/stored-object.ts';
 import type { AdmissionAttributes } from '../webhooks/admission/admission-attributes.ts';
 import { AdmissionAuthority, authorizerVariables } from '../webhooks/admission/admission-authority.ts';
 import { admissionRequest } from '../webhooks/admission/admission-review.ts';
 import { matchedRef, requireNamespace, inMatchedVersion } from '../webhooks/admission/match-constraints.ts';
 import type { SelectionSources } from '../webhooks/admission/select-webhook.ts';
 import type { AdmissionNotes } from '../webhooks/admission/webhook-admission.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { AdmissionPolicy, PolicyBinding } from './admission-policy.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { forbidden } from '../wire/status-errors.ts';
+import type { AdmissionPolicy, PolicyBinding, ParamKind, ParamRef } from './admission-policy.ts';
 import type { Denial, PolicyVerdict } from './evaluate-policy.ts';
 import { evaluatePolicy } from './evaluate-policy.ts';
-import type { ConfigurationProblem } from './policy-params.ts';
-import { collectParams, paramResource } from './policy-params.ts';
 import type { BoundPolicy, PolicySet } from './policy-set.ts';
 
 /* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */
@@ -241,4 +242,62 @@ function namespaceVariable(namespace: JsonObject): JsonObject {
   }
   const { spec = {}, status = {} } = namespace;
   return { metadata, spec, status };
+}
+
+/** Why a policy cannot be evaluated; its `failurePolicy` applies. */
+interface ConfigurationProblem {
+  readonly problem: string;
+}
+
+/** The resource of the parameters, or its problem. */
+function paramResource({ apiVersion, kind }: ParamKind, scheme: Scheme): ResourceRef | ConfigurationProblem {
+  const { group, version } = groupVersionOf(apiVersion);
+  const found = scheme.kind(group, version, kind);
+  if (found !== undefined) return found;
+  return { problem: `failed to find resource referenced by paramKind: '${group}/${version}, Kind=${kind}'` };
+}
+
+/**
+ * The parameter objects for which a binding evaluates its policy; null for an evaluation without
+ * one. An empty list: no evaluation. Source: apiserver
+ * `pkg/admission/plugin/policy/generic/policy_dispatcher.go`, CollectParams.
+ * @param namespace of the write
+ * @throws ConversionNeeded
+ */
+function collectParams(
+  kind: ResourceRef | undefined,
+  [{ paramRef }, namespace]: readonly [PolicyBinding, string],
+  sources: Pick<SelectionSources, 'store' | 'toVersion'>,
+): readonly (JsonObject | null)[] | ConfigurationProblem {
+  if (kind === undefined || paramRef === undefined) return [null];
+  const { namespaced } = kind.definition;
+  const within = paramRef.namespace || namespace;
+  if (namespaced && within === '')
+    return {
+      problem: 'cannot use namespaced paramRef in policy binding that matches cluster-scoped resources',
+    };
+  if (!namespaced && paramRef.namespace !== '')
+    return { problem: 'paramRef.namespace must not be provided for a cluster-scoped `paramKind`' };
+  const found = foundParams(kind, [paramRef, namespaced ? within : ''], sources.store);
+  if (found.length === 0 && paramRef.denyIfMissing)
+    return { problem: 'no params found for policy binding with `Deny` parameterNotFoundAction' };
+  return found.map(({ object }) => sources.toVersion(object, kind));
+}
+
+function foundParams(
+  { definition: { storageKey: storage } }: ResourceRef,
+  [{ name, selector }, namespace]: readonly [ParamRef, string],
+  store: SelectionSources['store'],
+): readonly StoredObject[] {
+  if (name !== '') {
+    const one = store.get({ storage, namespace, name });
+    return one === undefined ? [] : [one];
+  }
+  const compiled = compileLabelSelector(selector);
+  if (!compiled.ok) return [];
+  return store
+    .list(storage, namespace)
+    .filter(({ object }) =>
+      matchesLabels(compiled.selector, (objectAt(objectAt(object, 'metadata'), 'labels') ?? {}) as LabelMap),
+    );
 }

@@ -1,28 +1,26 @@
-import { randomUUID } from 'node:crypto';
+import { randomUUID, randomInt } from 'node:crypto';
 import { accessRefused } from '../auth/rbac/access-refused.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
+import { type JsonObject, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import { type Cluster, metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
+import type { WriteOptions } from '../request/write-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { awaitsConversion, storageRef, toVersion } from '../scheme/to-version.ts';
-import { alreadyExists, notFound } from '../wire/status-errors.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { PatchType } from '../write/prepare-patch.ts';
-import { preparePatch } from '../write/prepare-patch.ts';
+import { alreadyExists, notFound, forbidden } from '../wire/status-errors.ts';
+import type { UserInfo } from '../wire/user-info.ts';
 import { prepareApply } from '../write/prepare-apply.ts';
 import { prepareCreate } from '../write/prepare-create.ts';
+import type { PatchType } from '../write/prepare-patch.ts';
+import { preparePatch } from '../write/prepare-patch.ts';
 import { prepareUpdate } from '../write/prepare-update.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
 import type { PreparedWrite, WriteRequest } from '../write/write-request.ts';
-import type { UserInfo } from '../wire/user-info.ts';
-import type { Cluster } from '../request/cluster.ts';
-import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import { dynamicAdmission } from './dynamic-write.ts';
-import { fillRequester } from './csr-requester.ts';
-import { isNamespaceEnding, requireLiveNamespace } from './namespace-lifecycle.ts';
-import type { WebhookResponses } from './webhook-responses.ts';
-import { randomSuffix } from './random-suffix.ts';
 import { storeObject } from './store-object.ts';
-import type { WriteOptions } from '../request/write-options.ts';
+import type { WebhookResponses } from './webhook-responses.ts';
+
+/** Letters and digits that cannot spell words or be mistaken for each other; the alphabet of generated names. */
+const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The object of a write and its user. `name` is '' on create. */
 export interface WriteTarget {
@@ -222,4 +220,70 @@ export function isFinalized(object: JsonObject): boolean {
 
 function nameIn(body: DecodedBody): string {
   return isObject(body.value) ? textAt(objectAt(body.value, 'metadata'), 'name') : '';
+}
+
+/**
+ * Requires that the namespace of a new object exists and is not being deleted.
+ * @throws StatusError 404, or 403 with the cause NamespaceTerminating
+ */
+function requireLiveNamespace(
+  cluster: Cluster,
+  ref: ResourceRef,
+  target: { readonly namespace: string; readonly name: string },
+): void {
+  const { definition } = ref;
+  if (!definition.namespaced) return;
+  const { namespace, name } = target;
+  if (namespaceOf(cluster, namespace) === undefined)
+    throw notFound({ group: '', plural: 'namespaces' }, namespace);
+  if (!isNamespaceEnding(cluster, namespace)) return;
+  throw forbidden(
+    definition,
+    name,
+    `unable to create new content in namespace ${namespace} because it is being terminated`,
+    [
+      {
+        reason: 'NamespaceTerminating',
+        message: `namespace ${namespace} is being terminated`,
+        field: 'metadata.namespace',
+      },
+    ],
+  );
+}
+
+/** Whether the namespace exists and is being deleted. */
+function isNamespaceEnding(cluster: Cluster, namespace: string): boolean {
+  return textAt(objectAt(namespaceOf(cluster, namespace), 'metadata'), 'deletionTimestamp') !== '';
+}
+
+function namespaceOf(cluster: Cluster, name: string): JsonObject | undefined {
+  return cluster.store.get({ storage: 'namespaces', namespace: '', name })?.object;
+}
+
+/**
+ * Sets the requester of a CertificateSigningRequest to the authenticated user, and ignores the
+ * body.
+ */
+function fillRequester(
+  target: { readonly ref: ResourceRef; readonly user: UserInfo },
+  body: DecodedBody,
+): DecodedBody {
+  const { definition } = target.ref;
+  const isRequest =
+    definition.group === 'certificates.k8s.io' && definition.kind === 'CertificateSigningRequest';
+  if (!isRequest || !isObject(body.value)) return body;
+  const { name, uid, groups, extra } = target.user;
+  const spec: JsonObject = { ...objectAt(body.value, 'spec') };
+  for (const field of ['username', 'uid', 'groups', 'extra']) delete spec[field];
+  spec['username'] = name;
+  if (uid !== undefined && uid !== '') spec['uid'] = uid;
+  if (groups.length > 0) spec['groups'] = [...groups];
+  if (extra !== undefined)
+    spec['extra'] = Object.fromEntries(Object.entries(extra).map(([key, values]) => [key, [...values]]));
+  return { ...body, value: { ...body.value, spec } };
+}
+
+/** The five characters that are appended to `generateName`. */
+function randomSuffix(length = 5): string {
+  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
 }

@@ -1,11 +1,3 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../wire/status-errors.ts';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
-import type { FieldPath } from './field-path.ts';
-import { child } from './field-path.ts';
-import { invalidValue, required, tooLong } from './field-problems.ts';
-import { checkManagedFields } from './managed-fields-rules.ts';
 import type { NameRule } from '@berth/kube/model/selector/name-rules';
 import {
   asPrefix,
@@ -14,9 +6,17 @@ import {
   pathSegment,
   qualifiedName,
 } from '@berth/kube/model/selector/name-rules';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { type JsonObject, type JsonValue, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
+import { type FieldPath, child } from './field-path.ts';
+import { invalidValue, required, tooLong } from './field-problems.ts';
 
 const ANNOTATION_LIMIT_BYTES = 256 * 1024;
 const METADATA = child(undefined, 'metadata');
+
+const MANAGER_LIMIT_BYTES = 128;
+const SUBRESOURCE_LIMIT_BYTES = 256;
 
 interface Metadata {
   readonly metadata: JsonObject;
@@ -152,4 +152,23 @@ function checkOwners(owners: readonly JsonValue[], path: FieldPath, problems: Fi
 
 function secondController(first: string, second: string): string {
   return `Only one reference can have Controller set to true. Found "true" in references for ${first} and ${second}`;
+}
+
+/** Source: apimachinery, pkg/apis/meta/v1/validation (ValidateManagedFields). */
+function checkManagedFields(metadata: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
+  for (const [index, entry] of listAt(metadata, 'managedFields').entries()) {
+    if (isObject(entry)) checkEntry(entry, child(child(path, 'managedFields'), index), problems);
+  }
+}
+
+function checkEntry(entry: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
+  const [operation, fieldsType] = [textAt(entry, 'operation'), textAt(entry, 'fieldsType')];
+  if (operation !== 'Apply' && operation !== 'Update')
+    problems.push(invalidValue(child(path, 'operation'), operation, 'must be `Apply` or `Update`'));
+  if (fieldsType !== '' && fieldsType !== 'FieldsV1')
+    problems.push(invalidValue(child(path, 'fieldsType'), fieldsType, 'must be `FieldsV1`'));
+  if (textAt(entry, 'manager').length > MANAGER_LIMIT_BYTES)
+    problems.push(tooLong(child(path, 'manager'), MANAGER_LIMIT_BYTES));
+  if (textAt(entry, 'subresource').length > SUBRESOURCE_LIMIT_BYTES)
+    problems.push(tooLong(child(path, 'subresource'), SUBRESOURCE_LIMIT_BYTES));
 }

@@ -1,20 +1,35 @@
-import type { FieldPath } from '../schema/field-path.ts';
-import { child } from '../schema/field-path.ts';
-import { forbiddenField, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
-import { compilePattern } from '../schema/text/pattern.ts';
+import type { CelProgram } from '@berth/kube-cel/compile-cel';
+import type { CelCallNode, CelNode } from '@berth/kube-cel/syntax/cel-node';
+import { parseCel } from '@berth/kube-cel/syntax/parse-cel';
+import { compileValidation } from '@berth/kube-cel/validation-cel';
+import { celProblemText, type CelProblem, celProblem } from '@berth/kube-cel/value/cel-problem';
 import { appendAll } from '../json/append-all.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, isObject, listAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../wire/status-errors.ts';
+import { type JsonObject, getOwn, isObject, listAt, textAt, type JsonValue } from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
-import { defaultProblems } from './default-problems.ts';
-import { ruleProblems } from './rule-problems.ts';
+import { celFieldName } from '../schema/cel/cel-field-name.ts';
+import { type FieldPath, child, pathText } from '../schema/field-path.ts';
+import { forbiddenField, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
+import { prune } from '../schema/prune.ts';
+import { compilePattern } from '../schema/text/pattern.ts';
+import { validateEmbedded } from '../schema/validate-embedded.ts';
+import { validateValue } from '../schema/validate-value.ts';
+import type { FieldProblem } from '../wire/status-errors.ts';
+import { compileSchema } from './compile-schema.ts';
 
 const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
 const MAX_DEPTH = 200;
 const STEPS_PER_PLACE = 6;
 const INT_OR_STRING = 'x-kubernetes-int-or-string';
 const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
+
+const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
+
+const STEPS_PER_RULE = 200;
+const STEPS_PER_CHARACTER = 8;
+
+const OF_EVERY_OBJECT = new Set(['apiVersion', 'kind', 'metadata']);
+
+const byCelName = new WeakMap<JsonObject, ReadonlyMap<string, JsonValue>>();
 
 /**
  * Checks that an `openAPIV3Schema` is structural: every place has a type, and which fields are
@@ -159,4 +174,196 @@ function checkListType(schema: JsonObject, path: FieldPath, problems: FieldProbl
         ),
       );
   }
+}
+
+/**
+ * Problems of the `x-kubernetes-validations` at one place of a schema. Each rule is compiled here,
+ * so that few can fail later.
+ * @param uncorrelated the enclosing list whose items cannot be matched with those before an update,
+ * if there is one
+ */
+function ruleProblems(
+  schema: JsonObject,
+  path: FieldPath,
+  uncorrelated: FieldPath | undefined,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  for (const [index, rule] of listAt(schema, 'x-kubernetes-validations').entries()) {
+    const place = child(child(path, 'x-kubernetes-validations'), index);
+    if (isObject(rule)) checkRule(rule, { schema, place, uncorrelated }, problems);
+  }
+  return problems;
+}
+
+interface RulePlace {
+  readonly schema: JsonObject;
+  readonly place: FieldPath;
+  readonly uncorrelated: FieldPath | undefined;
+}
+
+function checkRule(rule: JsonObject, at: RulePlace, problems: FieldProblem[]): void {
+  const { schema, place, uncorrelated } = at;
+  const names = { self: schema, oldSelf: rule['optionalOldSelf'] === true ? undefined : schema };
+  const text = textAt(rule, 'rule');
+  if (text.trim() === '') problems.push(required(child(place, 'rule'), 'rule is not specified'));
+  const program = compiled(text, 'bool', { place: child(place, 'rule'), names, problems });
+  compiled(textAt(rule, 'messageExpression'), 'string', {
+    place: child(place, 'messageExpression'),
+    names,
+    problems,
+  });
+  const reason = textAt(rule, 'reason');
+  if (reason !== '' && !REASONS.includes(reason))
+    problems.push(unsupportedValue(child(place, 'reason'), reason, REASONS));
+  const message = textAt(rule, 'message');
+  if (/[\n\r]/.test(message))
+    problems.push(invalidValue(child(place, 'message'), message, 'message must not contain line breaks'));
+  if (program === undefined) return;
+  const transition = program.usedVariables.has('oldSelf');
+  const optional = getOwn(rule, 'optionalOldSelf');
+  if (transition && uncorrelated !== undefined) {
+    const within = pathText(uncorrelated);
+    const detail = `oldSelf cannot be used on the uncorrelatable portion of the schema within ${within}`;
+    problems.push(invalidValue(child(place, 'rule'), text, detail));
+  } else if (!transition && optional !== undefined) {
+    const detail = 'may not be set if oldSelf is not used in rule';
+    problems.push(invalidValue(child(place, 'optionalOldSelf'), optional, detail));
+  }
+}
+
+interface ExpressionPlace {
+  readonly place: FieldPath;
+  readonly names: Parameters<typeof undefinedField>[1];
+  readonly problems: FieldProblem[];
+}
+
+function compiled(
+  expression: string,
+  type: 'bool' | 'string',
+  { place, names, problems }: ExpressionPlace,
+): CelProgram | undefined {
+  if (expression.trim() === '') return undefined;
+  chargeWork(STEPS_PER_RULE + expression.length * STEPS_PER_CHARACTER);
+  const found = compileValidation(expression);
+  const fault = found.ok ? undefinedField(expression, names) : found.problem;
+  if (fault !== undefined) problems.push(invalidValue(place, expression, celProblemText(fault)));
+  if (!found.ok || fault !== undefined) return undefined;
+  const { program } = found;
+  if (program.type.name === type || program.type.name === 'dyn') return program;
+  problems.push(invalidValue(place, expression, `compilation failed: must evaluate to a ${type}`));
+  return undefined;
+}
+
+/** The schema of a name or a value, if known. */
+type Known = JsonObject | undefined;
+type Names = ReadonlyMap<string, Known>;
+
+/**
+ * The first field that an expression reads and that its schema does not declare; such a rule would
+ * always fail. Follows selections from `self` and `oldSelf` through objects, lists, maps and the
+ * variables of macros. It reports nothing for values whose schema it does not know.
+ */
+export function undefinedField(
+  expression: string,
+  names: { readonly self: JsonObject; readonly oldSelf: Known },
+): CelProblem | undefined {
+  const parsed = parseCel(expression);
+  if ('problem' in parsed) return undefined;
+  const missing: { at: number; field: string }[] = [];
+  follow(parsed.node, new Map(Object.entries(names)), missing);
+  const [first] = missing;
+  return first === undefined
+    ? undefined
+    : celProblem(expression, first.at, `undefined field '${first.field}'`);
+}
+
+function follow(node: CelNode, names: Names, missing: { at: number; field: string }[]): Known {
+  switch (node.kind) {
+    case 'literal':
+      return undefined;
+    case 'ident':
+      return names.get(node.name);
+    case 'select': {
+      const field = fieldOf(follow(node.operand, names, missing), node.field);
+      if (field === 'missing') missing.push({ at: node.at, field: node.field });
+      // `a.?b` is an optional, so its schema is not known.
+      return field === 'missing' || node.optional ? undefined : field;
+    }
+    case 'index': {
+      follow(node.index, names, missing);
+      const operand = follow(node.operand, names, missing);
+      return node.optional ? undefined : elementOf(operand);
+    }
+    case 'call':
+      return followCall(node, names, missing);
+    case 'list':
+      for (const item of node.items) follow(item, names, missing);
+      return undefined;
+    case 'map':
+      for (const part of node.entries.flat()) follow(part, names, missing);
+      return undefined;
+  }
+}
+
+/**
+ * Macros declare the names in their first arguments: `self.l.all(item, …)`, `m.all(key, value, …)`,
+ * `cel.bind(x, …)`.
+ */
+function followCall(node: CelCallNode, names: Names, missing: { at: number; field: string }[]): undefined {
+  const receiver = node.receiver === undefined ? undefined : follow(node.receiver, names, missing);
+  const bound = new Map(names);
+  const [first, second, third] = node.args;
+  if (node.receiver !== undefined && second !== undefined && first?.kind === 'ident') {
+    bound.set(first.name, receiver?.['type'] === 'array' ? elementOf(receiver) : undefined);
+    if (third !== undefined && second.kind === 'ident') {
+      bound.set(first.name, undefined);
+      bound.set(second.name, undefined);
+    }
+  }
+  for (const argument of node.args) follow(argument, bound, missing);
+  return undefined;
+}
+
+function fieldOf(schema: Known, field: string): Known | 'missing' {
+  if (schema?.['type'] !== 'object' || schema['x-kubernetes-preserve-unknown-fields'] === true)
+    return undefined;
+  const properties = getOwn(schema, 'properties');
+  if (!isObject(properties)) return elementOf(schema);
+  const found = celProperties(properties).get(field);
+  if (isObject(found)) return found;
+  return OF_EVERY_OBJECT.has(field) ? undefined : 'missing';
+}
+
+/** The properties by the names that expressions use for them. */
+function celProperties(properties: JsonObject): ReadonlyMap<string, JsonValue> {
+  const known = byCelName.get(properties);
+  if (known !== undefined) return known;
+  const named = new Map<string, JsonValue>();
+  for (const key of Object.keys(properties)) {
+    const name = celFieldName(key);
+    if (!named.has(name)) named.set(name, properties[key] as JsonValue);
+  }
+  byCelName.set(properties, named);
+  return named;
+}
+
+function elementOf(schema: Known): Known {
+  if (schema === undefined) return undefined;
+  const element = getOwn(schema, schema['type'] === 'array' ? 'items' : 'additionalProperties');
+  return isObject(element) ? element : undefined;
+}
+
+/** A default must be valid for its own schema, and must not contain unknown fields. */
+function defaultProblems(schema: JsonObject, path: FieldPath): readonly FieldProblem[] {
+  const value = getOwn(schema, 'default');
+  if (value === undefined) return [];
+  const place = child(path, 'default');
+  const compiled = compileSchema(schema);
+  const problems: FieldProblem[] = [];
+  const unknown: string[] = [];
+  prune(compiled, value, unknown);
+  for (const field of unknown) problems.push(invalidValue(place, value, `unknown field "${field}"`));
+  validateValue(compiled, value, problems, place);
+  validateEmbedded(compiled, value, problems, place);
+  return problems;
 }

@@ -1,11 +1,33 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { typedForm } from '../schema/typed-form.ts';
-import { autoscalerToV1, autoscalerToV2 } from './conversion/autoscaler-conversion.ts';
-import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
-import { eventFromCore, eventToCore } from './conversion/event-conversion.ts';
-import { cachedConversion, ConversionNeeded, cacheConversion } from './conversion-cache.ts';
+import { appendAll } from '../json/append-all.ts';
+import {
+  type JsonObject,
+  getOwn,
+  type JsonValue,
+  isObject,
+  listAt,
+  objectAt,
+  textAt,
+} from '../json/json-value.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
+import { typedForm } from '../schema/typed-form.ts';
+import { cachedConversion, ConversionNeeded, cacheConversion } from './conversion-cache.ts';
+import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
+
+/** Fields of an Event that have different names in core/v1 and events.k8s.io/v1: [core, events]. */
+const RENAMED: readonly (readonly [string, string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+];
+
+const TARGET = 'targetCPUUtilizationPercentage';
+/** The annotation in which v1 keeps metrics that have no field. */
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
 /**
  * Converts a stored object to the version `ref`. Versions of custom resources differ in apiVersion
@@ -82,4 +104,83 @@ export function awaitsConversion(object: JsonObject, ref: ResourceRef): boolean 
   const { definition, version } = ref;
   if (definition.conversion?.kind !== 'webhook') return false;
   return object['apiVersion'] !== apiVersionOf(ref) && cachedConversion(object, version) === undefined;
+}
+
+/** events.k8s.io/v1 Event -> core/v1 Event. */
+function eventToCore(event: JsonObject): JsonObject {
+  return rename(event, 'v1', new Map(RENAMED.map(([core, events]) => [events, core])));
+}
+
+/** core/v1 Event -> events.k8s.io/v1 Event. */
+function eventFromCore(event: JsonObject): JsonObject {
+  return rename(event, 'events.k8s.io/v1', new Map(RENAMED));
+}
+
+function rename(event: JsonObject, apiVersion: string, names: ReadonlyMap<string, string>): JsonObject {
+  const result: JsonObject = {};
+  for (const key of Object.keys(event)) {
+    const value = getOwn(event, key);
+    if (value !== undefined) result[names.get(key) ?? key] = value;
+  }
+  result['apiVersion'] = apiVersion;
+  return result;
+}
+
+/** autoscaling/v2 -> v1: the CPU target has a field, every other metric goes into an annotation. */
+function autoscalerToV1(object: JsonObject): JsonObject {
+  const { metrics: _metrics, behavior: _behavior, ...spec } = objectAt(object, 'spec') ?? {};
+  const metrics = listAt(objectAt(object, 'spec'), 'metrics');
+  const cpu = metrics.find((metric) => cpuTarget(metric) !== undefined);
+  const rest = metrics.filter((metric) => metric !== cpu);
+  const target = cpu === undefined ? undefined : cpuTarget(cpu);
+  const { conditions: _conditions, currentMetrics: _current, ...status } = objectAt(object, 'status') ?? {};
+  const result: JsonObject = {
+    ...object,
+    apiVersion: 'autoscaling/v1',
+    spec: target === undefined ? spec : { ...spec, [TARGET]: target },
+  };
+  if (objectAt(object, 'status') !== undefined) result['status'] = status;
+  return rest.length === 0 ? result : withAnnotation(result, JSON.stringify(rest));
+}
+
+/** autoscaling/v1 -> v2. */
+function autoscalerToV2(object: JsonObject): JsonObject {
+  const { [TARGET]: target, ...spec } = objectAt(object, 'spec') ?? {};
+  const kept = parsedList(textAt(objectAt(objectAt(object, 'metadata'), 'annotations'), METRICS_ANNOTATION));
+  const metrics: JsonValue[] = [];
+  if (typeof target === 'number') {
+    const resource = { name: 'cpu', target: { type: 'Utilization', averageUtilization: target } };
+    metrics.push({ type: 'Resource', resource });
+  }
+  appendAll(metrics, kept);
+  const result: JsonObject = { ...object, apiVersion: 'autoscaling/v2', spec };
+  if (metrics.length > 0) result['spec'] = { ...spec, metrics };
+  return kept.length === 0 ? result : withAnnotation(result, undefined);
+}
+
+function cpuTarget(metric: JsonValue): number | undefined {
+  const resource =
+    isObject(metric) && metric['type'] === 'Resource' ? objectAt(metric, 'resource') : undefined;
+  if (textAt(resource, 'name') !== 'cpu') return undefined;
+  const target = getOwn(objectAt(resource, 'target') ?? {}, 'averageUtilization');
+  return typeof target === 'number' ? target : undefined;
+}
+
+function parsedList(text: string): readonly JsonValue[] {
+  if (text === '') return [];
+  try {
+    const value = JSON.parse(text) as JsonValue;
+    return Array.isArray(value) ? value : [];
+  } catch {
+    return [];
+  }
+}
+
+function withAnnotation(object: JsonObject, text: string | undefined): JsonObject {
+  const metadata = objectAt(object, 'metadata') ?? {};
+  const annotations: JsonObject = { ...objectAt(metadata, 'annotations') };
+  delete annotations[METRICS_ANNOTATION];
+  if (text !== undefined) annotations[METRICS_ANNOTATION] = text;
+  const { annotations: _annotations, ...rest } = metadata;
+  return { ...object, metadata: Object.keys(annotations).length === 0 ? rest : { ...rest, annotations } };
 }

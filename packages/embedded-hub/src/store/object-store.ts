@@ -1,4 +1,5 @@
 import type { Clock } from '@berth/runtime/clock/clock';
+import { lowerBound } from '@berth/runtime/lists/lower-bound';
 import type { JsonObject } from '../json/json-value.ts';
 import type { LogIdentity } from '../log/journal.ts';
 import { Journal } from '../log/journal.ts';
@@ -7,12 +8,9 @@ import type { SnapshotObject } from '../log/snapshot-file.ts';
 import { objectTooLarge } from '../wire/status-errors.ts';
 import type { StoreEvent } from './event-ring.ts';
 import { EventRing } from './event-ring.ts';
-import { OwnerIndex } from './owner-index.ts';
-import { ResourceTable } from './resource-table.ts';
-import type { StorageKey } from './stored-object.ts';
+import { type StorageKey, StoredObject, stampVersion } from './stored-object.ts';
 import type { EventListener, SubscriptionScope } from './subscriptions.ts';
 import { Subscriptions } from './subscriptions.ts';
-import { StoredObject, stampVersion } from './stored-object.ts';
 
 const RING_EVENTS = 2_500;
 /**
@@ -252,4 +250,141 @@ function entryOf(recovered: RecoveredObject): StoredObject {
   const { namespace, name, rv, json, facts } = recovered;
   // Accessing the object would parse it.
   return StoredObject.fromJson({ namespace, name }, rv, json ?? JSON.stringify(recovered.object), facts);
+}
+
+interface Bucket {
+  readonly objects: Map<string, StoredObject>;
+  readonly names: SortedNames;
+}
+
+/** The objects of one resource, by namespace and name; listed in the order of an API server's keys. */
+class ResourceTable {
+  readonly #buckets = new Map<string, Bucket>();
+  /** Namespaces with a trailing `/`, as keys order them: `a-b/` comes before `a/`. */
+  readonly #prefixes = new SortedNames();
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  get(namespace: string, name: string): StoredObject | undefined {
+    return this.#buckets.get(namespace)?.objects.get(name);
+  }
+
+  set(entry: StoredObject): void {
+    let bucket = this.#buckets.get(entry.namespace);
+    if (bucket === undefined) {
+      bucket = { objects: new Map(), names: new SortedNames() };
+      this.#buckets.set(entry.namespace, bucket);
+      this.#prefixes.add(`${entry.namespace}/`);
+    }
+    if (!bucket.objects.has(entry.name)) {
+      bucket.names.add(entry.name);
+      this.#size += 1;
+    }
+    bucket.objects.set(entry.name, entry);
+  }
+
+  delete(namespace: string, name: string): void {
+    const bucket = this.#buckets.get(namespace);
+    if (bucket === undefined || !bucket.objects.delete(name)) return;
+    bucket.names.delete(name);
+    this.#size -= 1;
+    if (bucket.objects.size > 0) return;
+    this.#buckets.delete(namespace);
+    this.#prefixes.delete(`${namespace}/`);
+  }
+
+  /** Objects in key order; of one namespace when given. */
+  list(namespace?: string): StoredObject[] {
+    const listed: StoredObject[] = [];
+    const prefixes = namespace === undefined ? this.#prefixes.values() : [`${namespace}/`];
+    for (const prefix of prefixes) {
+      const bucket = this.#buckets.get(prefix.slice(0, -1));
+      if (bucket === undefined) continue;
+      for (const name of bucket.names.values()) listed.push(bucket.objects.get(name) as StoredObject);
+    }
+    return listed;
+  }
+}
+
+/** Names in ascending order. Built lazily: bulk loading costs one sort, a single change a binary search. */
+class SortedNames {
+  #names: string[] = [];
+  #sorted = true;
+
+  add(name: string): void {
+    const last = this.#names.at(-1);
+    if (!this.#sorted || last === undefined || last < name) {
+      this.#names.push(name);
+      return;
+    }
+    // Many insertions between two reads: appending and sorting once is cheaper than moving the tail each time.
+    this.#names.push(name);
+    this.#sorted = false;
+  }
+
+  delete(name: string): void {
+    const names = this.values();
+    const index = lowerBound(names.length, (at) => (names[at] as string) < name);
+    if (names[index] === name) this.#names.splice(index, 1);
+  }
+
+  values(): readonly string[] {
+    if (!this.#sorted) {
+      this.#names.sort();
+      this.#sorted = true;
+    }
+    return this.#names;
+  }
+}
+
+/** The dependents of each owner, by uid, and which uids exist; for garbage collection. */
+class OwnerIndex {
+  readonly #dependents = new Map<string, Map<string, StorageKey>>();
+  readonly #uids = new Map<string, StorageKey>();
+
+  /** Updates the index when an object is written (`next`) or removed (`next` undefined). */
+  replace(storage: string, previous: StoredObject | undefined, next: StoredObject | undefined): void {
+    if (previous !== undefined && next === undefined) this.#uids.delete(previous.facts.uid);
+    if (next !== undefined) this.#uids.set(next.facts.uid, keyOf(storage, next));
+    const before = previous?.facts.owners ?? [];
+    const after = next?.facts.owners ?? [];
+    if (before.length === 0 && after.length === 0) return;
+    for (const uid of before) this.#drop(uid, storage, previous as StoredObject);
+    for (const uid of after) this.#add(uid, storage, next as StoredObject);
+  }
+
+  dependentsOf(uid: string): readonly StorageKey[] {
+    return [...(this.#dependents.get(uid)?.values() ?? [])];
+  }
+
+  /** The key of the object with this uid; undefined if there is none. */
+  find(uid: string): StorageKey | undefined {
+    return this.#uids.get(uid);
+  }
+
+  #add(uid: string, storage: string, entry: StoredObject): void {
+    let dependents = this.#dependents.get(uid);
+    if (dependents === undefined) {
+      dependents = new Map<string, StorageKey>();
+      this.#dependents.set(uid, dependents);
+    }
+    dependents.set(pathOf(storage, entry), keyOf(storage, entry));
+  }
+
+  #drop(uid: string, storage: string, entry: StoredObject): void {
+    const dependents = this.#dependents.get(uid);
+    dependents?.delete(pathOf(storage, entry));
+    if (dependents?.size === 0) this.#dependents.delete(uid);
+  }
+}
+
+function keyOf(storage: string, entry: StoredObject): StorageKey {
+  return { storage, namespace: entry.namespace, name: entry.name };
+}
+
+function pathOf(storage: string, entry: StoredObject): string {
+  return `${storage}/${entry.namespace}/${entry.name}`;
 }

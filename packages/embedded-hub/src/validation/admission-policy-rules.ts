@@ -15,7 +15,7 @@ import {
   checkAdmissionRule,
   checkMatchConditions,
 } from './values/admission-match-rules.ts';
-import type { KindRules } from './values/kind-rules.ts';
+import type { KindRules } from './values/port-rules.ts';
 import type { FieldReporter } from './values/field-reporter.ts';
 import { checkSelector } from './values/selector-rules.ts';
 

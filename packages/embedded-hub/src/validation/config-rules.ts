@@ -1,9 +1,8 @@
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
-import { configKey } from './values/config-key.ts';
-import type { KindRules } from './values/kind-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { KindRules } from './values/port-rules.ts';
+import { type FieldReporter, configKey } from './values/field-reporter.ts';
 
 const LIMIT_BYTES = 1024 * 1024;
 

@@ -7,7 +7,6 @@ import { isObject, textAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { cutText } from '../wire/cut-text.ts';
 import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
-import { CallSlots } from './call-slots.ts';
 import { resolveService, serviceServerName } from './resolve-service.ts';
 import { connectionProblem, statusProblem, WebhookError } from './webhook-error.ts';
 
@@ -231,5 +230,50 @@ function parseResponse(text: string): JsonValue | undefined {
     return JSON.parse(text) as JsonValue;
   } catch {
     return undefined;
+  }
+}
+
+/**
+ * Limits the concurrent calls of one webhook; further calls wait in order. So a webhook that hangs
+ * uses only a few connections and request bodies.
+ */
+class CallSlots {
+  readonly #capacity: number;
+  #taken = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(capacity: number) {
+    this.#capacity = capacity;
+  }
+
+  /**
+   * @param signal ends the wait.
+   * @throws its reason
+   */
+  async take(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#taken < this.#capacity) {
+      this.#taken += 1;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const takeSlot = (): void => {
+        signal.removeEventListener('abort', abort);
+        resolve();
+      };
+      const abort = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(takeSlot), 1);
+        reject(signal.reason as Error);
+      };
+      signal.addEventListener('abort', abort, { once: true });
+      this.#waiting.push(takeSlot);
+    });
+  }
+
+  /** The slot passes to the next waiter. */
+  release(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#taken -= 1;
+    else next();
   }
 }

@@ -1,10 +1,11 @@
 import { trackUpdate } from '../apply/track-update.ts';
+import type { DecodedBody } from '../body/decoded-body.ts';
 import { appendAll } from '../json/append-all.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
+import { type JsonObject, deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Incoming } from './incoming.ts';
 import { prepareIncoming, withoutEmptyFields } from './incoming.ts';
-import { raisesGeneration } from './generation.ts';
+import { liveObject, markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import {
   validateAdmission,
   mutateAdmission,
@@ -12,7 +13,6 @@ import {
   writeWarnings,
   ownershipRequest,
 } from './prepare-create.ts';
-import { liveObject, markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { replaceScale } from './scale.ts';
 import {
   checkPreconditions,
@@ -24,7 +24,6 @@ import {
 } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
 import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 /** PUT: the object that replaces `live`. Throws 400, 409 and 422. */
@@ -143,4 +142,18 @@ function withoutTimes(object: JsonObject): JsonObject {
     metadata['managedFields'] = managed.map((entry) => (isObject(entry) ? { ...entry, time: '' } : entry));
   }
   return { ...object, metadata };
+}
+
+/**
+ * Whether a change increases the generation. Any change does, except one of metadata, and of the status where that is a
+ * subresource. The status of built-in kinds never counts.
+ */
+function raisesGeneration(ref: ResourceRef, before: JsonObject, after: JsonObject): boolean {
+  const ignored = new Set(['metadata', 'apiVersion', 'kind']);
+  if (ref.version.subresources.status || ref.definition.builtIn) ignored.add('status');
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  for (const key of keys) {
+    if (!ignored.has(key) && !deepEqual(getOwn(before, key), getOwn(after, key))) return true;
+  }
+  return false;
 }

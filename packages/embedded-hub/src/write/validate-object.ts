@@ -1,17 +1,18 @@
-import { required } from '../schema/field-problems.ts';
 import { dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
+import { appendAll } from '../json/append-all.ts';
+import { type JsonObject, objectAt, textAt } from '../json/json-value.ts';
+import { hasRules, validateRules } from '../schema/cel/validate-rules.ts';
+import { required } from '../schema/field-problems.ts';
+import type { Schema } from '../schema/schema.ts';
 import { validateEmbedded } from '../schema/validate-embedded.ts';
 import { validateChangedMetadata, validateNewMetadata } from '../schema/validate-metadata.ts';
-import { hasRules, validateRules } from '../schema/cel/validate-rules.ts';
 import { validateValue } from '../schema/validate-value.ts';
-import { appendAll } from '../json/append-all.ts';
-import type { JsonObject } from '../json/json-value.ts';
-import { objectAt, textAt } from '../json/json-value.ts';
-import type { Schema } from '../schema/schema.ts';
-import type { FieldProblem } from '../wire/status-errors.ts';
-import { invalid } from '../wire/status-errors.ts';
+import { rulesOf } from '../validation/all-rules.ts';
+import { checkStatus } from '../validation/status-rules.ts';
+import { FieldReporter } from '../validation/values/field-reporter.ts';
+import { checkMetadata } from '../validation/values/metadata-rules.ts';
+import { type FieldProblem, invalid } from '../wire/status-errors.ts';
 import { changedPart } from './changed-part.ts';
-import { kindProblems } from './kind-problems.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import type { WriteRequest } from './write-request.ts';
 
@@ -104,4 +105,22 @@ function withoutKnown(
   const texts = new Set(known.map((problem) => `${problem.field}\n${problem.message}`));
   const fresh = problems.filter((problem) => !texts.has(`${problem.field}\n${problem.message}`));
   return fresh.every((problem) => problem === RULES_NOT_CHECKED) ? [] : fresh;
+}
+
+/** Problems of an object of a built-in kind, in the order of the API server. */
+function kindProblems(
+  { ref, subresource }: WriteRequest,
+  object: JsonObject,
+  old: JsonObject | undefined,
+): readonly FieldProblem[] {
+  const problems: FieldProblem[] = [];
+  const reporter = new FieldReporter(problems);
+  const rules = rulesOf(ref);
+  checkMetadata(rules, object, reporter, old);
+  if (subresource === '') {
+    rules?.validate(object, reporter, old);
+    problems.push(...(strategyOf(ref).validate?.(object, old) ?? []));
+  } else if (old !== undefined) rules?.validateSubresource?.(subresource, object, reporter, old);
+  if (subresource === 'status') checkStatus(ref, object, reporter);
+  return problems;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
-import { findAggregatedApi } from '../../src/aggregation/api-services.ts';
+import { findAggregatedApi } from '../../src/aggregation/aggregator.ts';
 import type { JsonObject } from '../../src/json/json-value.ts';
 import { ObjectStore } from '../../src/store/object-store.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { AggregatedApi } from '../../src/aggregation/api-services.ts';
-import { RemoteDiscovery } from '../../src/aggregation/remote-discovery.ts';
+import { RemoteDiscovery, type AggregatedApi } from '../../src/aggregation/aggregator.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 
 /** A server without an address: asking it fails at once. */

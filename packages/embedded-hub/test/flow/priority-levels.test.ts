@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PRIORITY_LEVELS, priorityLevelOf } from '../../src/flow/priority-levels.ts';
+import { PRIORITY_LEVELS, priorityLevelOf } from '../../src/flow/flow-control.ts';
 import { parseRequestInfo } from '../../src/wire/request-info.ts';
 
 const LEASE = '/apis/coordination.k8s.io/v1/namespaces/x/leases/y';

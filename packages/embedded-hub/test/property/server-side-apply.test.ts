@@ -9,7 +9,7 @@ import {
   union,
 } from '../../src/apply/field-set.ts';
 import type { FieldSet } from '../../src/apply/field-set.ts';
-import { fieldsOf } from '../../src/apply/value-fields.ts';
+import { fieldsOf } from '../../src/apply/server-side-apply.ts';
 import type { JsonObject } from '../../src/json/json-value.ts';
 import { getOwn } from '../../src/json/json-value.ts';
 import type { LooseJson } from '../loose-json.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json-value.ts';
-import { decodeMessage } from '../../src/proto/decode-message.ts';
+import { decodeMessage } from '../../src/proto/decode-protobuf.ts';
 import type { Part } from './proto-writer.ts';
 import { bytes, concat, message, text } from './proto-writer.ts';
 

@@ -6,7 +6,7 @@ import type { StoreEvent } from '../../src/store/event-ring.ts';
 import type { ObjectStore } from '../../src/store/object-store.ts';
 import { StoredObject } from '../../src/store/stored-object.ts';
 import type { WatchView } from '../../src/watch/watch-lines.ts';
-import { type WatchPlan, WatchSession } from '../../src/watch/watch-session.ts';
+import { type WatchPlan, WatchSession } from '../../src/watch/watch-objects.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { whenIdle } from '@berth/test-kit/when-idle';
 

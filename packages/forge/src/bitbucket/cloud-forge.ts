@@ -11,8 +11,7 @@ import { ForgeApi, type Page, undefinedIfNotFound } from '../request/forge-api.t
 import { escapedPath } from '../request/forge-dialect.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
-import { BITBUCKET_CLOUD_DIALECT } from './bitbucket-dialect.ts';
-import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
+import { BITBUCKET_CLOUD_DIALECT, plainMarkdown, plainMarkerOf } from './bitbucket-dialect.ts';
 
 /** Below the limit of 32,768 characters. */
 const MAX_COMMENT_LENGTH = 32_000;

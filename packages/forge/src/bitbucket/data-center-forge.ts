@@ -10,8 +10,12 @@ import { ResponseFields } from '../request/response-fields.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
-import { BITBUCKET_DATA_CENTER_DIALECT, dataCenterPath } from './bitbucket-dialect.ts';
-import { plainMarkdown, plainMarkerOf } from './plain-markdown.ts';
+import {
+  BITBUCKET_DATA_CENTER_DIALECT,
+  dataCenterPath,
+  plainMarkdown,
+  plainMarkerOf,
+} from './bitbucket-dialect.ts';
 
 /** Below the limit of 32,768 characters. */
 const MAX_COMMENT_LENGTH = 32_000;

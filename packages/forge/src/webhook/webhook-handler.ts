@@ -1,13 +1,45 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { deliveryKey } from './delivery-key.ts';
-import { parseWebhook } from './parse-webhook.ts';
-import { verifyWebhook, refusalOf } from './verify-webhook.ts';
-import type { WebhookSecrets } from './verify-webhook.ts';
-import { printable } from '@berth/runtime/text/printable';
 import type { Logger } from '@berth/runtime/logger';
 import { OncePerPeriod } from '@berth/runtime/loop/once-per-period';
-import { headerOf, WEBHOOK_PROVIDERS } from '../event/webhook-event.ts';
-import type { WebhookEvent, WebhookHeaders, WebhookProvider } from '../event/webhook-event.ts';
+import { printable } from '@berth/runtime/text/printable';
+import { parseAzure } from '../azure-devops/azure-webhook.ts';
+import { parseBitbucket } from '../bitbucket/bitbucket-webhook.ts';
+import { commitId } from '../event/event-fields.ts';
+import {
+  headerOf,
+  WEBHOOK_PROVIDERS,
+  type WebhookEvent,
+  type WebhookHeaders,
+  type WebhookProvider,
+} from '../event/webhook-event.ts';
+import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
+import { parseGitLab } from '../gitlab/gitlab-webhook.ts';
+import { ResponseFields } from '../request/response-fields.ts';
+import { verifyWebhook, refusalOf } from './verify-webhook.ts';
+import type { WebhookSecrets } from './verify-webhook.ts';
+import { type NotUnderstood, webhookPayload } from './webhook-body.ts';
+
+const HEADERS = [
+  'x-github-delivery',
+  'x-gitea-delivery',
+  // GitLab: the same for every attempt of a delivery, since 17.4. Older versions send only the uuid of the event.
+  'idempotency-key',
+  'x-gitlab-event-uuid',
+  'x-request-uuid',
+  'x-request-id',
+  'webhook-id',
+];
+
+/** Where each forge names the event of a delivery: one of these headers, or a field of the body. */
+const EVENT_IN: Readonly<Record<WebhookProvider, string>> = {
+  github: 'header X-GitHub-Event',
+  gitea: 'header X-Forgejo-Event or X-Gitea-Event',
+  gitlab: 'header X-Gitlab-Event',
+  bitbucket: 'header X-Event-Key',
+  'azure-devops': 'field eventType',
+  generic: 'event',
+};
 
 export interface WebhookHandlerOptions {
   /** Requests for other providers get 404. */
@@ -181,4 +213,73 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buf
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** Parses the body of an authentic webhook. */
+export function parseWebhook(
+  provider: WebhookProvider,
+  headers: WebhookHeaders,
+  body: Buffer,
+): WebhookEvent | NotUnderstood {
+  const payload = webhookPayload(provider, headers, body);
+  if (!(payload instanceof ResponseFields)) return payload;
+  const message = `it has no ${EVENT_IN[provider]}: this address expects webhooks of ${provider}`;
+  return parseEvent(provider, headers, payload) ?? { kind: 'not-understood', status: 400, message };
+}
+
+function parseEvent(
+  provider: WebhookProvider,
+  headers: WebhookHeaders,
+  payload: ResponseFields,
+): WebhookEvent | undefined {
+  switch (provider) {
+    case 'github':
+      return parseGitHubLike(payload, headerOf(headers, 'x-github-event'));
+    case 'gitea':
+      return parseGitHubLike(
+        payload,
+        headerOf(headers, 'x-forgejo-event') ?? headerOf(headers, 'x-gitea-event'),
+      );
+    case 'gitlab':
+      return parseGitLab(payload, headerOf(headers, 'x-gitlab-event'));
+    case 'bitbucket':
+      return parseBitbucket(payload, headerOf(headers, 'x-event-key'));
+    case 'azure-devops':
+      return parseAzure(payload);
+    case 'generic':
+      return parseGeneric(payload);
+  }
+}
+
+/**
+ * `{"repository": URL, "ref": "refs/heads/main", "commit": id}`. All fields are optional: an empty body means "fetch
+ * everything".
+ */
+function parseGeneric(payload: ResponseFields): WebhookEvent {
+  return {
+    kind: 'push',
+    repositoryUrls: payload.texts(['repository']),
+    ref: payload.text('ref'),
+    commit: commitId(payload.text('commit')),
+  };
+}
+
+/**
+ * Text that all attempts of a delivery share, and no other delivery; undefined if the forge sends no id. The id is not
+ * signed, and GitLab gives several deliveries of one push the same, so the body counts, too.
+ * @param body authentic JSON
+ */
+function deliveryKey(provider: WebhookProvider, headers: WebhookHeaders, body: Buffer): string | undefined {
+  const id = provider === 'azure-devops' ? idInBody(body) : idInHeaders(headers);
+  if (id === undefined) return undefined;
+  return JSON.stringify([provider, id, createHash('sha256').update(body).digest('hex')]);
+}
+
+function idInHeaders(headers: WebhookHeaders): string | undefined {
+  return HEADERS.map((name) => headerOf(headers, name)).find((value) => value !== undefined);
+}
+
+function idInBody(body: Buffer): string | undefined {
+  const { id } = JSON.parse(body.toString('utf8')) as { readonly id?: unknown };
+  return typeof id === 'string' ? id : undefined;
 }

@@ -1,5 +1,7 @@
+import fs, { type MakeDirectoryOptions } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { needsGitProgram } from '../program/git-program.ts';
 
 /** Files whose presence means that parts of the repository are stored elsewhere. */
@@ -7,6 +9,8 @@ const ELSEWHERE = [
   ['commondir', 'a linked work tree'],
   ['objects/info/alternates', 'a repository that borrows objects from another one'],
 ] as const;
+
+const { mkdir, readFile: readFilePrivate, writeFile } = fs.promises;
 
 /**
  * Rejects repositories that isomorphic-git would read as empty or damaged.
@@ -35,3 +39,23 @@ export function requirePlainRevision(revision: string): void {
       'use the id of the commit',
     );
 }
+
+/**
+ * The file system for isomorphic-git. Only the owner may read and write the files and folders that
+ * it creates, independent of the umask.
+ */
+export const privateFs = {
+  promises: {
+    ...fs.promises,
+    // isomorphic-git also calls it without arguments, to find out whether it returns a promise.
+    readFile: (...given: Parameters<typeof readFilePrivate> | []) =>
+      given.length === 0 ? Promise.resolve() : readFilePrivate(...given),
+    mkdir: (path: string, options: MakeDirectoryOptions = {}) =>
+      mkdir(path, { ...options, mode: PRIVATE_DIRECTORY_MODE }),
+    writeFile: (...[file, data, options]: Parameters<typeof writeFile>) =>
+      writeFile(file, data, {
+        ...(typeof options === 'string' ? { encoding: options } : options),
+        mode: PRIVATE_FILE_MODE,
+      }),
+  },
+};

@@ -1,30 +1,30 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import git from 'isomorphic-git';
 import { BerthError, InputError, TransientError, errorText } from '@berth/runtime/errors';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
+import git, { type GitHttpResponse, type HttpClient } from 'isomorphic-git';
+import { clearMirror, mirrorExists } from '../mirror/mirror-files.ts';
+import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
+import { DEFAULT_FETCH_TIMEOUT_MS, type MirrorOptions } from '../mirror/mirror-options.ts';
+import { needsGitProgram } from '../program/git-program.ts';
 import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
 import { resolveGitDir } from '../repository/git-dir.ts';
 import { checkGitRef, formatGitRef, otherKindsHint, selectSemverTag } from '../repository/git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from '../repository/git-repository.ts';
 import { parseGitUrl } from '../repository/git-url.ts';
-import { needsGitProgram } from '../program/git-program.ts';
-import { gitHttpClient } from './http-client.ts';
-import { requireReadable } from './in-process-limits.ts';
-import { InProcessRepository } from './in-process-repository.ts';
-import { clearMirror, mirrorExists } from '../mirror/mirror-files.ts';
-import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
-import { DEFAULT_FETCH_TIMEOUT_MS, type MirrorOptions } from '../mirror/mirror-options.ts';
-import { checkPackBounds } from './pack-bounds.ts';
-import { privateFs } from './private-fs.ts';
-import { checkRefAdvertisement } from './ref-advertisement.ts';
 import { recordShallow } from '../repository/shallow-commits.ts';
+import { gitHttpClient } from './http-client.ts';
+import { requireReadable, privateFs } from './in-process-limits.ts';
+import { InProcessRepository } from './in-process-repository.ts';
+import { checkPackBounds } from './pack-bounds.ts';
 
 /** The last fetched commit, from which the next fetch negotiates. */
 const FETCHED_REF = 'refs/berth/fetched';
 /** Packs are held in memory, so the limit is far below that of the git program. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
+
+const ADVERTISEMENT_PATH = '/info/refs?service=git-upload-pack';
 
 /**
  * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and does
@@ -317,4 +317,84 @@ async function createMirror({ mirrorDir: gitdir, url }: MirrorOptions): Promise<
 async function localGitDir(url: string): Promise<string> {
   const folder = url.startsWith('file:') ? fileURLToPath(url) : url;
   return (await resolveGitDir(folder)) ?? folder;
+}
+
+interface RefAdvertisementOptions {
+  /** The subject of errors. */
+  readonly subject: string;
+  /**
+   * Add a HEAD line to a list without HEAD, as a remote sends it when its HEAD names a missing branch: isomorphic-git cannot fetch
+   * from a remote without HEAD.
+   */
+  readonly addMissingHead: boolean;
+  /** Output: the ids of the `shallow` lines, which a remote that is a shallow clone sends, are appended here. */
+  readonly shallowCommits: string[];
+}
+
+/**
+ * Wraps an HTTP client so that the ref advertisement of the remote is checked before isomorphic-git reads it. isomorphic-git accepts
+ * a truncated list, and would miss branches and tags; and it ignores all refs with SHA-256 ids.
+ * Source: git, Documentation/gitprotocol-http.txt and gitprotocol-pack.txt (Reference Discovery).
+ * @returns a client whose requests throw TransientError `git.failed` for a truncated list, InputError `git.needs-program` for SHA-256
+ */
+function checkRefAdvertisement(http: HttpClient, options: RefAdvertisementOptions): HttpClient {
+  return {
+    async request(request): Promise<GitHttpResponse> {
+      const response = await http.request(request);
+      const { body, statusCode } = response;
+      if (body === undefined || statusCode !== 200 || !request.url.endsWith(ADVERTISEMENT_PATH))
+        return response;
+      const parts: Uint8Array[] = [];
+      for await (const part of body) parts.push(part);
+      return { ...response, body: singleChunk(checkAdvertisement(Buffer.concat(parts), options)) };
+    },
+  };
+}
+
+async function* singleChunk(bytes: Uint8Array) {
+  yield bytes;
+}
+
+function checkAdvertisement(
+  body: Buffer,
+  { subject, addMissingHead, shallowCommits: shallow }: RefAdvertisementOptions,
+): Buffer {
+  const { lines, flushes } = parsePktLines(body);
+  // This is not a ref advertisement. isomorphic-git reports what it is.
+  if (lines.length === 0) return body;
+  const hasServiceLine = lines[0]?.startsWith('# service=') === true;
+  const listEnd = flushes[hasServiceLine ? 1 : 0];
+  if (listEnd === undefined)
+    throw new TransientError("the remote's list of refs is truncated", { code: 'git.failed', subject });
+  const refs = lines.slice(hasServiceLine ? 1 : 0).filter((line) => !line.startsWith('version '));
+  if (/\0.*\bobject-format=sha256\b/.test(refs[0] ?? ''))
+    throw needsGitProgram(subject, 'a repository with SHA-256 ids');
+  shallow.push(...refs.flatMap((line) => /^shallow ([0-9a-f]{40})/.exec(line)?.[1] ?? []));
+  const advertised = refs.flatMap((line) => {
+    const [, id = '', name = ''] = /^([0-9a-f]{40}) ([^\0\n]+)/.exec(line) ?? [];
+    return id === '' || /^0+$/.test(id) ? [] : [{ id, name }];
+  });
+  const headCommit = advertised.find(({ name }) => name.startsWith('refs/heads/')) ?? advertised[0];
+  if (!addMissingHead || headCommit === undefined || advertised.some(({ name }) => name === 'HEAD'))
+    return body;
+  const head = Buffer.from(`0032${headCommit.id} HEAD\n`);
+  return Buffer.concat([body.subarray(0, listEnd), head, body.subarray(listEnd)]);
+}
+
+/** The complete pkt-lines as text, and the byte offsets of the flush packets between them. */
+function parsePktLines(body: Buffer): {
+  readonly lines: readonly string[];
+  readonly flushes: readonly number[];
+} {
+  const lines: string[] = [];
+  const flushes: number[] = [];
+  for (let at = 0; at + 4 <= body.length; ) {
+    const digits = body.toString('latin1', at, at + 4);
+    const length = /^[0-9a-f]{4}$/i.test(digits) ? Number.parseInt(digits, 16) : body.length;
+    if (at + length > body.length) break;
+    if (length === 0) flushes.push(at);
+    if (length > 4) lines.push(body.toString('utf8', at + 4, at + length));
+    at += Math.max(length, 4);
+  }
+  return { lines, flushes };
 }

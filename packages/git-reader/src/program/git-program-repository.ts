@@ -1,9 +1,6 @@
 import path from 'node:path';
 import { TransientError } from '@berth/runtime/errors';
-import { CatFile } from './cat-file.ts';
-import { diffSmallTrees } from './cat-file-trees.ts';
 import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../repository/commit-object.ts';
-import { gitEnvironment } from './git-environment.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -14,12 +11,11 @@ import type {
   TreeChange,
   TreeEntry,
 } from '../repository/git-repository.ts';
+import { diffTreeObjects, type TreeLeaf } from '../repository/in-process-tree.ts';
 import { isPartialClone, refusePartial, requireCertainBase } from '../repository/incomplete-clone.ts';
-import { readShallowCommits } from '../repository/shallow-commits.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
 import type { RefReader } from '../repository/resolve-ref.ts';
-import { runGit, runGitOrThrow } from './run-git.ts';
-import type { GitResult } from './run-git.ts';
+import { readShallowCommits } from '../repository/shallow-commits.ts';
 import {
   compareListings,
   MAX_LISTING_BYTES,
@@ -27,6 +23,15 @@ import {
   parseTreeListing,
   refuseEndlessTree,
 } from '../repository/tree-listing.ts';
+import { parseTreeObject } from '../repository/tree-object.ts';
+import { CatFile } from './cat-file.ts';
+import { gitEnvironment } from './git-environment.ts';
+import { runGit, runGitOrThrow } from './run-git.ts';
+import type { GitResult } from './run-git.ts';
+
+/** For more trees, two listings are faster, each by a process of its own. */
+const MAX_TREES = 64;
+const MAX_TREE_BYTES = 1024 * 1024;
 
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */
@@ -177,3 +182,33 @@ export class GitProgramRepository implements GitRepository {
 function linesOf(output: string): string[] {
   return output.split('\n').filter((line) => line !== '');
 }
+
+/**
+ * The differences between two commits, through the running `git cat-file`: a commit of a few files
+ * needs a few tree objects instead of a new process. Undefined for many or large trees, a missing
+ * commit and names that are not UTF-8, for which `git ls-tree` is used.
+ */
+export async function diffSmallTrees(
+  catFile: CatFile,
+  from: string,
+  to: string,
+): Promise<readonly TreeChange[] | undefined> {
+  let trees = 0;
+  const readTree = async (oid: string): Promise<readonly TreeLeaf[]> => {
+    if (++trees > MAX_TREES) throw new NotSmall();
+    let leaves: readonly TreeLeaf[] | undefined;
+    await catFile.read([`${oid}^{tree}`], MAX_TREE_BYTES, (object) => {
+      if (object.state === 'read') leaves = parseTreeObject(object.bytes, oid.length / 2);
+    });
+    if (leaves === undefined || leaves.some(({ path }) => path.includes('\uFFFD'))) throw new NotSmall();
+    return leaves;
+  };
+  try {
+    return await diffTreeObjects(readTree, from, to);
+  } catch (error) {
+    if (error instanceof NotSmall) return undefined;
+    throw error;
+  }
+}
+
+class NotSmall extends Error {}

@@ -1,11 +1,14 @@
 import { spawn } from 'node:child_process';
 import { constants, setPriority } from 'node:os';
+import { isMainThread } from 'node:worker_threads';
 import { TransientError } from '@berth/runtime/errors';
 import type { BerthError } from '@berth/runtime/errors';
 import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
 import { killGroup } from '@berth/runtime/processes/kill-group';
 import { gitFailure } from '../repository/git-failure.ts';
-import { withPrivateUmask } from './private-umask.ts';
+
+/** Files that git writes are accessible to their owner only. */
+const PRIVATE_UMASK = 0o077;
 
 export interface GitRun {
   readonly args: readonly string[];
@@ -177,4 +180,16 @@ function collect(stream: NodeJS.ReadableStream, keptBytes: number, onLength: (by
     onLength(bytes);
   });
   return { text: () => Buffer.concat(chunks).toString('utf8') };
+}
+
+/** Starts a program that inherits the umask. Node.js can set it only for the whole process. */
+function withPrivateUmask<T>(start: () => T): T {
+  // Threads cannot set it. None of our threads starts a git that writes.
+  if (!isMainThread) return start();
+  const before = process.umask(PRIVATE_UMASK);
+  try {
+    return start();
+  } finally {
+    process.umask(before);
+  }
 }

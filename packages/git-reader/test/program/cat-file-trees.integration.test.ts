@@ -3,10 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { diffSmallTrees } from '../../src/program/cat-file-trees.ts';
 import { CatFile } from '../../src/program/cat-file.ts';
 import { gitEnvironment } from '../../src/program/git-environment.ts';
-import { GitProgramRepository } from '../../src/program/git-program-repository.ts';
+import { GitProgramRepository, diffSmallTrees } from '../../src/program/git-program-repository.ts';
 import type { TreeChange } from '../../src/repository/git-repository.ts';
 import { type FixtureFile, GitFixture } from '../git-fixture.ts';
 

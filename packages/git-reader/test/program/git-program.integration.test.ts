@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { GitProgramMirror } from '../../src/program/git-program-mirror.ts';
+import { GitProgramMirror } from '../../src/open-mirror.ts';
 import { GitProgramRepository } from '../../src/program/git-program-repository.ts';
 import { tempDir } from '../git-fixture.ts';
 import { describeGitRepository } from '../repository-contract.ts';

@@ -1,3 +1,4 @@
+import { nodeText } from '../parse/node-text.ts';
 import type {
   ChainNode,
   CommandNode,
@@ -7,21 +8,55 @@ import type {
   Operand,
   PipeNode,
   VariableNode,
+  NumberNode,
 } from '../parse/node.ts';
-import { nodeText } from '../parse/node-text.ts';
 import { quote } from '../text/quote.ts';
+import { GoError, Refusal } from '../value/go-error.ts';
+import type { GoFunc } from '../value/go-func.ts';
 import type { GoMap } from '../value/go-map.ts';
-import type { GoType, Value } from '../value/go-type.ts';
-import { REFLECT } from '../value/go-type.ts';
+import {
+  type GoType,
+  type Value,
+  REFLECT,
+  BOOL,
+  COMPLEX128,
+  FLOAT64,
+  INT,
+  STRING,
+  toAny,
+} from '../value/go-type.ts';
 import { unwrap } from '../value/indirect.ts';
 import { spend } from '../value/work.ts';
 import { canBeNil, zeroOf } from '../value/zero.ts';
-import { callFunction } from './call.ts';
-import { constant, literal } from './literal.ts';
-import type { Final, Place } from './place.ts';
-import { NO_COMMAND } from './place.ts';
+import { callValue } from './collections.ts';
 import type { Run } from './run.ts';
+import { isTrue } from './truth.ts';
 import { validate } from './validate.ts';
+
+const NUMBERS: Readonly<Record<string, readonly [words: string, of: (node: NumberNode) => unknown]>> = {
+  float64: ['float', (node) => node.float],
+  complex128: ['complex', (node) => node.complex],
+  uint8: ['unsigned integer', (node) => node.uint],
+  uint32: [
+    'unsigned integer',
+    (node) => (node.uint === undefined ? undefined : BigInt.asUintN(32, node.uint)),
+  ],
+  uint64: ['unsigned integer', (node) => node.uint],
+  int32: ['integer', (node) => (node.int === undefined ? undefined : BigInt.asIntN(32, node.int))],
+};
+
+/**
+ * The value that a command gets from the previous command in the pipeline (undefined: no value), or
+ * the mark that there is no previous command.
+ */
+const NO_COMMAND: unique symbol = Symbol('no command before');
+type Final = Value | undefined | typeof NO_COMMAND;
+
+/** Where an expression is evaluated. */
+interface Place {
+  readonly run: Run;
+  readonly dot: Value | undefined;
+}
 
 export function evaluatePipe(place: Place, pipe: PipeNode): Value | undefined {
   const { run } = place;
@@ -203,4 +238,156 @@ function evaluateArg(place: Place, type: GoType | undefined, arg: Operand): Valu
     default:
       return literal(run, type, arg);
   }
+}
+
+/** The value of a literal. */
+function constant(run: Run, node: Operand): Value | undefined {
+  if (node.kind === 'bool') return { type: BOOL, data: node.value };
+  if (node.kind === 'string') return { type: STRING, data: node.text };
+  if (node.kind === 'number') return idealConstant(run, node);
+  return run.fail(`can't evaluate command ${quote(nodeText(node))}`);
+}
+
+/** The value of a number. The notation determines its type. */
+function idealConstant(run: Run, node: NumberNode): Value | undefined {
+  run.at = node;
+  if (node.complex !== undefined) return { type: COMPLEX128, data: node.complex };
+  const { text } = node;
+  const isHexInt = /^0[xX]./.test(text) && !/[pP]/.test(text);
+  if (node.float !== undefined && !isHexInt && !text.startsWith("'") && /[.eEpP]/.test(text))
+    return { type: FLOAT64, data: node.float };
+  if (node.int !== undefined) return { type: INT, data: node.int };
+  if (node.uint !== undefined) run.fail(`${text} overflows int`);
+  return undefined;
+}
+
+/** A literal as an argument. It gets the type of the parameter. */
+function literal(run: Run, type: GoType | undefined, arg: Operand): Value | undefined {
+  const text = nodeText(arg);
+  if (type === undefined) return constant(run, arg);
+  switch (type.kind) {
+    case 'bool':
+      return arg.kind === 'bool' ? { type, data: arg.value } : run.fail(`expected bool; found ${text}`);
+    case 'string':
+      return arg.kind === 'string' ? { type, data: arg.text } : run.fail(`expected string; found ${text}`);
+    case 'interface':
+      return constant(run, arg);
+    case 'struct':
+      return type === REFLECT
+        ? constant(run, arg)
+        : run.fail(`can't handle ${text} for arg of type ${type.name}`);
+    case 'slice':
+    case 'map':
+    case 'ptr':
+    case 'func':
+      return run.fail(`can't handle ${text} for arg of type ${type.name}`);
+    default:
+      return number(run, type, arg);
+  }
+}
+
+function number(run: Run, type: GoType, arg: Operand): Value {
+  const [words, of] = NUMBERS[type.kind] ?? ['integer', (node: NumberNode): unknown => node.int];
+  const data = arg.kind === 'number' ? of(arg) : undefined;
+  return data === undefined ? run.fail(`expected ${words}; found ${nodeText(arg)}`) : { type, data };
+}
+
+/** Evaluates an argument for a parameter. */
+type EvaluateArg = (place: Place, type: GoType | undefined, arg: Operand) => Value | undefined;
+
+interface Callee {
+  readonly fun: GoFunc;
+  readonly isBuiltin: boolean;
+  /** The node that errors refer to. */
+  readonly node: Node;
+  readonly name: string;
+}
+
+/**
+ * Calls a function or a method (evalCall). `given[0]` starts with the function itself, or is
+ * undefined.
+ */
+function callFunction(
+  place: Place,
+  callee: Callee,
+  given: readonly [readonly Operand[] | undefined, Final],
+  evaluate: EvaluateArg,
+): Value | undefined {
+  const { fun, isBuiltin, name } = callee;
+  const [all, final] = given;
+  const args = all?.slice(1) ?? [];
+  checkCount(place.run, callee, [args.length, final !== NO_COMMAND]);
+  if (isBuiltin && (name === 'and' || name === 'or'))
+    return shortCircuit(name, [args, final], (arg) => evaluate(place, REFLECT, arg));
+  const values = args.map((arg, index) => evaluate(place, fun.params[index] ?? fun.rest, arg));
+  if (final !== NO_COMMAND)
+    values.push(validate(place.run, final, fun.params[args.length] ?? fun.rest ?? fun.params.at(-1)));
+  return perform(place.run, callee, () => {
+    if (isBuiltin && name === 'call') return callValue(calleeName(args[0], values[0]), values[0]);
+    return fun.call(...(dataOf(fun, values) as never[]));
+  });
+}
+
+function checkCount(run: Run, { fun, name }: Callee, [count, piped]: readonly [number, boolean]): void {
+  const all = count + (piped ? 1 : 0);
+  const fixed = fun.params.length;
+  if (fun.rest !== undefined) {
+    if (all < fixed) run.fail(`wrong number of args for ${name}: want at least ${fixed} got ${count}`);
+  } else if (all !== fixed) run.fail(`wrong number of args for ${name}: want ${fixed} got ${all}`);
+}
+
+/** `and` and `or` evaluate their arguments only until the result is known. */
+function shortCircuit(
+  name: 'and' | 'or',
+  [args, final]: readonly [readonly Operand[], Final],
+  evaluate: (arg: Operand) => Value | undefined,
+): Value | undefined {
+  let value: Value | undefined;
+  for (const arg of args) {
+    value = evaluate(arg);
+    if (isTrue(value) === (name === 'or')) return value;
+  }
+  return final === NO_COMMAND ? value : final;
+}
+
+function calleeName(arg: Operand | undefined, value: Value | undefined): string {
+  if (arg !== undefined) return nodeText(arg);
+  if (value === undefined) return '<invalid Value>';
+  return value.type.kind === 'string' ? (value.data as string) : `<${value.type.name} Value>`;
+}
+
+/** The arguments for the function: the data of each value, with the data of `rest` as one list. */
+function dataOf(fun: GoFunc, values: readonly (Value | undefined)[]): unknown[] {
+  const data: unknown[] = [];
+  const rest: unknown[] = [];
+  const fixed = fun.params.length;
+  for (let index = 0; index < values.length; index++) {
+    const part = dataFor(fun.params[index] ?? fun.rest, values[index]);
+    if (typeof part === 'string') spend(part.length >> 1);
+    (index < fixed ? data : rest).push(part);
+  }
+  if (fun.rest !== undefined) data.push(rest);
+  return data;
+}
+
+function dataFor(type: GoType | undefined, value: Value | undefined): unknown {
+  if (type === REFLECT) return value;
+  return type?.kind === 'interface' ? toAny(value) : value?.data;
+}
+
+function perform(run: Run, { fun, node, name }: Callee, call: () => unknown): Value | undefined {
+  spend(1);
+  let data: unknown;
+  try {
+    data = call();
+  } catch (error) {
+    if (!(error instanceof GoError) && !(error instanceof RangeError)) throw error;
+    run.at = node;
+    const calling = `error calling ${name}: `;
+    if (error instanceof RangeError)
+      run.refuse(`${calling}too large or too deep for Berth: ${error.message}`);
+    if (error instanceof Refusal) run.refuse(`${calling}${error.message}`);
+    run.fail(`${calling}${error.message}`);
+  }
+  return fun.result === REFLECT ? (data as Value | undefined) : { type: fun.result, data };
 }

@@ -1,7 +1,7 @@
 import { checkDepth } from '../value/work.ts';
 import { GoError } from '../value/go-error.ts';
 import type { YamlNode } from './yaml-node.ts';
-import { parserError } from './yaml-error.ts';
+import { parserError } from './yaml-cursor.ts';
 import { YamlScanner } from './yaml-scanner.ts';
 import type { YamlToken, YamlTokenKind } from './yaml-token.ts';
 

@@ -1,5 +1,4 @@
-import type { YamlCursor } from './yaml-cursor.ts';
-import { scannerError } from './yaml-error.ts';
+import { type YamlCursor, scannerError } from './yaml-cursor.ts';
 
 /** What happens to the final line breaks: `+` keeps all, '' keeps one, `-` keeps none. */
 type Chomping = '+' | '' | '-';

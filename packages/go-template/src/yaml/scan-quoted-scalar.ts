@@ -1,7 +1,6 @@
 import { encodeRune } from '../text/bytes.ts';
 import { FoldedSpace } from './folded-space.ts';
-import type { YamlCursor } from './yaml-cursor.ts';
-import { scannerError } from './yaml-error.ts';
+import { type YamlCursor, scannerError } from './yaml-cursor.ts';
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['0', '\0'],

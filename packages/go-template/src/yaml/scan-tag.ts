@@ -1,5 +1,4 @@
-import type { YamlCursor } from './yaml-cursor.ts';
-import { scannerError } from './yaml-error.ts';
+import { type YamlCursor, scannerError } from './yaml-cursor.ts';
 import { type YamlToken, yamlToken } from './yaml-token.ts';
 
 /** The name of an anchor or of an alias, with its indicator. */

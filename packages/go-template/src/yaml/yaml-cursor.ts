@@ -1,3 +1,5 @@
+import { GoError } from '../value/go-error.ts';
+
 /** A position in a YAML text. The text is a byte string. Columns and indexes count characters. */
 export class YamlCursor {
   pos = 0;
@@ -136,4 +138,16 @@ const TAB = 0x09;
 function widthOf(first: number): number {
   if (first < 0xc0) return 1;
   return first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+}
+
+/**
+ * The error of a YAML text, with the message of go-yaml. go-yaml counts lines from 0 and omits line
+ * 0. Where its scanner fails, it adds one to the line.
+ */
+export function scannerError(problem: string, line: number): GoError {
+  return new GoError(`yaml: ${line > 0 ? `line ${line + 1}: ` : ''}${problem}`);
+}
+
+export function parserError(problem: string, line: number): GoError {
+  return new GoError(`yaml: ${line > 0 ? `line ${line}: ` : ''}${problem}`);
 }

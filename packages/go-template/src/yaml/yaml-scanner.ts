@@ -1,11 +1,12 @@
+import { FoldedSpace } from './folded-space.ts';
 import { scanBlockScalar } from './scan-block-scalar.ts';
-import { scanPlainScalar } from './scan-plain-scalar.ts';
 import { scanQuotedScalar } from './scan-quoted-scalar.ts';
 import { scanAnchor, scanDirective, scanTag } from './scan-tag.ts';
-import { SimpleKeys } from './simple-keys.ts';
-import { YamlCursor } from './yaml-cursor.ts';
-import { scannerError } from './yaml-error.ts';
+import { YamlCursor, scannerError } from './yaml-cursor.ts';
 import { type YamlToken, type YamlTokenKind, yamlToken } from './yaml-token.ts';
+
+/** The maximum length of a key in characters. A key must also end on its line. */
+const LONGEST_KEY = 1024;
 
 /**
  * The tokens of a YAML 1.1 text, as the scanner of go-yaml (that of libyaml) reads them. It reads
@@ -260,5 +261,133 @@ export class YamlScanner {
     const { value, endsLine } = scanPlainScalar(this.#cursor, this.#flow > 0, this.#indent);
     this.#tokens.push(yamlToken('scalar', line, { value, isPlain: true }));
     if (endsLine) this.#mayBeKey = true;
+  }
+}
+
+/** A place where a key without `?` may start. */
+interface SimpleKey {
+  isPossible: boolean;
+  /** Whether a `:` must follow, because of the indentation. */
+  readonly isRequired: boolean;
+  readonly token: number;
+  readonly line: number;
+  readonly column: number;
+  readonly index: number;
+}
+
+/** The possible keys, one for each level of brackets. */
+class SimpleKeys {
+  readonly #keys: SimpleKey[] = [];
+  /** For each token number, the level at which a key may start with that token. */
+  readonly #levelOf = new Map<number, number>();
+  readonly #cursor: YamlCursor;
+
+  constructor(cursor: YamlCursor) {
+    this.#cursor = cursor;
+    this.enter(0);
+  }
+
+  /** Call when a bracket opens. */
+  enter(token: number): void {
+    const { line, column, index } = this.#cursor;
+    this.#keys.push({ isPossible: false, isRequired: false, token, line, column, index });
+  }
+
+  /** Call when a bracket closes. */
+  leave(): void {
+    const key = this.#keys.pop();
+    if (key !== undefined) this.#levelOf.delete(key.token);
+  }
+
+  /** Notes that a key may start here. */
+  save(token: number, isRequired: boolean): void {
+    this.remove();
+    const { line, column, index } = this.#cursor;
+    this.#keys[this.#keys.length - 1] = { isPossible: true, isRequired, token, line, column, index };
+    this.#levelOf.set(token, this.#keys.length - 1);
+  }
+
+  /** Notes that the possible key is not a key. */
+  remove(): void {
+    const key = this.#keys.at(-1);
+    if (key?.isPossible !== true) return;
+    if (key.isRequired) throw this.#missing();
+    this.use(key);
+  }
+
+  /** Notes that it is decided whether this is a key. */
+  use(key: SimpleKey): void {
+    key.isPossible = false;
+    this.#levelOf.delete(key.token);
+  }
+
+  /** The possible key at this level of brackets. */
+  current(): SimpleKey | undefined {
+    const key = this.#keys.at(-1);
+    return key !== undefined && this.#isValid(key) ? key : undefined;
+  }
+
+  /** Whether a key may start with this token. */
+  mayBeginWith(token: number): boolean {
+    const key = this.#keys[this.#levelOf.get(token) ?? -1];
+    return key !== undefined && this.#isValid(key);
+  }
+
+  #isValid(key: SimpleKey): boolean {
+    if (!key.isPossible) return false;
+    const { line, index } = this.#cursor;
+    if (key.line >= line && key.index + LONGEST_KEY >= index) return true;
+    if (key.isRequired) throw this.#missing();
+    key.isPossible = false;
+    return false;
+  }
+
+  #missing(): Error {
+    return scannerError("could not find expected ':'", this.#cursor.line);
+  }
+}
+
+interface PlainScalar {
+  /** Byte string. */
+  readonly value: string;
+  /** Whether a line break follows. */
+  readonly endsLine: boolean;
+}
+
+/**
+ * Reads a text without quotes.
+ * @param parent the indentation around it; -1 for none
+ */
+function scanPlainScalar(cursor: YamlCursor, isFlow: boolean, parent: number): PlainScalar {
+  const space = new FoldedSpace();
+  const indent = parent + 1;
+  const checkTab = (): void => {
+    if (cursor.is('\t') && cursor.column < indent)
+      throw scannerError('found a tab character that violates indentation', cursor.line);
+  };
+  const isWanted = (): boolean => !cursor.isBlankOrEnd() && !endsPlain(cursor, isFlow);
+  let value = '';
+  while (!cursor.isDocumentIndicator() && !cursor.is('#')) {
+    if (isWanted()) value += space.take() + cursor.readWhile(isWanted);
+    if (!cursor.isBlank() && !cursor.isBreak()) break;
+    space.read(cursor, checkTab);
+    if (!isFlow && cursor.column < indent) break;
+  }
+  return { value, endsLine: space.isNewLine };
+}
+
+function endsPlain(cursor: YamlCursor, isFlow: boolean): boolean {
+  switch (cursor.code()) {
+    case 0x3a: // :
+      return cursor.isBlankOrEnd(1);
+    case 0x2c: // ,
+    case 0x3f: // ?
+    case 0x5b: // [
+    case 0x5d: // ]
+    case 0x7b: // {
+    case 0x7d: // }
+      return isFlow;
+    default:
+      return false;
   }
 }

@@ -1,17 +1,16 @@
+import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError, TransientError } from '@berth/runtime/errors';
-import type { KindInfo } from '../model/kinds.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import { hasReachedVersion, isNewerResourceVersion } from '../model/resource-version.ts';
-import type { WatchEvent } from '../model/kube-api.ts';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WaitList } from '@berth/runtime/loop/wait-list';
+import type { KindInfo } from '../model/kinds.ts';
+import type { WatchEvent } from '../model/kube-api.ts';
+import type { KubeObject } from '../model/object-meta.ts';
+import { namespacedName } from '../model/object-ref.ts';
+import { hasReachedVersion, isNewerResourceVersion } from '../model/resource-version.ts';
 import { ObjectStore } from './object-store.ts';
 import type { ReflectorOptions, ReflectorPosition, WatchFailure } from './reflector-options.ts';
-import { SilenceTimer } from './silence-timer.ts';
 import { isWatchInHistory, isListOlderThanWatch } from './watch-proof.ts';
-import { withoutManagedFields } from './without-managed-fields.ts';
 
 /** A server sends a bookmark every minute. A watch that is silent for longer may be dead. */
 const MAX_SILENCE_MS = 90_000;
@@ -325,4 +324,35 @@ export class Reflector {
   #waitMs(error: unknown): number {
     return Math.max(error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0, this.#backoff.nextMs());
   }
+}
+
+/** Calls back once, if it was not restarted within the limit. */
+class SilenceTimer {
+  #cancel: () => void = () => undefined;
+  readonly #clock: Clock;
+  readonly #limitMs: number;
+  readonly #onSilence: () => void;
+
+  constructor(clock: Clock, limitMs: number, onSilence: () => void) {
+    this.#clock = clock;
+    this.#limitMs = limitMs;
+    this.#onSilence = onSilence;
+    this.restart();
+  }
+
+  restart(): void {
+    this.#cancel();
+    this.#cancel = this.#clock.schedule(this.#limitMs, this.#onSilence);
+  }
+
+  cancel(): void {
+    this.#cancel();
+  }
+}
+
+/** managedFields are often half of an object, and Berth never reads them from a store. */
+function withoutManagedFields(object: KubeObject): KubeObject {
+  if (object.metadata.managedFields === undefined) return object;
+  const { managedFields: _dropped, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

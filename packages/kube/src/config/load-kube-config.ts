@@ -1,5 +1,9 @@
-import { existsSync } from 'node:fs';
-import { InputError } from '@berth/runtime/errors';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { InputError, errorText } from '@berth/runtime/errors';
+import { EXEC_API_VERSIONS } from '../exec/exec-credential.ts';
+import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import { parseProxyUrl } from '../proxy/proxy-address.ts';
 import {
   hasServiceAccountToken,
   inClusterConfig,
@@ -7,16 +11,12 @@ import {
   SERVICE_ACCOUNT_TOKEN_FILE,
 } from './in-cluster-config.ts';
 import { KubeConfig } from './kube-config.ts';
-import {
-  defaultKubeconfigFile,
-  KUBECONFIG_HINT,
-  mergeKubeconfigs,
-  readKubeconfig,
-  wrapUnreadable,
-} from './kubeconfig-files.ts';
-import type { KubeConfigParts } from './kubeconfig-entries.ts';
+import { type KubeConfigParts, type KubeCluster, type KubeUser, serverUrl } from './kubeconfig-entries.ts';
 import { parseKubeconfig } from './parse-kubeconfig.ts';
-import { unusableReasons } from './unusable-reasons.ts';
+
+const KUBECONFIG_HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
+
+const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'];
 
 /**
  * Where the address and the credentials of the API server come from: the first of `file`, `text` and `inCluster` that is given.
@@ -102,4 +102,166 @@ function requireUsable({ currentContext, contexts, ...parts }: KubeConfigParts, 
     );
   const reasons = unusableReasons({ currentContext, contexts, ...parts }, currentContext);
   if (reasons.length > 0) throw new InputError(reasons.join('; '), { code: 'kubeconfig.unusable', subject });
+}
+
+/**
+ * Merges the files that KUBECONFIG names, or else reads ~/.kube/config. The result is empty if there is no file.
+ * Source of the rules: kubernetes/client-go, tools/clientcmd/loader.go (ClientConfigLoadingRules.Load).
+ * @throws InputError when an existing file cannot be read, or is not a kubeconfig
+ */
+export function mergeKubeconfigs(env: NodeJS.ProcessEnv): KubeConfigParts {
+  const all = filesToLoad(env).flatMap((file) => readIfThere(file) ?? []);
+  return {
+    // Look-ups return the first entry with a name. Later entries with the name are ignored completely.
+    clusters: all.flatMap(({ clusters }) => clusters),
+    users: all.flatMap(({ users }) => users),
+    contexts: all.flatMap(({ contexts }) => contexts),
+    currentContext: all.find(({ currentContext }) => currentContext !== undefined)?.currentContext,
+  };
+}
+
+/** ~/.kube/config is read only when KUBECONFIG is empty or not set, and not when none of the files in KUBECONFIG exist. */
+function filesToLoad(env: NodeJS.ProcessEnv): readonly string[] {
+  if (env['KUBECONFIG']) return env['KUBECONFIG'].split(path.delimiter).filter((file) => file !== '');
+  const file = defaultKubeconfigFile(env);
+  return file === undefined ? [] : [file];
+}
+
+/** The path of `~/.kube/config`; undefined if the environment names no home directory. */
+function defaultKubeconfigFile(env: NodeJS.ProcessEnv): string | undefined {
+  // Not os.homedir(), which throws in a pod whose user is not in the passwd file.
+  const home = env['HOME'] ?? env['USERPROFILE'] ?? '';
+  return home === '' ? undefined : path.join(home, '.kube', 'config');
+}
+
+/** Ignores only a file that does not exist, because an unreadable file may contain the first entry with a name. */
+function readIfThere(file: string): KubeConfigParts | undefined {
+  try {
+    return readKubeconfig(file);
+  } catch (error) {
+    const { cause } = error as { readonly cause?: { readonly code?: unknown } };
+    if (cause?.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** @throws InputError when the file cannot be read, or is not a kubeconfig */
+function readKubeconfig(file: string): KubeConfigParts {
+  return wrapUnreadable(file, () => parseKubeconfig(readFileSync(file, 'utf8'), path.dirname(file)));
+}
+
+/** @throws InputError `kubeconfig.invalid` when `read` throws */
+function wrapUnreadable<T>(subject: string, read: () => T): T {
+  try {
+    return read();
+  } catch (cause) {
+    // A YAML error continues with the surrounding lines, which may contain credentials.
+    const [problem] = errorText(cause).split('\n', 1);
+    throw new InputError(`cannot be read: ${problem}`, {
+      code: 'kubeconfig.invalid',
+      subject,
+      hint: KUBECONFIG_HINT,
+      cause,
+    });
+  }
+}
+
+/**
+ * Why a context cannot be used, one sentence for each problem. Entries that the context does not use may be invalid.
+ * The sentences contain names of fields, but never values, which may be credentials.
+ * Source of the rules: kubernetes/client-go, tools/clientcmd/validation.go (ConfirmUsable) and transport/transport.go
+ * (TLSConfigFor). Unlike there, a user that does not exist is refused (kubectl prompts for a name and a password), and
+ * so is a server that is not a URL. Files are read only when they are needed. A context without a user sends anonymous
+ * requests.
+ */
+function unusableReasons(parts: KubeConfigParts, contextName: string): readonly string[] {
+  const context = parts.contexts.find(({ name }) => name === contextName);
+  const cluster = parts.clusters.find(({ name }) => name === context?.cluster);
+  const user = parts.users.find(({ name }) => name === context?.user);
+  return [
+    ...(context?.user && user === undefined ? [missingEntry(contextName, 'user', context.user)] : []),
+    ...(context?.cluster && cluster === undefined
+      ? [missingEntry(contextName, 'cluster', context.cluster)]
+      : clusterProblems(cluster, contextName)),
+    ...(user === undefined ? [] : userProblems(user)),
+  ];
+}
+
+function missingEntry(contextName: string, kind: 'user' | 'cluster', name: string): string {
+  return `context "${contextName}" names the ${kind} "${name}", which does not exist`;
+}
+
+function clusterProblems(cluster: KubeCluster | undefined, contextName: string): readonly string[] {
+  const { name, server, caData, caFile, skipTLSVerify, proxyUrl } = cluster ?? { name: '' };
+  const proxyProblem = proxyUrl === undefined ? undefined : parseProxyUrl(proxyUrl).problem;
+  const problems: readonly (string | false)[] = [
+    serverUrl(cluster) === undefined &&
+      `context "${contextName}" needs a cluster with a server URL, got ${JSON.stringify(server || null)}`,
+    both(caData, caFile) &&
+      `cluster "${name}" has certificate-authority and certificate-authority-data, expected one of them`,
+    skipTLSVerify === true &&
+      Boolean(caData ?? caFile) &&
+      `cluster "${name}" has a certificate authority and insecure-skip-tls-verify, expected one of them`,
+    proxyProblem !== undefined && `cluster "${name}": proxy-url ${proxyProblem}`,
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+function userProblems(user: KubeUser): readonly string[] {
+  const { name, exec, authProvider } = user;
+  const problems: readonly (string | false)[] = [
+    hasPassword(user) &&
+      Boolean(user.token ?? user.tokenFile) &&
+      `user "${name}" has a token and a username or password, expected one of them`,
+    ...certificateProblems(user),
+    exec !== undefined &&
+      authProvider !== undefined &&
+      `user "${name}" has exec and auth-provider, expected one of them`,
+    authProvider !== undefined && authProvider.name !== 'oidc' && removedProvider(name, authProvider.name),
+    !user.impersonateUser &&
+      (Boolean(user.impersonateUid) ||
+        (user.impersonateGroups ?? []).length > 0 ||
+        Object.keys(user.impersonateExtra ?? {}).length > 0) &&
+      `user "${name}" has as-uid, as-groups or as-user-extra without as`,
+  ];
+  return [...problems.filter((problem) => problem !== false), ...(exec ? execProblems(name, exec) : [])];
+}
+
+function certificateProblems(user: KubeUser): readonly (string | false)[] {
+  const { name, certData, certFile, keyData, keyFile } = user;
+  if (!certData && !certFile) return [];
+  return [
+    both(certData, certFile) &&
+      `user "${name}" has client-certificate and client-certificate-data, expected one of them`,
+    both(keyData, keyFile) && `user "${name}" has client-key and client-key-data, expected one of them`,
+    !keyData && !keyFile && `user "${name}" has a client certificate and no client-key`,
+  ];
+}
+
+function execProblems(name: string, exec: ExecPluginConfig): readonly string[] {
+  const { command, apiVersion, interactiveMode, env } = exec;
+  const versions = EXEC_API_VERSIONS.join(', ');
+  const problems: readonly (string | false)[] = [
+    command === '' && `user "${name}": exec has no command`,
+    !EXEC_API_VERSIONS.includes(apiVersion) &&
+      `user "${name}": exec has apiVersion ${JSON.stringify(apiVersion)}, expected one of: ${versions}`,
+    env.some((variable) => variable.name === '') &&
+      `user "${name}": exec has a variable in env without a name`,
+    !INTERACTIVE_MODES.includes(interactiveMode) &&
+      `user "${name}": exec has interactiveMode ${JSON.stringify(interactiveMode)}, ` +
+        `expected one of: ${INTERACTIVE_MODES.join(', ')}`,
+  ];
+  return problems.filter((problem) => problem !== false);
+}
+
+function removedProvider(user: string, provider: string): string {
+  return `user "${user}" has the auth-provider "${provider}", which Kubernetes no longer has: use an exec plugin`;
+}
+
+function hasPassword({ username, password }: KubeUser): boolean {
+  return Boolean(username) || Boolean(password);
+}
+
+function both(a: string | undefined, b: string | undefined): boolean {
+  return Boolean(a) && Boolean(b);
 }

@@ -1,14 +1,16 @@
+import { setMaxListeners } from 'node:events';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { ConflictError, errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WaitList } from '@berth/runtime/loop/wait-list';
 import { type ElectionTiming, JITTER } from './election-timing.ts';
 import type { Leadership, LeadershipStatus, TakeOver } from './leadership.ts';
+import { LeaseNotHeldError } from './lease-not-held-error.ts';
 import { type Lease, type LeaseStore, type StoredLease, termOf } from './lease.ts';
-import { LeaseFence, type Moment } from './lease-fence.ts';
-import { type LeaseView, viewLease } from './lease-view.ts';
-import { planElection } from './plan-election.ts';
+
+/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
+const MAX_DIFFERENCE_MS = 1_000;
 
 export interface ElectorOptions {
   readonly store: LeaseStore;
@@ -240,4 +242,154 @@ export class LeaderElector implements Leadership {
     if (this.#isLeading) return this.isHeld ? 'leading' : 'lapsed';
     return this.#isDecided ? 'standby' : 'deciding';
   }
+}
+
+/** A time by both clocks of the machine. */
+interface Moment {
+  readonly monotonicMs: number;
+  readonly wallMs: number;
+}
+
+/**
+ * Open while the last successful renewal started less than the deadline ago. This is computed
+ * before every write, because in a process that was frozen no timer has fired yet. Writes without a
+ * response at the deadline are aborted: bytes that are still in this process are not sent. The time
+ * is measured by two clocks. The monotonic clock cannot be set, but on Linux it does not advance
+ * while the machine sleeps. The wall clock advances meanwhile, but can be set. If the two disagree,
+ * the fence is closed until the next renewal.
+ */
+export class LeaseFence {
+  readonly #lease: string;
+  readonly #deadlineMs: number;
+  readonly #clock: MonotonicClock;
+  #renewed: Moment | undefined;
+  #pendingWrites = newPendingWrites();
+  #cancelEnd: () => void = () => undefined;
+
+  /** @param lease the name of the lease, for errors */
+  constructor(lease: string, deadlineMs: number, clock: MonotonicClock) {
+    this.#lease = lease;
+    this.#deadlineMs = deadlineMs;
+    this.#clock = clock;
+  }
+
+  /** Call it before a renewal is sent. */
+  now(): Moment {
+    return { monotonicMs: this.#clock.monotonicMs(), wallMs: this.#clock.now() };
+  }
+
+  /** @param begun when the successful renewal was sent */
+  renewed(begun: Moment): void {
+    this.#cancelEnd();
+    this.#renewed = begun;
+    if (this.#pendingWrites.signal.aborted) this.#pendingWrites = newPendingWrites();
+    const leftMs = begun.monotonicMs + this.#deadlineMs - this.#clock.monotonicMs();
+    this.#cancelEnd = this.#clock.schedule(Math.max(0, leftMs), () => this.close());
+  }
+
+  /** Blocks writes until the next renewal. */
+  close(): void {
+    this.#cancelEnd();
+    this.#renewed = undefined;
+    this.#pendingWrites.abort(new LeaseNotHeldError(this.#lease, true));
+  }
+
+  get isOpen(): boolean {
+    const renewed = this.#renewed;
+    if (renewed === undefined) return false;
+    const passedMs = this.#clock.monotonicMs() - renewed.monotonicMs;
+    const wallPassedMs = this.#clock.now() - renewed.wallMs;
+    return passedMs < this.#deadlineMs && Math.abs(wallPassedMs - passedMs) < MAX_DIFFERENCE_MS;
+  }
+
+  /**
+   * Call it immediately before a write is sent.
+   *
+   * @returns a signal that aborts when the write must stop
+   * @throws LeaseNotHeldError unless it is open
+   */
+  enter(): AbortSignal {
+    if (!this.isOpen) throw new LeaseNotHeldError(this.#lease);
+    return this.#pendingWrites.signal;
+  }
+}
+
+function newPendingWrites(): AbortController {
+  const controller = new AbortController();
+  // Each pending write adds a listener.
+  setMaxListeners(0, controller.signal);
+  return controller;
+}
+
+/**
+ * The last state of a lease that this process read. Times are of this process's monotonic clock.
+ */
+interface LeaseView {
+  /** Undefined if there is no lease. */
+  readonly lease: StoredLease | undefined;
+  /** When another process may take it. */
+  readonly freeAtMs: number;
+}
+
+/**
+ * The view after a read from the store. Whether a lease is still held depends on how long this process has seen it
+ * unchanged, and never on the times in it, which another clock wrote (the rule of client-go's leaderelection). So a
+ * lease that is seen for the first time counts as held for its whole duration. A lease that was deleted was not
+ * released, so it counts as held for the rest of its duration.
+ *
+ * @param nowMs when the response arrived
+ * @param defaultDurationMs for a lease that does not contain its duration
+ * @param graceMs how long an unchanged lease stays held in any case: while this process could not read the store,
+ *   perhaps the holder could not write it
+ */
+export function viewLease(
+  before: LeaseView | undefined,
+  lease: StoredLease | undefined,
+  how: { readonly nowMs: number; readonly defaultDurationMs: number; readonly graceMs: number },
+): LeaseView {
+  const { nowMs, defaultDurationMs, graceMs } = how;
+  if (lease === undefined) return { lease, freeAtMs: before?.freeAtMs ?? nowMs };
+  if (before?.lease?.version === lease.version)
+    return lease.holder === '' ? before : { lease, freeAtMs: Math.max(before.freeAtMs, nowMs + graceMs) };
+  if (lease.holder === '') return { lease, freeAtMs: nowMs };
+  return { lease, freeAtMs: nowMs + (lease.durationMs > 0 ? lease.durationMs : defaultDurationMs) };
+}
+
+type ElectionMove =
+  /** Another process holds the lease for at least this long. */
+  | { readonly kind: 'wait'; readonly forMs: number }
+  /** Take or renew the lease: create it, or replace the version that was read. */
+  | { readonly kind: 'write'; readonly lease: Lease }
+  /** This process held it, and another process may have led since. */
+  | { readonly kind: 'lost'; readonly holder: string };
+
+interface ElectionState {
+  readonly identity: string;
+  readonly leaseDurationMs: number;
+  /** Whether this process took the lease and has not lost it since. */
+  readonly isLeading: boolean;
+  /** Whether it was renewed within its deadline. */
+  readonly isHeld: boolean;
+  readonly view: LeaseView;
+  /** On the monotonic clock. */
+  readonly nowMs: number;
+  /** Milliseconds since the epoch, for readers of the lease. */
+  readonly wallMs: number;
+}
+
+/** The next step of the election. */
+export function planElection(state: ElectionState): ElectionMove {
+  const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
+  const { lease, freeAtMs } = view;
+  const taken = { holder: identity, durationMs, acquiredAtMs: wallMs, renewedAtMs: wallMs };
+  // Only this process writes its identity, so no other process has led since. The response to its last write may have been lost.
+  if (lease?.holder === identity) {
+    const { acquiredAtMs, transitions } = lease;
+    // A write without a change creates no new version, so other processes would not see a renewal.
+    const renewedAtMs = wallMs === lease.renewedAtMs ? wallMs + 1 : wallMs;
+    return { kind: 'write', lease: { ...taken, acquiredAtMs, renewedAtMs, transitions } };
+  }
+  if (isLeading && (lease !== undefined || !isHeld)) return { kind: 'lost', holder: lease?.holder ?? '' };
+  if (!isLeading && nowMs < freeAtMs) return { kind: 'wait', forMs: freeAtMs - nowMs };
+  return { kind: 'write', lease: { ...taken, transitions: lease === undefined ? 0 : lease.transitions + 1 } };
 }

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { LeaseFence } from '../../src/leader-election/lease-fence.ts';
+import { LeaseFence } from '../../src/leader-election/leader-elector.ts';
 import { LeaseNotHeldError } from '../../src/leader-election/lease-not-held-error.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 

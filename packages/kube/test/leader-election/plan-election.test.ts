@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredLease } from '../../src/leader-election/lease.ts';
-import { viewLease } from '../../src/leader-election/lease-view.ts';
-import { planElection } from '../../src/leader-election/plan-election.ts';
+import { planElection, viewLease } from '../../src/leader-election/leader-elector.ts';
 
 const lease = (over: Partial<StoredLease> = {}): StoredLease => ({
   holder: 'other',

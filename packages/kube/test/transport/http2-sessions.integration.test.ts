@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Http2Sessions, type PooledSession } from '../../src/transport/http2-sessions.ts';
-import { TlsTransport } from '../../src/transport/tls-transport.ts';
+import { TlsTransport } from '../../src/transport/kube-connection.ts';
 import { BreakingProxy } from '../fakes/breaking-proxy.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { sendJson, startScripted } from '../scripted-server.ts';

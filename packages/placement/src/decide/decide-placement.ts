@@ -1,17 +1,25 @@
-import type { Bitset } from '../snapshot/bitset.ts';
-import type { DecidedState } from './decided-state.ts';
 import { feasibleClusters, isEmpty, matchingClusters } from '../filter/feasible.ts';
-import { finishDecision, misconfiguredStatus } from './finish-decision.ts';
+import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
 import type { OwnDecisions } from '../prior/own-decisions.ts';
 import type { DecisionCountScores } from '../prioritize/decision-count-scores.ts';
-import type { ScoreInput } from '../prioritize/prioritizer.ts';
-import type { CachedScores, ScoredClusters } from '../prioritize/score-clusters.ts';
-import { cacheScores } from '../prioritize/score-clusters.ts';
-import type { ScheduleStatus } from '../result/schedule-result.ts';
-import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
-import { type OrderedClusters, orderFeasible } from './order-feasible.ts';
-import { reuseUnchangedParts } from './reuse-unchanged-parts.ts';
+import { integerTotals } from '../prioritize/integer-totals.ts';
+import type { ScoreInput, AmountRange } from '../prioritize/prioritizer.ts';
+import type { WeightedPrioritizer } from '../prioritize/registry.ts';
+import {
+  type CachedScores,
+  type ScoredClusters,
+  cacheScores,
+  scoreClusters,
+} from '../prioritize/score-clusters.ts';
+import type { ScheduleStatus, ScheduleResult } from '../result/schedule-result.ts';
+import { type RankedClusters, rankByCounting } from '../select/rank-by-counting.ts';
+import { type Bitset, hasBit, readBits } from '../snapshot/bitset.ts';
 import { ClusterRanking } from './cluster-ranking.ts';
+import type { DecidedState } from './decided-state.ts';
+import { finishDecision, misconfiguredStatus, type DecisionOutcome } from './finish-decision.ts';
+import { selectRankedClusters } from './select-ranked-clusters.ts';
+
+const NO_SCORES: ScoredClusters['expired'] = [];
 
 /** The earlier decisions that a decision starts from. */
 export interface DecisionBasis {
@@ -157,4 +165,85 @@ function skip(compiled: CompiledPlacement, { prior, journalLength }: DecisionBas
       requeueAtMs: undefined,
     },
   };
+}
+
+interface OrderedClusters extends RankedClusters {
+  readonly spread: ScheduleResult['spread'];
+  readonly ranges: readonly AmountRange[];
+  readonly expired: ScoredClusters['expired'];
+}
+
+interface Candidates {
+  readonly compiled: CompiledPlacement;
+  readonly prioritizers: readonly WeightedPrioritizer[];
+  readonly feasible: Bitset;
+  readonly input: Omit<ScoreInput, 'clusters'>;
+  readonly kept: CachedScores;
+}
+
+/** At most `limit` feasible clusters, best first, in scratch buffers. */
+function orderFeasible(index: SchedulingIndex, candidates: Candidates, limit: number): OrderedClusters {
+  const { scratch } = index;
+  const { compiled, prioritizers } = candidates;
+  const into = { order: scratch.ranked, totals: scratch.rankedTotals };
+  const { bound } = compiled;
+  if (bound === undefined) return orderByComparing(index, candidates, { limit, into });
+  const scored = integerTotals(candidates, prioritizers, scratch);
+  const { order, totals } = rankByCounting(scored, { bound, limit }, { ...into, levels: scratch.levels });
+  return { order, totals, spread: undefined, ranges: scored.ranges, expired: NO_SCORES };
+}
+
+/**
+ * Orders by comparing: for totals that are not small integers, for spread constraints, and for the
+ * opt-in tie-break.
+ */
+function orderByComparing(
+  { clusterIndex, scratch }: SchedulingIndex,
+  { compiled, prioritizers, feasible, input, kept }: Candidates,
+  { limit, into }: { readonly limit: number; readonly into: RankedClusters },
+): OrderedClusters {
+  const clusters = scratch.clusters.subarray(0, readBits(feasible, scratch.clusters));
+  const floats = scratch.floats.bind(scratch);
+  const { totals, ranges, expired } = scoreClusters(prioritizers, { ...input, clusters }, kept, { floats });
+  const { positions, spread } = selectRankedClusters({ compiled, clusterIndex, clusters, totals, limit });
+  for (let at = 0; at < positions.length; at++) {
+    const position = positions[at] as number;
+    into.order[at] = clusters[position] as number;
+    into.totals[at] = totals[position] as number;
+  }
+  return {
+    order: into.order.subarray(0, positions.length),
+    totals: into.totals.subarray(0, positions.length),
+    ...{ spread, ranges, expired },
+  };
+}
+
+/**
+ * The parts of a decision that are the same as in the previous one. They stay the same objects.
+ * Most placements that are decided again select the same clusters, and making thousands of names
+ * and groups again takes longer than deciding.
+ */
+function reuseUnchangedParts(
+  { stage, compiled, result, recorded, selected }: DecidedState,
+  after: { readonly compiled: CompiledPlacement; readonly order: Uint32Array },
+): DecisionOutcome['known'] {
+  const { groups: plan } = after.compiled;
+  // Named groups also depend on labels, and groups sorted by score on scores.
+  if (stage !== 'done' || plan !== compiled.groups || !plan.ok || plan.named.length > 0 || plan.byScore)
+    return undefined;
+  const { order } = after;
+  if (order.length !== selected.length || !areRecorded(order, recorded)) return undefined;
+  const names = sameOrder(selected, order) ? result.selected : undefined;
+  return { names, groups: result.groups, recorded };
+}
+
+function areRecorded(clusters: Uint32Array, { bits }: OwnDecisions): boolean {
+  for (let at = 0; at < clusters.length; at++) if (!hasBit(bits, clusters[at] as number)) return false;
+  return true;
+}
+
+/** Compares two lists of the same length. */
+function sameOrder(before: Uint32Array, after: Uint32Array): boolean {
+  for (let at = 0; at < after.length; at++) if (before[at] !== after[at]) return false;
+  return true;
 }

@@ -1,13 +1,32 @@
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
+import { formatRef } from '@berth/kube/model/object-ref';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { PublishedClusters } from '../prior/published-clusters.ts';
+import { sameClusters } from '../result/cluster-change.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
+import { findCluster } from './snapshot/snapshot-lookup.ts';
+import { refusalText } from './text/refusal-text.ts';
+import { CauseTrials } from './verdict/cause-trials.ts';
 import { clusterVerdict } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
-import { CauseTrials } from './verdict/cause-trials.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
-import { refusalText } from './text/refusal-text.ts';
-import { findCluster } from './snapshot/snapshot-lookup.ts';
-import { type DecisionDifference, decisionDifferences } from './decision-differences.ts';
-import type { SnapshotDifference } from './snapshot/snapshot-difference.ts';
-import { snapshotDifferences } from './snapshot/snapshot-difference.ts';
+
+/** The last comparison of each later list. The moves of one plan compare the same lists. */
+const COMPARED = new WeakMap<readonly string[], Comparison>();
+
+const LISTS: readonly { readonly list: ListName; readonly kind: string }[] = [
+  { list: 'clusters', kind: 'ManagedCluster' },
+  { list: 'placements', kind: 'Placement' },
+  { list: 'clusterSets', kind: 'ManagedClusterSet' },
+  { list: 'bindings', kind: 'ManagedClusterSetBinding' },
+  { list: 'scores', kind: 'AddOnPlacementScore' },
+];
+
+/** The last comparison of each later list. The moves of one plan compare the same lists. */
+const DIFFERENCE_COMPARED = new WeakMap<
+  Objects,
+  { readonly before: Objects; readonly differences: readonly SnapshotDifference[] }
+>();
 
 export interface ChangeSubject {
   readonly snapshot: Snapshot;
@@ -147,4 +166,175 @@ function placementsNamed(snapshot: Snapshot, namespace: string, name: string): S
   return snapshot.placements.filter(
     ({ metadata }) => metadata.name === name && (metadata.namespace ?? '') === namespace,
   );
+}
+
+interface DecisionDifference extends Omit<SnapshotDifference, 'undo'> {
+  /** `namespace/name` of the placement. */
+  readonly owner: string;
+  /** Its earlier clusters; undefined if it had none published. */
+  readonly earlier: readonly string[] | undefined;
+  /** Clusters that the placement gained or lost. */
+  readonly moved: ReadonlySet<string>;
+}
+
+interface DecisionDifferenceOptions {
+  /** `namespace/name` of the placement that is explained. */
+  readonly own: string;
+  /** `namespace/name` of each placement that exists in the later snapshot; undefined: unknown. */
+  readonly existingPlacements: ReadonlySet<string> | undefined;
+  /** Readers to reuse from an earlier call; absent: new ones. */
+  readonly readers?: { readonly earlier: PublishedClusters; readonly later: PublishedClusters } | undefined;
+}
+
+/**
+ * Other placements whose decisions differ between two snapshots. They can be causes because Balance
+ * counts them.
+ */
+function decisionDifferences(
+  before: Snapshot,
+  after: Snapshot,
+  { own, existingPlacements, readers }: DecisionDifferenceOptions,
+): readonly DecisionDifference[] {
+  const old = (readers?.earlier ?? new PublishedClusters()).read(before.decisions).clusters;
+  const present = (readers?.later ?? new PublishedClusters()).read(after.decisions).clusters;
+  const owners = [...new Set([...old.keys(), ...present.keys()])].filter(
+    (owner) => owner !== '' && owner !== own,
+  );
+  return owners.flatMap((owner) => {
+    const [was = [], is = []] = [old.get(owner), present.get(owner)];
+    const moved = movedBetween(was, is);
+    if (moved === undefined) return [];
+    const isDeleted = existingPlacements !== undefined && !existingPlacements.has(owner);
+    return [
+      {
+        object: `Placement ${owner} (${wordsFor({ isDeleted, isNew: !old.has(owner) })})`,
+        cluster: undefined,
+        kind: 'PlacementDecision',
+        owner,
+        earlier: old.get(owner),
+        moved,
+      },
+    ];
+  });
+}
+
+interface Comparison {
+  readonly was: readonly string[];
+  readonly moved: ReadonlySet<string> | undefined;
+}
+
+/** The names that are in exactly one of the lists; undefined if there are none. */
+function movedBetween(was: readonly string[], is: readonly string[]): ReadonlySet<string> | undefined {
+  if (was === is) return undefined;
+  const known = COMPARED.get(is);
+  if (known?.was === was) return known.moved;
+  const moved = sameClusters(was, is) ? undefined : exchanged(was, is);
+  COMPARED.set(is, { was, moved });
+  return moved;
+}
+
+/** The names that are in exactly one of the lists. */
+function exchanged(was: readonly string[], is: readonly string[]): ReadonlySet<string> {
+  const [old, present] = [new Set(was), new Set(is)];
+  return new Set([...was.filter((one) => !present.has(one)), ...is.filter((one) => !old.has(one))]);
+}
+
+function wordsFor({ isDeleted, isNew }: { readonly isDeleted: boolean; readonly isNew: boolean }): string {
+  if (isDeleted) return 'deleted: its decisions no longer count';
+  return isNew ? 'its first decisions count' : 'its decisions changed';
+}
+
+/** One object that differs between two snapshots. */
+interface SnapshotDifference {
+  /** `ManagedCluster cluster1` */
+  readonly object: string;
+  /** The cluster, for a ManagedCluster and for an object in the namespace of a cluster. */
+  readonly cluster: string | undefined;
+  readonly kind: string;
+  /** The later snapshot with this one object reverted. */
+  readonly undo: (after: Snapshot) => Snapshot;
+}
+
+type ListName = 'clusters' | 'placements' | 'clusterSets' | 'bindings' | 'scores';
+
+interface AnyObject {
+  readonly metadata: ObjectMeta;
+}
+
+/**
+ * Objects added, removed or changed between two snapshots. Decisions are not compared, since they
+ * follow from the other objects.
+ */
+export function snapshotDifferences(before: Snapshot, after: Snapshot): readonly SnapshotDifference[] {
+  return LISTS.flatMap(({ list, kind }) =>
+    listDifferences({ before: before[list], after: after[list] }, list, kind),
+  );
+}
+
+function listDifferences(
+  snapshots: { readonly before: readonly AnyObject[]; readonly after: readonly AnyObject[] },
+  list: ListName,
+  kind: string,
+): readonly SnapshotDifference[] {
+  if (snapshots.before === snapshots.after) return [];
+  const known = DIFFERENCE_COMPARED.get(snapshots.after);
+  if (known?.before === snapshots.before) return known.differences;
+  const differences = compareLists(snapshots, list, kind);
+  DIFFERENCE_COMPARED.set(snapshots.after, { before: snapshots.before, differences });
+  return differences;
+}
+
+type Objects = readonly AnyObject[];
+
+function compareLists(
+  snapshots: { readonly before: Objects; readonly after: Objects },
+  list: ListName,
+  kind: string,
+): readonly SnapshotDifference[] {
+  // Most objects of a large fleet are the same in both.
+  const [were, are] = [new Set(snapshots.before), new Set(snapshots.after)];
+  const old = byKey(snapshots.before.filter((object) => !are.has(object)));
+  const present = byKey(snapshots.after.filter((object) => !were.has(object)));
+  const differences: SnapshotDifference[] = [];
+  for (const key of new Set([...old.keys(), ...present.keys()])) {
+    const was = old.get(key);
+    const is = present.get(key);
+    if (jsonEqual(was, is)) continue;
+    const { name, namespace = '' } = (is ?? was)?.metadata ?? { name: key };
+    // The moves of one plan undo the change in the same list.
+    let reverted: { readonly from: Objects; readonly to: Objects } | undefined;
+    const undo = (from: Objects): Objects => {
+      if (reverted?.from !== from) reverted = { from, to: withObject(from, key, was) };
+      return reverted.to;
+    };
+    differences.push({
+      object: formatRef({ kind, namespace, name }),
+      cluster: clusterOf(kind, name, namespace),
+      kind,
+      undo: (snapshot) => ({ ...snapshot, [list]: undo(snapshot[list]) }),
+    });
+  }
+  return differences;
+}
+
+function clusterOf(kind: string, name: string, namespace: string): string | undefined {
+  if (kind === 'ManagedCluster') return name;
+  return kind === 'AddOnPlacementScore' ? namespace : undefined;
+}
+
+function byKey(objects: readonly AnyObject[]): Map<string, AnyObject> {
+  return new Map(objects.map((object) => [keyOf(object), object]));
+}
+
+function keyOf({ metadata }: AnyObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name}`;
+}
+
+function withObject(
+  list: readonly AnyObject[],
+  key: string,
+  object: AnyObject | undefined,
+): readonly AnyObject[] {
+  const others = list.filter((other) => keyOf(other) !== key);
+  return object === undefined ? others : [...others, object];
 }

@@ -1,14 +1,21 @@
-import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Instant } from '@berth/kube/model/rfc3339';
 import { epochMsOf } from '@berth/kube/model/rfc3339';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { DecidedState } from '../decide/decided-state.ts';
-import type { PlacementDependents } from './placement-dependents.ts';
-import { changedClusterFields } from './changed-cluster-fields.ts';
-import type { SnapshotDelta } from './snapshot-delta.ts';
-import { ClusterGroup } from './cluster-group.ts';
+import { feasibleClusters, isFeasible } from '../filter/feasible.ts';
 import type { TolerationClass } from '../filter/toleration-class.ts';
-import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import type { SchedulingIndex, CompiledPlacement } from '../index/scheduling-index.ts';
+import { type Bitset, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
+import { changedClusterFields } from './changed-cluster-fields.ts';
+import type { PlacementDependents } from './placement-dependents.ts';
+import type { SnapshotDelta } from './snapshot-delta.ts';
+
+/**
+ * A group with more clusters than this is checked 32 clusters at a time. One at a time, 1,000
+ * placements that noticed 1,000 tainted clusters took 1.5 s of processor time.
+ */
+const FEW = 32;
 
 /**
  * Finds the placements that a change can affect, and updates the index. A placement is affected if
@@ -176,4 +183,66 @@ function note<K>(map: Map<K, number[]>, key: K, cluster: number): void {
   const known = map.get(key);
   if (known === undefined) map.set(key, [cluster]);
   else known.push(cluster);
+}
+
+/** The state of a placement when it was decided. */
+interface Before {
+  readonly feasible: Bitset;
+  /** The decisions of the placement before that. */
+  readonly prior: Bitset;
+}
+
+/** Clusters that changed. One placement after the other asks which of them concern it. */
+export class ClusterGroup {
+  /** The cluster numbers. A number may occur several times. */
+  readonly clusters: readonly number[];
+  /** The same clusters as a bitset; undefined if the group is small. */
+  readonly #bits: Bitset | undefined;
+
+  constructor(clusters: readonly number[], fleetSize: number) {
+    this.clusters = clusters;
+    if (clusters.length <= FEW) return;
+    this.#bits = makeBitset(fleetSize);
+    for (const cluster of clusters) putBit(this.#bits, cluster, true);
+  }
+
+  /** The clusters of the group that are in a set. */
+  within(bits: Bitset): readonly number[] {
+    const group = this.#bits;
+    if (group === undefined) return this.clusters.filter((cluster) => hasBit(bits, cluster));
+    return membersOf(group, (word) => bits[word] as number);
+  }
+
+  /**
+   * The clusters of the group that started or stopped passing the filters of a placement. With the
+   * opt-in tie-break, also all that pass now.
+   */
+  noticedBy(compiled: CompiledPlacement, { feasible, prior }: Before): readonly number[] {
+    const { avoidPreferNoSelect } = compiled;
+    const group = this.#bits;
+    if (group === undefined)
+      return this.clusters.filter((cluster) => {
+        const after = isFeasible(compiled, cluster, hasBit(prior, cluster));
+        return hasBit(feasible, cluster) !== after || (after && avoidPreferNoSelect);
+      });
+    const now = feasibleClusters(compiled, prior);
+    return membersOf(group, (word) => {
+      const after = now[word] as number;
+      return ((feasible[word] as number) ^ after) | (avoidPreferNoSelect ? after : 0);
+    });
+  }
+}
+
+/** The members, ascending, that are in both sets. `other` returns a word of the other set. */
+function membersOf(bits: Bitset, other: (word: number) => number): number[] {
+  const members: number[] = [];
+  for (let word = 0; word < bits.length; word++) {
+    let both = (bits[word] as number) & other(word);
+    while (both !== 0) {
+      const lowest = both & -both;
+      members.push((word << 5) + (31 - Math.clz32(lowest)));
+      both ^= lowest;
+    }
+  }
+  return members;
 }

@@ -1,10 +1,11 @@
-import type { Placement } from '@berth/ocm/kind/placement';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import type { DecidedState } from '../decide/decided-state.ts';
-import { PlacementDependents } from './placement-dependents.ts';
-import { placementChange } from './placement-change.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import { limitOf, placementKey } from '../index/scheduling-index.ts';
+import { missingScoresOf } from '../prioritize/missing-scores.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
 import { isCountUnchanged } from './keep-selection.ts';
+import { PlacementDependents } from './placement-dependents.ts';
 
 interface Listed {
   readonly compiled: CompiledPlacement;
@@ -137,4 +138,41 @@ export class ListedPlacements {
 
 function positionsOf(compiled: readonly CompiledPlacement[]): ReadonlyMap<string, number> {
   return new Map(compiled.map(({ key }, position) => [key, position]));
+}
+
+/**
+ * What changed for scheduling: `none` (for example a new status), `limit` (only the number of
+ * clusters), or `other`.
+ */
+export function placementChange(before: Placement, after: Placement): 'none' | 'limit' | 'other' {
+  if (!sameSpec(before.spec, after.spec) || readRest(before) !== readRest(after)) return 'other';
+  return before.spec?.numberOfClusters === after.spec?.numberOfClusters ? 'none' : 'limit';
+}
+
+type Spec = Placement['spec'];
+
+/**
+ * Compares two specs without the number of clusters. Fields that are the same object are not
+ * converted to JSON.
+ */
+function sameSpec(before: Spec = {}, after: Spec = {}): boolean {
+  if (before === after) return true;
+  for (const name of new Set([...Object.keys(before), ...Object.keys(after)]) as Set<keyof typeof before>) {
+    if (name === 'numberOfClusters' || before[name] === after[name]) continue;
+    if (JSON.stringify(before[name]) !== JSON.stringify(after[name])) return false;
+  }
+  return true;
+}
+
+function readRest(placement: Placement): string {
+  const { metadata } = placement;
+  const { annotations = {} } = metadata;
+  const own = (key: string): string | undefined =>
+    Object.hasOwn(annotations, key) ? annotations[key] : undefined;
+  return [
+    metadata.deletionTimestamp !== undefined,
+    own(SCHEDULING_DISABLE_ANNOTATION) === 'true',
+    own(PREFER_NO_SELECT_ANNOTATION) === 'tie-break',
+    missingScoresOf(placement),
+  ].join(' ');
 }

@@ -1,10 +1,23 @@
 import type { PrioritizerPolicy, ScoreCoordinate } from '@berth/ocm/kind/placement';
+import { hasBit } from '../snapshot/bitset.ts';
+import type { ResourceName } from '../snapshot/cluster-index.ts';
 import { addOnScore, type MissingScoreRule } from './addon-score.ts';
 import { balance } from './balance.ts';
 import type { MissingScores } from './missing-scores.ts';
-import type { Prioritizer } from './prioritizer.ts';
-import { resourceAllocatableCpu, resourceAllocatableMemory } from './resource-allocatable.ts';
-import { steady } from './steady.ts';
+import { type Prioritizer, NO_WARNINGS } from './prioritizer.ts';
+
+/** Scores 100 for clusters that the placement already selects, and 0 for all others. */
+export const steady: Prioritizer = {
+  name: 'Steady',
+  decidedScore: 100,
+  score({ clusters, decided }, out) {
+    for (let i = 0; i < clusters.length; i++) out[i] = hasBit(decided, clusters[i] as number) ? 100 : 0;
+    return NO_WARNINGS;
+  },
+};
+
+export const resourceAllocatableCpu = resourceAllocatable('ResourceAllocatableCPU', 'cpu');
+export const resourceAllocatableMemory = resourceAllocatable('ResourceAllocatableMemory', 'memory');
 
 /** All built-in prioritizers. Add a new one here. */
 const BUILT_IN: ReadonlyMap<string, Prioritizer> = new Map(
@@ -71,4 +84,35 @@ function resolvePrioritizer(coordinate: ScoreCoordinate, without: MissingScoreRu
 
 function nameOf({ type, builtIn, addOn }: ScoreCoordinate): string {
   return type === 'AddOn' ? `AddOn/${addOn?.resourceName ?? ''}/${addOn?.scoreName ?? ''}` : (builtIn ?? '');
+}
+
+/**
+ * Scores −100 for the smallest allocatable amount among the feasible clusters and 100 for the
+ * largest. Clusters that do not report the amount get no score.
+ */
+function resourceAllocatable(name: string, resource: ResourceName): Prioritizer {
+  return {
+    name,
+    resource,
+    measure({ amounts: amountsOf, clusters }) {
+      const amounts = amountsOf(resource);
+      let [least, most] = [Infinity, -Infinity];
+      for (let i = 0; i < clusters.length; i++) {
+        const amount = amounts[clusters[i] as number] as number;
+        if (amount < least) least = amount;
+        if (amount > most) most = amount;
+      }
+      return { least, most };
+    },
+    score({ amounts: amountsOf, clusters }, out, { least, most }) {
+      const amounts = amountsOf(resource);
+      const span = most - least;
+      for (let i = 0; i < clusters.length; i++) {
+        const amount = amounts[clusters[i] as number] as number;
+        if (Number.isNaN(amount)) out[i] = Number.NaN;
+        else out[i] = span === 0 ? 100 : Math.trunc(((amount - least) / span - 0.5) * 200);
+      }
+      return NO_WARNINGS;
+    },
+  };
 }

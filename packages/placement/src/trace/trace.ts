@@ -1,12 +1,14 @@
 import type { SpreadConstraint } from '@berth/ocm/kind/placement';
-import { bitsToArray, countBits, hasBit } from '../snapshot/bitset.ts';
-import type { ScoreOrigin } from '../prioritize/prioritizer.ts';
+import { findSorted } from '@berth/runtime/lists/lower-bound';
 import type { DecidedState } from '../decide/decided-state.ts';
-import type { DecisionIndex } from '../prior/decision-index.ts';
+import { rankClusters } from '../decide/select-ranked-clusters.ts';
 import { matchingClusters } from '../filter/feasible.ts';
-import type { TraceRanking } from './rank-decided-clusters.ts';
-import { rankDecidedClusters } from './rank-decided-clusters.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
+import type { DecisionIndex } from '../prior/decision-index.ts';
+import type { ScoreOrigin } from '../prioritize/prioritizer.ts';
+import type { ScoredClusters } from '../prioritize/score-clusters.ts';
+import { bitsToArray, countBits, hasBit } from '../snapshot/bitset.ts';
+import { type DecisionContext, scoreDecidedClusters } from './score-decided-clusters.ts';
 import type { TraceFailure } from './trace-predicates.ts';
 import { predicateFailures } from './trace-predicates.ts';
 import type { TraceTaint } from './trace-taints.ts';
@@ -228,4 +230,33 @@ export class PlacementTrace {
 
 function numberOr0(score: number | undefined): number {
   return score === undefined || Number.isNaN(score) ? 0 : score;
+}
+
+/** The feasible clusters of a decided placement, scored and ranked. */
+interface TraceRanking {
+  /** Cluster numbers, ascending. */
+  readonly clusters: Uint32Array;
+  readonly scored: ScoredClusters;
+  /** Positions in `clusters`, best first. */
+  readonly order: Uint32Array;
+  /** Undefined for a cluster that is not feasible. */
+  readonly positionOf: (number: number | undefined) => number | undefined;
+  /** The rank of a position, from 1 for the best. */
+  readonly rankOf: (position: number) => number;
+}
+
+function rankDecidedClusters(index: SchedulingIndex, decided: DecisionContext): TraceRanking {
+  const { compiled, feasible, stage } = decided.state;
+  const clusters = feasible === undefined || stage !== 'done' ? new Uint32Array(0) : bitsToArray(feasible);
+  const scored = scoreDecidedClusters(index, decided, clusters);
+  const order = rankClusters({ compiled, clusters, totals: scored.totals }, clusters.length);
+  const ranks = new Uint32Array(order.length);
+  order.forEach((position, at) => (ranks[position] = at + 1));
+  return {
+    clusters,
+    scored,
+    order,
+    positionOf: (number) => (number === undefined ? undefined : findSorted(clusters, number)),
+    rankOf: (position) => ranks[position] as number,
+  };
 }

@@ -1,6 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { CaseResult } from '../../src/case/case-result.ts';
+import type { CaseResult } from '../../src/case/render-case.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 
 export interface RecordedCase {

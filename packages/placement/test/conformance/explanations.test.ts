@@ -9,7 +9,7 @@ import { explainPair } from '../../src/explain/explain-pair.ts';
 import { explainPlacement } from '../../src/explain/explain-placement.ts';
 import type { PairExplanation } from '../../src/explain/verdict/explanation.ts';
 import { recordedClusters } from '../../src/explain/snapshot/recorded-decisions.ts';
-import type { CaseResult } from '../../src/case/case-result.ts';
+import type { CaseResult } from '../../src/case/render-case.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 
 interface RecordedCase {

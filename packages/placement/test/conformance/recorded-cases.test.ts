@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { CaseResult } from '../../src/case/case-result.ts';
 import { compileCel } from '../../src/filter/cel-hook.ts';
-import { simulateSnapshot } from '../../src/case/render-case.ts';
+import { simulateSnapshot, type CaseResult } from '../../src/case/render-case.ts';
 import { scheduleAllPlainly } from '../reference/reference-schedule.ts';
 import { caseGroups, comparable, readCases } from './compare-case.ts';
 

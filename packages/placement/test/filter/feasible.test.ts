@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { CompiledPlacement } from '../../src/index/scheduling-index.ts';
 import { feasibleClusters, isFeasible } from '../../src/filter/feasible.ts';
 import { compileCel } from '../../src/filter/cel-hook.ts';
-import { indexSnapshot } from '../../src/index/index-snapshot.ts';
+import { indexSnapshot } from '../../src/engine.ts';
 import { hasBit, makeBitset, putBit } from '../../src/snapshot/bitset.ts';
 import { snapshotOf } from '../snapshots.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { indexSnapshot } from '../../src/engine.ts';
 import { compileCel } from '../../src/filter/cel-hook.ts';
 import { feasibleClusters, isFeasible } from '../../src/filter/feasible.ts';
-import { ClusterGroup } from '../../src/incremental/cluster-group.ts';
-import { indexSnapshot } from '../../src/index/index-snapshot.ts';
+import { ClusterGroup } from '../../src/incremental/impact.ts';
 import type { CompiledPlacement } from '../../src/index/scheduling-index.ts';
 import { hasBit, makeBitset, putBit } from '../../src/snapshot/bitset.ts';
 import { snapshotOf } from '../snapshots.ts';

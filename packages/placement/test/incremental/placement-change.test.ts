@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { placementChange } from '../../src/incremental/placement-change.ts';
+import { placementChange } from '../../src/incremental/listed-placements.ts';
 
 const placement = (
   spec: Placement['spec'] = {},

@@ -3,11 +3,7 @@ import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score'
 import { addOnScore } from '../../src/prioritize/addon-score.ts';
 import type { MissingScores } from '../../src/prioritize/missing-scores.ts';
 import { balance } from '../../src/prioritize/balance.ts';
-import {
-  resourceAllocatableCpu,
-  resourceAllocatableMemory,
-} from '../../src/prioritize/resource-allocatable.ts';
-import { steady } from '../../src/prioritize/steady.ts';
+import { steady, resourceAllocatableCpu, resourceAllocatableMemory } from '../../src/prioritize/registry.ts';
 import { NOON } from '../snapshots.ts';
 import type { ScoreSketch } from './score-input.ts';
 import { scoresOf } from './score-input.ts';

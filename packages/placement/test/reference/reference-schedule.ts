@@ -10,7 +10,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { compareInstants, formatRfc3339, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { Instant } from '@berth/kube/model/rfc3339';
-import type { CaseDecision, CaseResult } from '../../src/case/case-result.ts';
+import type { CaseDecision, CaseResult } from '../../src/case/render-case.ts';
 import type { CompileCel } from '../../src/filter/cel-hook.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import {

@@ -4,10 +4,9 @@ import {
   type PrometheusFlags,
   provideFromPrometheus,
 } from '../flags/prometheus-flags.ts';
+import { wrongOption, wrongValue } from '../flags/refused-flags.ts';
 import { addScoreFlags } from '../flags/score-flags.ts';
-import { wrongOption, wrongValue } from '../flags/wrong-option.ts';
-import type { CliCommand } from './cli-command.ts';
-import { verbCommand } from './verb-command.ts';
+import { verbCommand, type CliCommand } from './verb-command.ts';
 
 interface QueryFlags extends PrometheusFlags {
   readonly score?: readonly string[];

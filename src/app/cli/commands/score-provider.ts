@@ -6,10 +6,9 @@ import {
   type PrometheusFlags,
   provideFromPrometheus,
 } from '../flags/prometheus-flags.ts';
+import { wrongOption } from '../flags/refused-flags.ts';
 import { addScoreFlags, runScoreProvider } from '../flags/score-flags.ts';
-import { wrongOption } from '../flags/wrong-option.ts';
-import type { CliCommand } from './cli-command.ts';
-import { verbCommand } from './verb-command.ts';
+import { verbCommand, type CliCommand } from './verb-command.ts';
 
 interface UsageFlags extends PrometheusFlags {
   readonly kubeconfig?: string;

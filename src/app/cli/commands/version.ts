@@ -1,4 +1,4 @@
-import type { CliCommand } from './cli-command.ts';
+import type { CliCommand } from './verb-command.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../terminal/output-format.ts';
 import { builtCommit, packageVersion } from './package-version.ts';
 

@@ -1,6 +1,6 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
 import { parseRemovalBudget, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import { wrongValue } from './wrong-option.ts';
+import { wrongValue } from './refused-flags.ts';
 
 /** Parsers of option values. Each throws an InputError for an invalid value. */
 

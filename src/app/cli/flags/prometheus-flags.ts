@@ -4,8 +4,8 @@ import type { Command } from 'commander';
 import type { SeriesOwner } from '@berth/agent/rules/scores/prometheus-response';
 import type { ScoreQuery } from '@berth/agent/rules/scores/resource-usage-queries';
 import type { CliIo } from '../../terminal/cli-io.ts';
+import { wrongOption, wrongValue } from './refused-flags.ts';
 import { type ScoreFlags, runScoreProvider } from './score-flags.ts';
-import { wrongOption, wrongValue } from './wrong-option.ts';
 
 /** The Prometheus server, and the clusters to query. */
 export interface PrometheusFlags extends ScoreFlags {

@@ -4,7 +4,7 @@ import type { Logger } from '@berth/runtime/logger';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration } from './option-values.ts';
-import { wrongOption } from './wrong-option.ts';
+import { wrongOption } from './refused-flags.ts';
 
 /** Common flags of score providers. */
 export interface ScoreFlags {

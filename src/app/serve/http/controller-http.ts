@@ -1,19 +1,38 @@
-import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
-import { GetparamsEndpoint, type ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
-import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
-import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
+import type { ObjectStore } from '@berth/kube/cache/object-store';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
 import { systemClock } from '@berth/runtime/clock/system-clock';
+import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
 import { TlsPair } from '@berth/runtime/http/tls-pair';
 import type { Logger } from '@berth/runtime/logger';
 import { isLoopbackHost } from '@berth/runtime/loopback-host';
+import { sha256 } from '@berth/runtime/sha256';
+import { GetparamsEndpoint, type ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
+import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
+import {
+  type AddOnScore,
+  ON_EMPTY_ANNOTATION,
+  type PluginPlacement,
+  type PluginSource,
+} from '../../../../plugin/response/plugin-source.ts';
+import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
+import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
+import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
-import { addControllerGauges } from './controller-gauges.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import { publishedPluginSource } from './published-plugin-source.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 /** Minimum interval of logged refusals per token, so that one client cannot fill the log. */
 const REFUSALS_LOGGED_EVERY_MS = 60_000;
+
+const NONE: readonly AddOnScore[] = [];
+const WITHOUT_WAVES = {
+  ok: false,
+  isWrong: true,
+  message: 'input.parameters.waves needs berth serve --argocd-waves',
+} as const;
 
 export interface ControllerHttp extends HttpListener {
   /** Starts to load the modules that the first request of a person, a monitor or a forge needs. */
@@ -101,5 +120,173 @@ function reportResponses({ metrics, options }: ControllerHttpOptions): (request:
     if (status !== 403 || nowMs - (loggedAtMs.get(token) ?? -Infinity) < REFUSALS_LOGGED_EVERY_MS) return;
     loggedAtMs.set(token, nowMs);
     options.log.warn('plugin request was refused', { token, applicationSet });
+  };
+}
+
+/** Adds the gauges of `/metrics` that are read from the controller at each scrape. */
+export function addControllerGauges({
+  metrics,
+  inventory,
+  publishedPlacements,
+  decider,
+  loops,
+  leadership,
+  pull,
+  waves,
+}: ControllerHttpOptions): void {
+  addPullGauges({ metrics, pull });
+  addWaveGauge({ metrics, waves });
+  metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
+  metrics.gaugePerLabels(
+    'berth_lease_holder',
+    'The process that holds the Lease, as this one last saw it; the value is always 1',
+    ['lease', 'holder'],
+    () => {
+      const { lease = '', holder = '' } = leadership.status() ?? {};
+      return holder === '' ? [] : [{ labels: { lease, holder }, value: 1 }];
+    },
+  );
+  const perKind = (value: (reflector: HubInventory['clusters']) => number) => () =>
+    new Map(inventory.reflectors.map((reflector) => [reflector.kind.kind, value(reflector)]));
+  metrics.gaugePerKind(
+    'berth_inventory_staleness_seconds',
+    'Time since the hub last confirmed a kind; -1 before the first list',
+    perKind((r) => r.stalenessMs() / 1000),
+  );
+  metrics.gaugePerKind(
+    'berth_inventory_objects',
+    'Objects in the cache',
+    perKind((r) => r.store.size),
+  );
+  metrics.gaugePerKind(
+    'berth_inventory_lists',
+    'Complete lists read since the start',
+    perKind((r) => r.relists),
+  );
+  metrics.gaugePerLabels(
+    'berth_source_unlisted_kinds',
+    'Kinds of a source that could not be listed on the hub: nothing of them is applied or deleted',
+    ['source', 'resource', 'reason'],
+    () =>
+      loops
+        .map((loop) => loop.status())
+        .flatMap(({ name: source, outcome }) =>
+          (outcome?.unlisted ?? []).map(({ resource, error }) => ({
+            labels: { source, resource, reason: error.code },
+            value: 1,
+          })),
+        ),
+  );
+  metrics.gauge(
+    'berth_published_placements',
+    'Placements with a published decision',
+    () => publishedPlacements.list().length,
+  );
+  metrics.gauge('berth_publish_queue_depth', 'Placements waiting to be published', () => decider.queue.depth);
+  metrics.gauge(
+    'berth_publish_queue_retrying',
+    'Placements waiting for a retry',
+    () => decider.queue.delayed,
+  );
+}
+
+function addWaveGauge({ metrics, waves }: Pick<ControllerHttpOptions, 'metrics' | 'waves'>): void {
+  metrics.gaugePerLabels(
+    'berth_argocd_waves_held_clusters',
+    'Clusters that wait until an earlier wave of their ApplicationSet is healthy and has soaked',
+    ['application_set', 'placement', 'waits_for', 'reason'],
+    () =>
+      (waves?.held() ?? []).map(({ applicationSet, placement, waitsFor, reason, clusters }) => ({
+        labels: { application_set: applicationSet, placement, waits_for: `w${waitsFor}`, reason },
+        value: clusters.length,
+      })),
+  );
+}
+
+function addPullGauges({ metrics, pull }: Pick<ControllerHttpOptions, 'metrics' | 'pull'>): void {
+  const pulled = [
+    ['berth_pull_works', 'ManifestWorks that carry Applications of Argo CD', 'works'],
+    ['berth_pull_groups_held', 'ApplicationSets and namespaces whose removals are held', 'held'],
+    [
+      'berth_pull_removals_unconfirmed',
+      'Deleted works of Applications whose removal the clusters have not confirmed',
+      'unconfirmed',
+    ],
+  ] as const;
+  for (const [name, help, figure] of pulled) metrics.gauge(name, help, () => pull?.figures()[figure] ?? 0);
+}
+
+type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
+
+/**
+ * The data of the plugin endpoint: published decisions and clusters, from the controller's memory.
+ */
+function publishedPluginSource({ publishedPlacements, inventory, commitOf, waves }: Parts): PluginSource {
+  const { clusters, clusterSets, placements, scores } = inventory;
+  const ids = new WeakMap<PublishedPlacement, string>();
+  const decisionId = (published: PublishedPlacement): string => {
+    const known = ids.get(published) ?? sha256(JSON.stringify(published)).slice(0, 12);
+    ids.set(published, known);
+    return known;
+  };
+  const lastCommits = new Map<string, string>();
+  /** If a placement was deleted while its decision stays published, the previous commit counts. */
+  const lastCommitOf = (name: string): string => {
+    const placement = placements.store.get(name);
+    if (placement !== undefined) lastCommits.set(name, commitOf(placement));
+    return lastCommits.get(name) ?? '';
+  };
+  const clusterOf = (name: string): ManagedCluster | undefined =>
+    clusters.store.get(name) as unknown as ManagedCluster | undefined;
+  const scoresOf = scoresByCluster(scores.store);
+  return {
+    problem: () =>
+      inventory.problem() ??
+      (publishedPlacements.complete ? undefined : 'the first publication is not complete'),
+    placement: (name): PluginPlacement | undefined => {
+      const published = publishedPlacements.get(name);
+      if (published === undefined) return undefined;
+      const annotations = placements.store.get(name)?.metadata.annotations;
+      return {
+        groups: published.groups,
+        decisionId: decisionId(published),
+        commit: lastCommitOf(name),
+        emptyAllowed: annotations?.[ON_EMPTY_ANNOTATION] === 'allow',
+      };
+    },
+    cluster: clusterOf,
+    scores: scoresOf,
+    isInSets: (name, sets) => {
+      const cluster = clusterOf(name);
+      if (cluster === undefined) return false;
+      return [...sets].some((set) => {
+        const found = clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
+        return found !== undefined && isMember(cluster, membershipOf(found));
+      });
+    },
+    waves: (request) => waves?.readWaves(request) ?? WITHOUT_WAVES,
+    // Each of these revisions only grows.
+    revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
+  };
+}
+
+/** The scores of a cluster are in its namespace. They are grouped again when one of them changed. */
+function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddOnScore[] {
+  let revision = -1;
+  const grouped = new Map<string, AddOnScore[]>();
+  return (cluster) => {
+    if (revision !== store.revision) {
+      grouped.clear();
+      for (const object of store.list()) {
+        const { metadata, status } = object as unknown as AddOnPlacementScore;
+        const namespace = metadata.namespace ?? '';
+        const known = grouped.get(namespace) ?? [];
+        for (const { name, value } of status?.scores ?? [])
+          known.push({ resource: metadata.name, name, value });
+        grouped.set(namespace, known);
+      }
+      revision = store.revision;
+    }
+    return grouped.get(cluster) ?? NONE;
   };
 }

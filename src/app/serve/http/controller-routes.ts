@@ -1,13 +1,24 @@
-import express from 'express';
-import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import { printable } from '@berth/runtime/text/printable';
 import type { LeadershipStatus } from '@berth/kube/leader-election/leadership';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { printable } from '@berth/runtime/text/printable';
+import express, {
+  type Express,
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from 'express';
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import type { TokenScope } from '../../../../plugin/tokens/token-grant.ts';
-import type { ControllerHttpOptions } from './controller-http-options.ts';
+import { placementGate } from '../../../core/publish/judge/placement-gate.ts';
+import type { ControllerHttpOptions, PreviewParts } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
-import { gateRoutes } from './gate-routes.ts';
-import { previewRoute } from './preview-route.ts';
+
+const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
+const FILE = /^[1-9][0-9]{0,15}\.(html|svg)$/;
+/** A report must not run scripts or load anything, even if the escaping of a name failed. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
 /**
  * Public: /healthz, /readyz, and /metrics unless it is protected. /webhooks needs a signature of
@@ -105,4 +116,59 @@ function electionLine(status: LeadershipStatus | undefined): readonly string[] {
   return [
     `${role}${role === 'standby' && holder !== '' ? `: ${printable(holder)} leads` : ''} (Lease ${lease})`,
   ];
+}
+
+/** Serves a stored page or picture of a preview: with a signed link that has not expired, or with a token as for `/api`. */
+function previewRoute(
+  { reports, links }: PreviewParts,
+  { clock }: { readonly clock: Clock },
+  requireApi: RequestHandler,
+): RequestHandler {
+  return (request, response, next) => {
+    const send = async (): Promise<void> => {
+      const { source, file } = request.params;
+      const isName =
+        typeof source === 'string' && typeof file === 'string' && SOURCE.test(source) && FILE.test(file);
+      const content = isName ? await reports.read(source, file) : undefined;
+      if (content === undefined) {
+        response.status(404).json({ message: 'there is no such preview' });
+        return;
+      }
+      response
+        .type(String(file).endsWith('.svg') ? 'image/svg+xml' : 'html')
+        .set({ 'content-security-policy': POLICY, 'x-content-type-options': 'nosniff' })
+        .set({ 'referrer-policy': 'no-referrer' })
+        .send(content);
+    };
+    if (links.isValid(request.path, request.query, clock.now())) void send().catch(next);
+    else
+      void requireApi(request, response, (error?: unknown) => {
+        if (error === undefined) void send().catch(next);
+        else next(error);
+      });
+  };
+}
+
+/**
+ * `GET /placements/NAMESPACE/NAME`: whether a promotion that depends on the placement may continue
+ * (`placementGate`), as JSON `{open, reasons}`. With `?fail` a closed gate responds with 409, for
+ * clients that check only the status code.
+ */
+function gateRoutes({ inventory }: ControllerHttpOptions, requireApi: RequestHandler): Router {
+  const gates = Router();
+  gates.use(requireApi);
+  gates.get('/placements/:namespace/:name', (request, response) => {
+    const { namespace, name } = request.params;
+    const found = inventory
+      .snapshot()
+      .placements.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name);
+    if (found === undefined) {
+      response.status(404).json({ message: `there is no Placement ${namespace}/${name}` });
+      return;
+    }
+    const { open, reasons } = placementGate(found, inventory.problemFor(found));
+    const status = !open && 'fail' in request.query ? 409 : 200;
+    response.status(status).json({ placement: `${namespace}/${name}`, open, reasons });
+  });
+  return gates;
 }

@@ -1,21 +1,37 @@
-import type { RequestHandler } from 'express';
+import type { WebhookProvider, WebhookHeaders } from '@berth/forge/event/webhook-event';
 import { concernsRepository } from '@berth/forge/request/repository-url';
-import type { WebhookProvider } from '@berth/forge/event/webhook-event';
 import type { WebhookSecrets } from '@berth/forge/webhook/verify-webhook';
 import {
   RECEIVED,
   type UsedEvent,
   type WebhookAnswer,
   webhookHandler,
+  type WebhookDelivery,
 } from '@berth/forge/webhook/webhook-handler';
-import { InputError } from '@berth/runtime/errors';
-import { printable } from '@berth/runtime/text/printable';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { Logger } from '@berth/runtime/logger';
+import { InputError } from '@berth/runtime/errors';
 import { SecretFile } from '@berth/runtime/files/secret-file';
+import type { Logger } from '@berth/runtime/logger';
+import { printable } from '@berth/runtime/text/printable';
+import type { RequestHandler } from 'express';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
-import { forwardToLeader } from './forward-to-leader.ts';
+
+/** Per controller. A forge waits ten seconds for a response. */
+const FORWARD_TIMEOUT_MS = 4_000;
+const RETRY_AFTER_SECONDS = '10';
+/** Header of a forwarded delivery, which is not forwarded again. Controllers of other versions read it. */
+const FORWARDED_HEADER = 'x-berth-handed-on';
+
+/** Forwarded in addition to headers that begin with `x-`. */
+const FORWARDED_HEADERS = new Set([
+  'content-type',
+  'authorization',
+  'idempotency-key',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]);
 
 /**
  * A push to a followed repository makes its sources fetch now. Polling covers lost deliveries. Pull requests concern the
@@ -110,4 +126,45 @@ function secretsOf(file: string, text: string): readonly string[] {
     code: 'serve.webhook-secret',
     subject: `Webhook secrets ${file}`,
   });
+}
+
+/**
+ * Handles authentic deliveries that only the leader can process, in a standby: forwards them
+ * unchanged, with their signatures, to the other controllers until one accepts. If none does, the
+ * response is 503, so that the forge shows it as failed, or sends it again. Nothing is stored here.
+ * @param peers base URLs of the other controllers
+ */
+function forwardToLeader(peers: readonly string[]): (delivery: WebhookDelivery) => Promise<WebhookAnswer> {
+  return async ({ provider, headers, body }) => {
+    const isForwarded = headers[FORWARDED_HEADER] !== undefined;
+    for (const peer of isForwarded ? [] : peers)
+      if (await isAcceptedBy(`${peer.replace(/\/+$/, '')}/webhooks/${provider}`, headers, body))
+        return { status: 202, message: 'forwarded to the leader' };
+    return {
+      status: 503,
+      message: 'this replica is a standby, and it cannot reach the leader',
+      headers: { 'retry-after': RETRY_AFTER_SECONDS },
+    };
+  };
+}
+
+/** Sends a delivery to another controller. One that cannot be reached does not accept it. */
+async function isAcceptedBy(url: string, received: WebhookHeaders, body: Buffer): Promise<boolean> {
+  const headers = Object.entries(received).filter(
+    (entry): entry is [string, string] =>
+      typeof entry[1] === 'string' && (entry[0].startsWith('x-') || FORWARDED_HEADERS.has(entry[0])),
+  );
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { ...Object.fromEntries(headers), [FORWARDED_HEADER]: 'true' },
+      body: new Uint8Array(body),
+      redirect: 'error',
+      signal: AbortSignal.timeout(FORWARD_TIMEOUT_MS),
+    });
+    await response.body?.cancel();
+    return response.ok;
+  } catch {
+    return false;
+  }
 }

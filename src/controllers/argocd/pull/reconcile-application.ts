@@ -1,22 +1,30 @@
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { formatRef, namespacedName } from '@berth/kube/model/object-ref';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { BerthError, InputError } from '@berth/runtime/errors';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import pLimit from 'p-limit';
+import type { Application } from '../../../core/argocd/argo-application.ts';
+import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
 import { planPull, type PullPlan } from '../../../core/argocd/pull/plan-pull.ts';
 import { planApplicationStatus } from '../../../core/argocd/pull/plan-status.ts';
 import { pullConditions } from '../../../core/argocd/pull/pull-conditions.ts';
-import { hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
-import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
+import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts';
+import { FROM_SET_LABEL, MAX_COPIES_ANNOTATION, PULL_LABEL } from '../../../core/argocd/pull/pull-keys.ts';
+import {
+  hubApplicationOf,
+  removalGroup,
+  hostingSet,
+  hostingSetOfWork,
+} from '../../../core/argocd/pull/pull-target.ts';
 import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
 import { withRefreshTime } from '../../../core/argocd/pull/refresh-request.ts';
-import type { Application } from '../../../core/argocd/argo-application.ts';
-import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
-import { MANIFEST_WORK } from '@berth/kube/model/kinds';
-import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
-import type { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
+import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
 import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
-import { CopyLimit } from './copy-limit.ts';
+import type { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
 import type { HeldRemovals } from './held-removals.ts';
 import type { PullInventory } from './pull-inventory.ts';
-import type { PulledWorkWritten } from '../../../core/argocd/pull/pull-events.ts';
 import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';
 
 export interface ApplicationReconcilerOptions extends Pick<PullOptions, 'hub' | 'clock' | 'onWrite'> {
@@ -179,4 +187,72 @@ export class ApplicationReconciler {
     const { namespace: cluster = '', name } = metadata;
     this.#options.onWrite?.({ action, application, cluster, work: name });
   }
+}
+
+/**
+ * Keeps an Application from a cluster while as many other clusters hold a copy as its annotation allows. A cluster
+ * counts until it has confirmed that its copy is removed. The works are read from the hub, and only one creation runs
+ * at a time.
+ */
+class CopyLimit {
+  readonly #hub: Pick<KubeApi, 'list'>;
+  readonly #oneAtATime = pLimit(1);
+
+  constructor(hub: Pick<KubeApi, 'list'>) {
+    this.#hub = hub;
+  }
+
+  /**
+   * Calls `create` unless too many clusters hold a copy.
+   * @returns the clusters that hold one; undefined if the work was created
+   * @throws InputError for an annotation that is not a positive whole number
+   */
+  async create(
+    application: Application,
+    cluster: string,
+    create: () => Promise<void>,
+  ): Promise<readonly string[] | undefined> {
+    const limit = maxCopies(application);
+    if (limit === undefined) {
+      await create();
+      return undefined;
+    }
+    return this.#oneAtATime(async () => {
+      const others = await this.#clustersOf(application, cluster);
+      if (others.length >= limit) return others;
+      await create();
+      return undefined;
+    });
+  }
+
+  async #clustersOf({ metadata }: Application, cluster: string): Promise<readonly string[]> {
+    const set = hostingSet(metadata);
+    const labelSelector = set === undefined ? PULL_LABEL : `${FROM_SET_LABEL}=true`;
+    const { items } = await this.#hub.list(MANIFEST_WORK, { labelSelector });
+    const copies = (items as unknown as readonly ManifestWork[]).filter((work) =>
+      set === undefined
+        ? hubApplicationOf(work) === namespacedName(metadata)
+        : hostingSetOfWork(work) === set,
+    );
+    const clusters = new Set(copies.map(({ metadata: { namespace = '' } }) => namespace));
+    clusters.delete(cluster);
+    return [...clusters].sort();
+  }
+}
+
+function maxCopies({ metadata }: Application): number | undefined {
+  const text = metadata.annotations?.[MAX_COPIES_ANNOTATION];
+  if (text === undefined) return undefined;
+  if (/^[1-9]\d{0,5}$/.test(text)) return Number(text);
+  throw new InputError(
+    `the annotation ${MAX_COPIES_ANNOTATION} is ${JSON.stringify(text)}, expected a number from 1`,
+    {
+      code: 'pull.max-copies',
+      subject: formatRef({
+        kind: 'Application',
+        namespace: metadata.namespace ?? '',
+        name: metadata.name,
+      }),
+    },
+  );
 }

@@ -1,22 +1,41 @@
-import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import type { ObjectChange } from '@berth/kube/cache/object-store';
-import { ConflictError } from '@berth/runtime/errors';
-import { FailingKeys } from '@berth/runtime/loop/failing-keys';
-import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { namespacedName } from '@berth/kube/model/object-ref';
-import { formatNameList } from '@berth/runtime/text/name-list';
-import { runReconciler, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { ConflictError } from '@berth/runtime/errors';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { FailingKeys } from '@berth/runtime/loop/failing-keys';
+import { runReconciler, type ReconcileOutcome, DONE } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import pLimit from 'p-limit';
+import { asApplication, type Application } from '../../../core/argocd/argo-application.ts';
+import { APPLICATION_SET_REPORT, APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
+import { judgePullRemovals } from '../../../core/argocd/pull/judge-removals.ts';
+import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
+import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
+import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
+import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
+import { recentRemovals } from '../../../core/publish/judge/removal-window.ts';
 import { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
 import { HeldRemovals } from './held-removals.ts';
 import { isUnreachable, PullInventory } from './pull-inventory.ts';
-import type { PullOptions } from './pull-options.ts';
+import { type PullOptions, PULL_FIELD_MANAGER } from './pull-options.ts';
 import { ApplicationReconciler } from './reconcile-application.ts';
-import { removeWorks } from './remove-works.ts';
-import { SetReports } from './write-set-report.ts';
+
+/** After this time Berth checks again whether the hub serves the kind. */
+const RECHECK_MS = 300_000;
+
+/** Concurrent requests to the hub. */
+const CONCURRENCY = 8;
+/** Recent removals leave the window without an event. */
+const HELD_RECHECK_MS = 60_000;
 
 /** The figures of the pull model in `/metrics`. */
 export interface PullMetrics {
@@ -222,4 +241,154 @@ function isSameCluster({ before, after }: ObjectChange): boolean {
     takesWork(before) === takesWork(after) &&
     isUnreachable(before as unknown as ManagedCluster) === isUnreachable(after as unknown as ManagedCluster)
   );
+}
+
+interface SetReportsOptions {
+  readonly hub: KubeApi;
+  readonly clock: Clock;
+  readonly inventory: PullInventory;
+}
+
+/** Writes a MulticlusterApplicationSetReport for each ApplicationSet with pulled Applications, if the hub serves the kind. */
+class SetReports {
+  readonly #options: SetReportsOptions;
+  /** The content of each report; read from the hub once. */
+  readonly #written = new Map<string, KubeObject | undefined>();
+  #served: { readonly atMs: number; readonly isServed: Promise<boolean> } | undefined;
+
+  constructor(options: SetReportsOptions) {
+    this.#options = options;
+  }
+
+  /** @param set `namespace/name` of the ApplicationSet */
+  async reconcile(set: string): Promise<ReconcileOutcome> {
+    const { hub, inventory } = this.#options;
+    if (!(await this.#isServed())) return DONE;
+    const [namespace = '', name = ''] = set.split('/');
+    const key = { namespace, name };
+    if (!this.#written.has(set)) this.#written.set(set, await hub.get(APPLICATION_SET_REPORT, key));
+    const before = this.#written.get(set);
+    const works = inventory.worksOfGroup(`ApplicationSet ${set}`);
+    if (works.length === 0) {
+      // A report without the label belongs to another writer.
+      if (before?.metadata.labels?.[HOSTING_SET_KEY] !== undefined)
+        await hub.delete(APPLICATION_SET_REPORT, key, { uid: before.metadata.uid });
+      this.#written.delete(set);
+      return DONE;
+    }
+    const report = renderSetReport(set, works);
+    if (isSame(before, report)) return DONE;
+    const options = { ...PULL_FIELD_MANAGER, force: true };
+    this.#written.set(set, await hub.apply(APPLICATION_SET_REPORT, report, options));
+    return DONE;
+  }
+
+  async #isServed(): Promise<boolean> {
+    const { hub, clock } = this.#options;
+    if (this.#served === undefined || clock.now() - this.#served.atMs > RECHECK_MS) {
+      const { kind } = APPLICATION_SET_REPORT;
+      const isServed = hub
+        .resolve(apiVersionOf(APPLICATION_SET_REPORT), kind)
+        .then((found) => found !== undefined);
+      this.#served = { atMs: clock.now(), isServed };
+      isServed.catch(() => (this.#served = undefined));
+    }
+    return this.#served.isServed;
+  }
+}
+
+function isSame(before: KubeObject | undefined, report: KubeObject): boolean {
+  const label = before?.metadata.labels?.[HOSTING_SET_KEY];
+  return (
+    label === report.metadata.labels?.[HOSTING_SET_KEY] && jsonEqual(before?.['statuses'], report['statuses'])
+  );
+}
+
+interface RemoveWorksOptions
+  extends Pick<PullOptions, 'hub' | 'clock' | 'digest' | 'budget' | 'removals' | 'onWrite' | 'onHeld'> {
+  readonly inventory: PullInventory;
+  readonly held: HeldRemovals;
+  /** Called when a hold of these Applications began or ended. */
+  readonly onHoldChanged: (applications: Iterable<string>) => void;
+}
+
+/** Removes the works of one group that no longer carry an Application: all of them, or none (see judgePullRemovals). */
+async function removeWorks(group: string, options: RemoveWorksOptions): Promise<ReconcileOutcome> {
+  const { inventory, held, clock, removals, onHeld, onHoldChanged } = options;
+  const nowMs = clock.now();
+  const before = await removals.read(group);
+  const leaving = await confirmedLeaving(group, options);
+  const present = inventory
+    .worksOfGroup(group)
+    .filter(({ metadata }) => metadata.deletionTimestamp === undefined).length;
+  const replaced = leaving.filter(({ reason }) => reason === 'replaced').length;
+  const verdict = judgePullRemovals({
+    ...options,
+    group,
+    present: present - replaced,
+    leaving,
+    removals: before,
+    nowMs,
+  });
+  const applications = new Set(leaving.map(({ work }) => hubApplicationOf(work) ?? ''));
+  if (verdict.kind === 'held') {
+    const { token, message } = verdict;
+    if (held.hold({ group, token, message }, applications)) {
+      onHeld?.({ group, token, message });
+      onHoldChanged(applications);
+    }
+    return { kind: 'requeue', afterMs: HELD_RECHECK_MS };
+  }
+  onHoldChanged(held.release(group));
+  if (verdict.counted > 0)
+    await removals.persist(group, [
+      ...recentRemovals(before, nowMs),
+      { atMs: nowMs, count: verdict.counted },
+    ]);
+  await deleteAll(verdict.leaving, options);
+  return DONE;
+}
+
+/** The works to remove, read from the hub and not from the cache, because they will be deleted. */
+async function confirmedLeaving(
+  group: string,
+  { inventory, hub }: RemoveWorksOptions,
+): Promise<readonly WorkToRemove[]> {
+  const keys = new Set(inventory.worksOfGroup(group).map((work) => hubApplicationOf(work) ?? ''));
+  const isOpen = (name: string): boolean => inventory.takesWork(name);
+  const leavingOf = (key: string, application: Application | undefined): readonly WorkToRemove[] =>
+    planPull({ application, works: inventory.worksOf(key), takesWork: isOpen }).leaving;
+  const candidates = [...keys].filter((key) => leavingOf(key, inventory.application(key)).length > 0);
+  const limit = pLimit(CONCURRENCY);
+  const confirmed = candidates.map((key) =>
+    limit(async () => {
+      const [namespace = '', name = ''] = key.split('/');
+      const live = await hub.get(APPLICATION, { namespace, name });
+      return leavingOf(key, live === undefined ? undefined : asApplication(live));
+    }),
+  );
+  return (await Promise.all(confirmed)).flat();
+}
+
+/**
+ * One failure does not stop the others.
+ * @throws the first error, after all were tried
+ */
+async function deleteAll(
+  leaving: readonly WorkToRemove[],
+  { hub, onWrite }: RemoveWorksOptions,
+): Promise<void> {
+  const limit = pLimit(CONCURRENCY);
+  const results = await Promise.allSettled(
+    leaving.map(({ work, reason }) =>
+      limit(async () => {
+        const { namespace = '', name, uid } = work.metadata;
+        if (!(await hub.delete(MANIFEST_WORK, { namespace, name }, { uid }))) return;
+        const application = hubApplicationOf(work) ?? '';
+        onWrite?.({ action: 'deleted', application, cluster: namespace, work: name, reason });
+      }),
+    ),
+  );
+  const failed = results.find((result) => result.status === 'rejected');
+  if (failed !== undefined) throw failed.reason;
 }

@@ -1,23 +1,33 @@
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { CONFIG_MAP, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { errorText } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import { RateLimiter } from '@berth/runtime/loop/rate-limiter';
+import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { sha256 } from '@berth/runtime/sha256';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
+import { type DecisionUse, decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
+import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
 import {
   planRefresh,
   REFRESH_ANNOTATION,
   REFRESHED_FOR_ANNOTATION,
   type SentRefresh,
 } from '../../../core/argocd/refresh/plan-refresh.ts';
-import type { SeenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
-import { errorText } from '@berth/runtime/errors';
-import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { Logger } from '@berth/runtime/logger';
-import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
-import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { RateLimiter } from '@berth/runtime/loop/rate-limiter';
+import { type SeenDecisions, seenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
+import { servedText } from '../../../core/argocd/waves/served-waves.ts';
+import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
-import { RefreshView, type RefreshViewOptions } from './refresh-view.ts';
+import { DecisionView } from '../../publication/decision-view.ts';
 
 /** The outcome of a refresh. `tookMs`: since the first request. */
 export interface RefreshEvent {
@@ -214,4 +224,82 @@ function formatTime(ms: number): string {
     'Z',
     `.${String(Math.floor(ms) % 1000).padStart(3, '0')}Z`,
   );
+}
+
+interface RefreshViewOptions {
+  readonly cache: ObjectCache;
+  readonly published: PublishedPlacements;
+  readonly argocdNamespace: string;
+  /** Names of the ConfigMaps whose `baseUrl` is Berth. */
+  readonly pluginConfigMaps: readonly string[];
+}
+
+/** Finds out which ApplicationSets read which published decisions, from the state in memory. */
+class RefreshView {
+  readonly applicationSets: Reflector;
+  readonly configMaps: Reflector;
+  readonly decisions: Reflector;
+  readonly #options: RefreshViewOptions;
+  readonly #pages: DecisionView;
+  readonly #uses = new WeakMap<KubeObject, readonly DecisionUse[]>();
+  #configs: GeneratorConfigs | undefined;
+
+  constructor(options: RefreshViewOptions) {
+    const { cache } = options;
+    this.#options = options;
+    this.applicationSets = cache.of(APPLICATION_SET);
+    this.configMaps = cache.of(CONFIG_MAP);
+    this.decisions = cache.of(PLACEMENT_DECISION);
+    this.#pages = new DecisionView(this.decisions.store);
+    this.configMaps.store.onChange(() => (this.#configs = undefined));
+  }
+
+  /** Names (`namespace/name`) of the ApplicationSets with a generator for decisions. */
+  readers(): readonly string[] {
+    return this.applicationSets.store
+      .list()
+      .filter((object) => this.#usesOf(object).length > 0)
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  /** Names of the ApplicationSets that read this placement (`namespace/name`), if it is published. */
+  readersOf(placement: string): readonly string[] {
+    const published = this.#options.published.get(placement);
+    if (published === undefined) return [];
+    return this.applicationSets.store
+      .list()
+      .filter((object) => this.#seen(object, [published]).digest !== undefined)
+      .map(({ metadata }) => namespacedName(metadata));
+  }
+
+  applicationSet(key: string): KubeObject | undefined {
+    return this.applicationSets.store.get(key);
+  }
+
+  /** What the ApplicationSet reads from all published decisions. */
+  seenBy(object: KubeObject): SeenDecisions {
+    return this.#seen(object, this.#options.published.list());
+  }
+
+  #seen(object: KubeObject, published: Parameters<typeof seenDecisions>[1]): SeenDecisions {
+    this.#configs ??= generatorConfigs(this.configMaps.store.list(), this.#options.pluginConfigMaps);
+    const seen = seenDecisions(this.#usesOf(object), published, {
+      configs: this.#configs,
+      argocdNamespace: this.#options.argocdNamespace,
+      pagesOf: (placement) => this.#pages.pagesOf(placement).map(({ metadata }) => metadata),
+      digest: sha256,
+    });
+    const served = servedText(object.metadata.annotations);
+    if (served === '' || seen.digest === undefined) return seen;
+    // Generators get another response for the same decision when another wave is served.
+    return { ...seen, digest: sha256(`${seen.digest} ${served}`).slice(0, 12) };
+  }
+
+  #usesOf(object: KubeObject): readonly DecisionUse[] {
+    const known = this.#uses.get(object);
+    if (known !== undefined) return known;
+    const uses = decisionUses(object['spec']);
+    this.#uses.set(object, uses);
+    return uses;
+  }
 }

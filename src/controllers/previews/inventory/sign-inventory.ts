@@ -1,8 +1,16 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { z } from 'zod';
 import { type Inventory, INVENTORY_VERSION } from '../../../core/preview/inventory/inventory.ts';
-import { inventorySchema } from './inventory-schema.ts';
+
+const kind = z.strictObject({
+  group: z.string(),
+  version: z.string(),
+  kind: z.string(),
+  plural: z.string(),
+  namespaced: z.boolean(),
+});
 
 /**
  * SHA-256 of the text of the inventory, lower-case hex. It reveals a truncated or edited file. `signature`: Ed25519
@@ -117,3 +125,27 @@ function ed25519(
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
+
+/** The parts of an inventory that all readers rely on. The objects are stored as the hub had them. */
+const inventorySchema = z.strictObject({
+  kind: z.literal('BerthInventory'),
+  version: z.literal(INVENTORY_VERSION),
+  takenAt: z.iso.datetime({ offset: true }),
+  hub: z.string(),
+  engine: z.string(),
+  argocdNamespace: z.string().min(1),
+  kinds: z.array(kind),
+  objects: z.array(
+    z.looseObject({
+      apiVersion: z.string(),
+      kind: z.string(),
+      metadata: z.looseObject({
+        name: z.string(),
+        namespace: z.string().optional(),
+        labels: z.record(z.string(), z.string()).optional(),
+        annotations: z.record(z.string(), z.string()).optional(),
+      }),
+    }),
+  ),
+  unread: z.array(z.strictObject({ group: z.string(), kind: z.string(), problem: z.string() })),
+});

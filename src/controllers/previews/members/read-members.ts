@@ -1,9 +1,11 @@
-import pLimit from 'p-limit';
-import { sha256 } from '@berth/runtime/sha256';
-import { BerthError, errorText } from '@berth/runtime/errors';
 import type { KindInfo } from '@berth/kube/model/kinds';
-import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import { sha256 } from '@berth/runtime/sha256';
+import pLimit from 'p-limit';
 import {
   APPLY_SET_PART_OF_LABEL,
   applySetId,
@@ -11,12 +13,19 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
+import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../../sources/members/apply-set-registry.ts';
 
 /** Concurrent requests. */
 const CONCURRENCY = 8;
 /** If more objects of a kind must be read, one list reads them all. */
 const MAX_SINGLE_READS = 20;
+
+/** The identities that the objects may have on the hub. */
+export const declaredIdentities = oncePerList(
+  (objects: readonly SourceObject[]): ReadonlySet<string> =>
+    new Set(objects.flatMap(({ object }) => possibleIdentities(object))),
+);
 
 /** The objects on a hub of the kinds that a source has, by identity. */
 export interface HubMembers {

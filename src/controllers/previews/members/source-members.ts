@@ -9,9 +9,8 @@ import { appliedObjects } from '../../../core/sync/applied/applied-kinds.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ExistingObjects } from '../../sources/members/existing-objects.ts';
-import { declaredIdentities } from './declared-identities.ts';
 import { kindScopes } from './kind-scopes.ts';
-import { type MemberHeads, readMembers } from './read-members.ts';
+import { type MemberHeads, readMembers, declaredIdentities } from './read-members.ts';
 
 /**
  * Objects of the base that are no members of the source. One that leaves and that the hub has all the same was there

@@ -1,12 +1,13 @@
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map-svg.ts';
 import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
-import { outcomeDigest } from './outcome-digest.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
-import { PLANNING, type PreviewStatuses, type Reported } from './preview-statuses.ts';
 import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
+import { PLANNING, type PreviewStatuses, type Reported } from './preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker, writeStickyComment } from './sticky-comment.ts';
 
@@ -172,4 +173,11 @@ function isPlannedOnOlderBase(record: PreviewRecord, { headCommit }: PullRequest
 
 function reported({ number, headCommit }: PullRequest): Reported {
   return { commit: headCommit, pullRequest: number };
+}
+
+/** A digest of what a plan says, without the commits and the time that it was made from. */
+function outcomeDigest({ outcome }: Pick<PlannedPullRequest, 'outcome'>): string {
+  const content =
+    outcome.kind === 'planned' ? { ...outcome, plan: { ...outcome.plan, now: '', token: '' } } : outcome;
+  return sha256(canonicalJson(content));
 }

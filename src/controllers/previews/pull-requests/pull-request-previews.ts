@@ -1,15 +1,23 @@
-import { BerthError, TransientError } from '@berth/runtime/errors';
+import type {
+  PullRequestForge,
+  RepositoryPermission,
+  PullRequest,
+} from '@berth/forge/contract/pull-request-forge';
+import { BerthError, TransientError, InputError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
-import { MergeGroups } from './merge-groups.ts';
+import { commentCommand, type CommentCommand } from '../../../core/preview/comment/comment-command.ts';
+import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
+import { renderComment } from '../../../core/preview/comment/render-comment.ts';
+import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import { MergeWatch } from './merge-watch.ts';
-import { runCommentCommand } from './run-comment-command.ts';
 import { OpenPullRequests } from './open-pull-requests.ts';
-import { PreviewStatuses } from './preview-statuses.ts';
 import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
-import type { MergeGroup, PullRequestComment } from './reported-events.ts';
+import { PreviewStatuses, PLANNING } from './preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
+import type { MergeGroup, PullRequestComment } from './reported-events.ts';
+import { previewMarker } from './sticky-comment.ts';
 
 /** Webhook deliveries may get lost, so the open pull requests are listed at this interval. */
 const LIST_INTERVAL_MS = 5 * 60_000;
@@ -17,6 +25,9 @@ const LIST_INTERVAL_MS = 5 * 60_000;
 const KEEP_ENDED_MS = 7 * 24 * 3_600_000;
 /** A closed pull request is read again after this time. */
 const CLOSED_AGAIN_MS = 5_000;
+
+/** A merge queue builds only a few groups at the same time. */
+const MAX_POSTPONED = 20;
 
 /**
  * Handles the pull requests of one repository. Each gets a plan in one comment, and statuses. Events from the forge are
@@ -229,4 +240,138 @@ export class PullRequestPreviews {
 function waitAfter(error: unknown, backoffMs: number): number {
   const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(askedMs, backoffMs);
+}
+
+/** The groups of a repository's merge queue. Each gets the statuses of a preview, but no comment. */
+class MergeGroups {
+  readonly #options: PullRequestPreviewsOptions;
+  readonly #statuses: PreviewStatuses;
+  /** Groups that were reported before the hub followed the source. */
+  readonly #postponed: MergeGroup[] = [];
+
+  constructor(options: PullRequestPreviewsOptions, statuses: PreviewStatuses) {
+    this.#options = options;
+    this.#statuses = statuses;
+  }
+
+  /** Keeps a group until the hub follows the source. */
+  postpone(group: MergeGroup): void {
+    this.#postponed.push(group);
+    this.#postponed.splice(0, this.#postponed.length - MAX_POSTPONED);
+  }
+
+  /** Returns the postponed groups, and forgets them. */
+  takePostponed(): readonly MergeGroup[] {
+    return this.#postponed.splice(0);
+  }
+
+  /**
+   * Plans a merge group. Approvals on its pull requests count, because a token identifies exactly one change.
+   * @throws the errors of the forge
+   */
+  async plan({ head, base, baseBranch }: MergeGroup, signal: AbortSignal): Promise<void> {
+    const { forge, repository, records, plan, whenPublished, source } = this.#options;
+    await this.#statuses.pending({ commit: head }, PLANNING, signal);
+    await repository.fetchCommit(base, signal);
+    await whenPublished(signal);
+    // A user with write access added it to the queue, even if the pull request comes from a fork.
+    const { outcome, map } = await plan({ headCommit: head, baseBranch, fromFork: false }, base, signal);
+    const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
+    const approvals = records
+      .keys()
+      .flatMap((number) => records.get(number)?.approvals ?? [])
+      .filter(({ token }) => tokens.includes(token));
+    const summary = renderComment({
+      ...{ marker: previewMarker(source), outcome, approvals, map, head },
+      ...{ takesCommands: false, notes: [], maxLength: forge.maxCommentLength },
+    });
+    const report = { outcome, approvals, summary, targetUrl: undefined };
+    await this.#statuses.planned({ commit: head }, report, [], signal);
+  }
+}
+
+/**
+ * Reads a comment that may contain a command. A command counts only if its author may write to the repository.
+ * @returns the changed fields of the record of the pull request; undefined if nothing changes
+ * @throws the errors of the forge
+ */
+async function runCommentCommand(
+  { forge, rules }: Pick<PullRequestPreviewsOptions, 'forge' | 'rules'>,
+  { number, author, authorName, text }: PullRequestComment,
+  signal: AbortSignal,
+): Promise<((record: PreviewRecord) => PreviewRecord) | undefined> {
+  const command = commentCommand(text);
+  if (command === undefined) return undefined;
+  const permission = await permissionOf(forge, author, signal);
+  // A comment of an account without write access changes nothing, and is not even noted.
+  if (permission !== 'write' && permission !== 'admin') return undefined;
+  const pull = await forge.read(number, signal);
+  if (pull === undefined) return undefined;
+  // An id alone tells readers nothing, and a name alone is not unique.
+  const by = authorName === undefined ? author : `${authorName} (${author})`;
+  return (record) => recordCommand(record, { command, author, by, permission }, pull, rules);
+}
+
+async function permissionOf(
+  forge: Pick<PullRequestForge, 'permissionOf'>,
+  author: string,
+  signal: AbortSignal,
+): Promise<RepositoryPermission> {
+  try {
+    return await forge.permissionOf(author, signal);
+  } catch (cause) {
+    if (!(cause instanceof InputError) || cause.code !== 'scm.auth') throw cause;
+    const { code, subject } = cause;
+    throw new InputError(
+      `a command of ${author} is ignored: the token may not ask the forge what this account may do`,
+      {
+        ...{ code, subject, cause },
+        hint: 'give the account of the token the right in the last column of the table in docs/previews.md#rights',
+      },
+    );
+  }
+}
+
+/** A command and its author. */
+interface GivenCommand {
+  readonly command: CommentCommand;
+  /** The account, as the forge names it. */
+  readonly author: string;
+  /** The name for display. */
+  readonly by: string;
+  readonly permission: RepositoryPermission;
+}
+
+/**
+ * The record of a pull request after a command of an account with write access. It contains what was requested or
+ * approved, or why the command was refused.
+ */
+export function recordCommand(
+  record: PreviewRecord,
+  { command, author, by, permission }: GivenCommand,
+  pull: Pick<PullRequest, 'author' | 'headCommit'>,
+  rules: Pick<PreviewRules, 'approvers' | 'selfApproval'>,
+): PreviewRecord {
+  const asked = record.asked + 1;
+  const refused = (refusal: string): PreviewRecord => ({ ...record, asked, refusal });
+  if (command.kind === 'plan') return { ...record, asked, refusal: undefined, allowedHead: pull.headCommit };
+  if (command.kind === 'unknown')
+    return refused('The command is unknown. The commands are: /berth plan, /berth approve TOKEN.');
+  if (rules.approvers === 'admin' && permission !== 'admin')
+    return refused(`${by} may not approve: only an administrator of the repository may.`);
+  if (!rules.selfApproval && author === pull.author)
+    return refused(`${by} opened this pull request and may not approve it.`);
+  const { tokens } = command;
+  const known = [
+    ...record.expected.map(({ heldToken }) => heldToken),
+    ...record.heldDeletions.map(({ token }) => token),
+  ];
+  const unknown = tokens.filter((token) => !known.includes(token));
+  if (unknown.length > 0)
+    return refused(
+      `Not approved: ${unknown.join(', ')} is not a token of a change that this plan would hold.`,
+    );
+  const others = record.approvals.filter(({ token }) => !tokens.includes(token));
+  const approvals = [...others, ...tokens.map((token) => ({ token, by }))];
+  return { ...record, asked, approvals, refusal: undefined };
 }

@@ -1,13 +1,3 @@
-import { isFieldsChecked } from '../../../adapters/yaml/schema/kinds.ts';
-import type { FieldPath } from '@berth/kube/model/field-path';
-import type { SourceObject } from '@berth/kube/model/source-object';
-import { closestName } from '@berth/runtime/text/closest-name';
-import {
-  fieldError,
-  type FieldFinding,
-  findingsAbout,
-  type SourceFinding,
-} from '../../../core/sources/source-finding.ts';
 import { ocmChecks } from '@berth/embedded-hub/admission/ocm-checks';
 import {
   isObject,
@@ -15,6 +5,7 @@ import {
   type JsonValue,
   objectAt,
   textAt,
+  getOwn,
 } from '@berth/embedded-hub/json/json-value';
 import type { ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
 import type { Schema } from '@berth/embedded-hub/schema/schema';
@@ -25,8 +16,18 @@ import { prepareIncoming } from '@berth/embedded-hub/write/incoming';
 import { finishCreate } from '@berth/embedded-hub/write/prepare-create';
 import { RULES_NOT_CHECKED } from '@berth/embedded-hub/write/validate-object';
 import type { WriteRequest } from '@berth/embedded-hub/write/write-request';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { closestName } from '@berth/runtime/text/closest-name';
+import { isFieldsChecked } from '../../../adapters/yaml/schema/kinds.ts';
+import {
+  fieldError,
+  type FieldFinding,
+  findingsAbout,
+  type SourceFinding,
+} from '../../../core/sources/source-finding.ts';
+import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
 import { hubKinds } from './hub-kinds.ts';
-import { undeclaredFields } from './undeclared-fields.ts';
 
 /**
  * Finds what a hub would refuse of the objects, with the code of the embedded hub that creates them: fields, types,
@@ -150,4 +151,30 @@ function hintFor(schema: Schema | undefined, value: JsonValue | undefined): stri
   }
   const isPlain = typeof value === 'number' || typeof value === 'boolean';
   return schema?.type === 'string' && isPlain ? 'put the value in quotes' : undefined;
+}
+
+/** Finds the fields that a schema does not have. */
+function* undeclaredFields(
+  schema: Schema,
+  value: JsonValue | undefined,
+  path: FieldPath = [],
+): Generator<FieldFinding> {
+  if (Array.isArray(value)) {
+    if (schema.items === undefined) return;
+    for (const [index, item] of value.entries())
+      yield* undeclaredFields(schema.items, item, [...path, index]);
+    return;
+  }
+  if (!isObject(value) || schema.type !== 'object') return;
+  const isOpen = schema.preserveUnknown === true || schema.additional === true;
+  const rest = schema.additional === true ? undefined : schema.additional;
+  for (const key of Object.keys(value)) {
+    const known = schema.properties?.get(key) ?? rest;
+    if (known !== undefined) yield* undeclaredFields(known, getOwn(value, key), [...path, key]);
+    else if (!isOpen) yield undeclared([...path, key], key, schema.properties?.keys() ?? []);
+  }
+}
+
+function undeclared(path: FieldPath, key: string, known: Iterable<string>): FieldFinding {
+  return fieldError('source.undeclared-field', path, UNKNOWN_FIELD, unknownFieldHint(key, known));
 }

@@ -4,7 +4,7 @@ import { type KindInfo, MANAGED_CLUSTER_ADDON, MANIFEST_WORK, typeKeyOf } from '
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef } from '@berth/kube/model/object-ref';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { readOne } from '../members/read-one.ts';
+import { readOne } from '../members/existing-objects.ts';
 import {
   hasTaints,
   TAINTS_FIELD,

@@ -1,8 +1,20 @@
-import pLimit from 'p-limit';
-import { BerthError } from '@berth/runtime/errors';
+import { LeaseNotHeldError } from '@berth/kube/leader-election/lease-not-held-error';
+import { type KindInfo, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { BerthError } from '@berth/runtime/errors';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { sleep } from '@berth/runtime/loop/sleep';
+import pLimit from 'p-limit';
+import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
+import { withAdoption } from '../../../core/sync/applied/adoption.ts';
+import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
+import { departuresOf } from '../../../core/sync/applied/departure.ts';
+import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
@@ -11,29 +23,15 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { withAdoption } from '../../../core/sync/applied/adoption.ts';
-import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
-import { departuresOf } from '../../../core/sync/applied/departure.ts';
-import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
-import { desiredObject, isApplied } from '../../../core/sync/desired-object.ts';
+import { desiredObject, isApplied, containsAll } from '../../../core/sync/desired-object.ts';
+import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
 import { placeObject } from '../../../core/sync/place-object.ts';
-import type { HubBreak } from '../../../core/sync/hub-position.ts';
-import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
-import { LeaseNotHeldError } from '@berth/kube/leader-election/lease-not-held-error';
+import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
-import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
-import { pruneHub } from '../pruning/hub-prune.ts';
-import { MemberOwners, MOVE_AWAITED } from '../members/member-owners.ts';
-import { applyDesired } from './apply-desired.ts';
 import { ExistingObjects } from '../members/existing-objects.ts';
-import type { HubSyncOptions } from './hub-sync-options.ts';
-import { waitForNamespace } from './wait-for-namespace.ts';
-import { writeRecordedStatus } from './write-recorded-status.ts';
-import { NamespaceCreator } from './namespace-creator.ts';
-import { StoredForms } from './stored-forms.ts';
-import { recordMemberCount } from '../pruning/record-member-count.ts';
+import { MemberOwners, MOVE_AWAITED } from '../members/member-owners.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 import {
@@ -43,6 +41,19 @@ import {
   syncProblemOf,
 } from '../members/sync-problem.ts';
 import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
+import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
+import { pruneHub } from '../pruning/hub-prune.ts';
+import { recordMemberCount } from '../pruning/record-member-count.ts';
+import { applyDesired } from './apply-desired.ts';
+import type { HubSyncOptions } from './hub-sync-options.ts';
+import { NamespaceCreator } from './namespace-creator.ts';
+
+const KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
+
+/** If more namespaces are missing, they are found when their objects are tried again. */
+const MAX_WATCHES = 10;
+/** The pause before an existing namespace is reported, because it was missing just before. */
+const PAUSE_MS = 1_000;
 
 interface Tally {
   applied: number;
@@ -299,3 +310,84 @@ export class HubSync {
  * listed.
  */
 const MAX_READ_ONE_BY_ONE = 200;
+
+/**
+ * What the hub made of objects that it stores in another form than the one that was sent
+ * (quantities, `stringData`), so that they are not sent again while they stay as they are. Most
+ * objects are stored as sent, and nothing is kept of them.
+ */
+class StoredForms {
+  readonly #digest: Digest;
+  readonly #known = new Map<string, string>();
+
+  constructor(digest: Digest) {
+    this.#digest = digest;
+  }
+
+  /** @param live the response to the object that was sent */
+  note(id: string, sent: KubeObject, live: KubeObject): void {
+    if (isApplied(sent, live)) this.#known.delete(id);
+    else this.#known.set(id, this.#fingerprint(sent, live));
+  }
+
+  /** Whether the live object is what the hub made of the desired one. */
+  has(id: string, desired: KubeObject, live: KubeObject): boolean {
+    const known = this.#known.get(id);
+    return known !== undefined && known === this.#fingerprint(desired, live);
+  }
+
+  forget(id: string): void {
+    this.#known.delete(id);
+  }
+
+  #fingerprint(desired: KubeObject, live: KubeObject): string {
+    const { status: _status, metadata, ...rest } = live;
+    const { labels, annotations } = metadata;
+    return this.#digest(canonicalJson([desired, rest, labels, annotations]));
+  }
+}
+
+/**
+ * Resolves when one of the namespaces exists on the hub, or when the signal aborts. If namespaces
+ * cannot be read, only the signal ends the wait.
+ */
+async function waitForNamespace(
+  { api, clock }: { readonly api: KubeApi; readonly clock: Clock },
+  names: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  const arrivals = [...new Set(names)].slice(0, MAX_WATCHES).map(async (name) => {
+    const fieldSelector = `metadata.name=${name}`;
+    const { items, resourceVersion } = await api.list(NAMESPACE, { fieldSelector });
+    if (items.length > 0) return sleep(clock, PAUSE_MS, signal);
+    for await (const { type } of api.watch(NAMESPACE, { fieldSelector, resourceVersion, signal }))
+      if (type === 'added' || type === 'modified') return undefined;
+    throw new Error('the watch ended');
+  });
+  await Promise.any(arrivals).catch(() => aborted(signal));
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+/**
+ * Writes the status that Git records, on a hub without agents.
+ * @returns whether it wrote
+ */
+async function writeRecordedStatus(
+  { api, written, recordedStatus }: Pick<HubSyncOptions, 'api' | 'written' | 'recordedStatus'>,
+  kind: KindInfo,
+  { object, live }: { readonly object: KubeObject; readonly live: KubeObject },
+): Promise<boolean> {
+  const status = object['status'];
+  if (!recordedStatus || !KINDS.has(object.kind) || status === undefined) return false;
+  if (containsAll(live['status'], status)) return false;
+  const key = { namespace: live.metadata.namespace ?? '', name: live.metadata.name };
+  const options = { subresource: 'status', fieldManager: RECORDED_STATUS_MANAGER } as const;
+  written?.applied(await api.mergePatch(kind, key, { status }, options));
+  return true;
+}

@@ -1,13 +1,15 @@
+import type { Problem } from '@berth/runtime/problem/problem';
 import { kubectlKustomize } from '../../../adapters/kustomize/kubectl-kustomize.ts';
-import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
-import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import { KustomizationGraphs, reachableFolders } from './kustomization-graph.ts';
-import type { KustomizationGraph, Reference } from './kustomization-graph.ts';
-import { missingReference, findRemoteReferences } from './remote-references.ts';
-import { readContents, TreeIndex } from './kustomize-tree.ts';
-import type { KustomizeTree } from './kustomize-tree.ts';
+import { parseManifests, type ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { KUSTOMIZE, refusedFile } from '../manifests/read-content.ts';
-import { folderOf } from '../manifests/special-folders.ts';
+import { folderOf, isKustomization } from '../manifests/special-folders.ts';
+import {
+  parseKustomization,
+  scanConfiguration,
+  withoutPlace,
+  type KustomizationText,
+} from './kustomization-text.ts';
+import { readContents, TreeIndex, type KustomizeTree, resolveEntry } from './kustomize-tree.ts';
 
 const MAX_FILES = 2_000;
 /** Limit of all input files together, which are in memory and in the temporary folder. */
@@ -207,3 +209,178 @@ function atKustomization(file: string, parsed: ParsedFile): ParsedFile {
     problems: parsed.problems.map((problem) => ({ ...problem, location })),
   };
 }
+
+/** An entry of a kustomization, and the path in the repository that it refers to. */
+interface Reference {
+  readonly text: string;
+  readonly target: string;
+}
+
+/** The dependencies among the wanted kustomizations and their bases. */
+interface KustomizationGraph {
+  /** By folder. */
+  readonly references: ReadonlyMap<string, readonly Reference[]>;
+  /** The folders to render. Every other wanted folder is a base of one of them. */
+  readonly roots: readonly string[];
+}
+
+type Edges = ReadonlyMap<string, readonly string[]>;
+
+/** Builds the graphs of successive commits. A text that does not change is parsed only once. */
+class KustomizationGraphs {
+  #texts: ReadonlyMap<string, KustomizationText> = new Map();
+
+  async read(tree: KustomizeTree): Promise<KustomizationGraph> {
+    const texts = new Map<string, KustomizationText>();
+    const references = new Map<string, readonly Reference[]>();
+    const edges = new Map<string, readonly string[]>();
+    const wanted = [...tree.kustomizations].filter(([, file]) => tree.isWanted(file));
+    for (let open = wanted; open.length > 0; ) {
+      const read = await this.#readTexts(open, tree, texts);
+      for (const [folder, { references: entries, words }] of read) {
+        const built = entries.map((text) => ({ text, target: resolveEntry(folder, text) }));
+        references.set(folder, built);
+        // If a kustomization cannot be parsed, every folder that it mentions is treated as one of
+        // its bases. Rendering such a base by itself would add unwanted objects; leaving it out is
+        // safe, because nothing is pruned meanwhile.
+        const named = words.map((word) => resolveEntry(folder, word));
+        const targets = new Set([...built.map(({ target }) => target), ...named]);
+        targets.delete(folder);
+        edges.set(
+          folder,
+          [...targets].filter((target) => tree.kustomizations.has(target)),
+        );
+      }
+      const next = new Set(read.flatMap(([folder]) => edges.get(folder) ?? []));
+      open = [...tree.kustomizations].filter(([folder]) => next.has(folder) && !references.has(folder));
+    }
+    this.#texts = texts;
+    const roots = rootsOf(
+      wanted.map(([folder]) => folder),
+      edges,
+    );
+    return { references, roots };
+  }
+
+  async #readTexts(
+    open: readonly (readonly [folder: string, file: string])[],
+    tree: KustomizeTree,
+    texts: Map<string, KustomizationText>,
+  ): Promise<(readonly [string, KustomizationText])[]> {
+    const read: (readonly [string, KustomizationText])[] = [];
+    const unknown = new Map<string, string>();
+    for (const [folder, file] of open) {
+      const version = tree.versions.get(file) ?? '';
+      const known = version === '' ? undefined : (texts.get(version) ?? this.#texts.get(version));
+      if (known === undefined) unknown.set(file, folder);
+      else {
+        texts.set(version, known);
+        read.push([folder, known]);
+      }
+    }
+    await readContents(tree, [...unknown.keys()], (file, content) => {
+      const text = parseKustomization(content);
+      const version = tree.versions.get(file) ?? '';
+      if (version !== '' && content !== undefined) texts.set(version, text);
+      read.push([unknown.get(file) ?? '', text]);
+      return true;
+    });
+    return read;
+  }
+}
+
+/**
+ * The kustomizations that are no base of another one, and one of each cycle, so that kustomize
+ * reports it.
+ */
+function rootsOf(wanted: readonly string[], edges: Edges): readonly string[] {
+  const bases = new Set([...edges.values()].flat());
+  const roots = wanted.filter((folder) => !bases.has(folder));
+  const covered = reachableFolders(roots, (folder) => edges.get(folder) ?? []);
+  for (const folder of wanted) {
+    if (covered.has(folder)) continue;
+    roots.push(folder);
+    reachableFolders([folder], (at) => edges.get(at) ?? [], covered);
+  }
+  return roots;
+}
+
+/** Some folders, and all folders that are reachable from them. */
+function reachableFolders(
+  folders: readonly string[],
+  next: (folder: string) => readonly string[],
+  reached = new Set<string>(),
+): Set<string> {
+  const open = folders.filter((folder) => !reached.has(folder));
+  for (let folder = open.pop(); folder !== undefined; folder = open.pop()) {
+    if (reached.has(folder)) continue;
+    reached.add(folder);
+    open.push(...next(folder).filter((other) => !reached.has(other)));
+  }
+  return reached;
+}
+
+/** @param why the reason, for the message */
+function missingReference(file: string, text: string, why?: Problem): ParsedFile {
+  return refusedFile(file, {
+    code: 'source.kustomize-reference',
+    message: `got ${JSON.stringify(text)}, expected a file or folder of this repository`,
+    hint:
+      why === undefined
+        ? 'remote bases are not fetched: commit a copy'
+        : `${why.location?.file ?? text} is refused: ${why.message}`,
+  });
+}
+
+/**
+ * Refuses every entry that would make kustomize open an address, in any kustomization that it might
+ * read. kustomize fetches every file that it opens and whose name starts with http, also for
+ * patches and generators.
+ * @param inputs the paths of the files that kustomize gets
+ * @param files their contents
+ */
+function findRemoteReferences(
+  file: string,
+  inputs: readonly string[],
+  files: ReadonlyMap<string, Buffer>,
+): ParsedFile | undefined {
+  const unreadable = (at: string, why: string, place = { line: 1, column: 1 }): ParsedFile => ({
+    manifests: [],
+    problems: [
+      {
+        severity: 'error',
+        code: 'source.kustomize',
+        message: `${at} cannot be read: ${why}`,
+        location: { file: at, ...place },
+      },
+    ],
+  });
+  const problemOf = (at: string, reaching: Reaching): ParsedFile | undefined => {
+    if (reaching.remote !== undefined) return missingReference(file, reaching.remote);
+    if (reaching.unreadable === undefined) return undefined;
+    const { why, ...place } = reaching.unreadable;
+    return unreadable(at, why, place);
+  };
+  for (const at of inputs) {
+    if (!isKustomization(at)) continue;
+    const content = files.get(at);
+    if (content === undefined) return unreadable(at, 'it is too large, or it is not in the repository');
+    const text = parseKustomization(content);
+    const problem = problemOf(at, text);
+    if (problem !== undefined) return problem;
+    for (const entry of text.configurations) {
+      const configuration = files.get(resolveEntry(folderOf(at), entry));
+      if (configuration === undefined)
+        return refusedFile(file, {
+          code: 'source.kustomize-reference',
+          message: `got ${JSON.stringify(entry)} to configure a generator, transformer or validator, expected a file of the kustomization's folder`,
+          hint: 'a rendered folder could name any address: commit the configuration as a file',
+        });
+      const hidden = problemOf(at, withoutPlace(scanConfiguration(configuration)));
+      if (hidden !== undefined) return hidden;
+    }
+  }
+  return undefined;
+}
+
+type Reaching = Pick<KustomizationText, 'remote' | 'unreadable'>;

@@ -1,10 +1,9 @@
-import { groupBy } from '@berth/runtime/lists/group-by';
-import { BerthError } from '@berth/runtime/errors';
 import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf } from '@berth/kube/model/object-ref';
-import type { KubeApi } from '@berth/kube/model/kube-api';
-import { readOne } from './read-one.ts';
+import { BerthError } from '@berth/runtime/errors';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /** If more objects of a kind must be read, one list reads them all. */
 const MAX_SINGLE_READS = 20;
@@ -47,4 +46,17 @@ export class ExistingObjects {
 
 function keyOf({ apiVersion, kind }: KubeObject): string {
   return `${apiVersion} ${kind}`;
+}
+
+/** Reads an object by a list, so that a source needs no additional right; undefined if the hub does not have it. */
+export async function readOne(
+  api: KubeApi,
+  kind: KindInfo,
+  { metadata }: Pick<KubeObject, 'metadata'>,
+): Promise<KubeObject | undefined> {
+  const { items } = await api.list(kind, {
+    namespace: metadata.namespace,
+    fieldSelector: `metadata.name=${metadata.name}`,
+  });
+  return items[0];
 }

@@ -1,16 +1,17 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Clock } from '@berth/runtime/clock/clock';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
-import { AwaitedMoves } from './awaited-moves.ts';
 import { DeletionOrder } from './deletion-order.ts';
 import { FirstReads } from './first-reads.ts';
-import { FreshFetches } from './fresh-fetches.ts';
 import type { SourceEvent } from './source-events.ts';
 
 /** How long to wait for the first read of a source. After that, the source has no precedence. */
 const FIRST_READ_MS = 30_000;
+
+/** How long to wait for other sources to fetch again. */
+const MAX_WAIT_MS = 30_000;
 
 interface Entry {
   objects: readonly SourceObject[];
@@ -146,4 +147,171 @@ function identitiesOf(object: KubeObject): readonly string[] {
   let identities = known.get(object);
   if (identities === undefined) known.set(object, (identities = possibleIdentities(object)));
   return identities;
+}
+
+interface FetchTimes {
+  began: number;
+  /** Start time of the last completed fetch. */
+  ended: number;
+}
+
+interface FreshRequest {
+  readonly about: string;
+  readonly at: number;
+  readonly atMs: number;
+  /** The source waits and was not notified yet. */
+  isWaiting: boolean;
+}
+
+/**
+ * Before objects that left one source are deleted, every other source fetches once more. The objects
+ * may have moved to one of them, in the same commit or in an earlier one, and sources are polled one by one.
+ * Nothing blocks: the source retries later, because two sources may wait for each other.
+ */
+export class FreshFetches {
+  readonly #clock: Clock;
+  readonly #fetches: ReadonlyMap<string, FetchTimes>;
+  readonly #requests = new Map<string, FreshRequest>();
+  #now = 0;
+  #wanted: (source: string) => void = () => undefined;
+
+  constructor(clock: Clock, sources: readonly string[]) {
+    this.#clock = clock;
+    this.#fetches = new Map(sources.map((source) => [source, { began: 0, ended: 0 }]));
+  }
+
+  /**
+   * @param listener called for each source that must fetch immediately, or again after its current
+   * fetch
+   */
+  onWanted(listener: (source: string) => void): void {
+    this.#wanted = listener;
+  }
+
+  begins(source: string): void {
+    const times = this.#fetches.get(source);
+    if (times !== undefined) times.began = ++this.#now;
+  }
+
+  /** The current content of the source is known, or could not be read. */
+  ends(source: string): void {
+    const times = this.#fetches.get(source);
+    if (times === undefined) return;
+    times.ended = times.began;
+    for (const [asking, request] of this.#requests)
+      if (request.isWaiting && this.#isFulfilled(asking, request)) {
+        request.isWaiting = false;
+        this.#wanted(asking);
+      }
+  }
+
+  /**
+   * Whether all other sources have fetched since this source first asked about these deletions, or
+   * took too long.
+   * @param about identifies the deletions; '' for none, after which the next ones need new fetches
+   */
+  areFresh(source: string, about: string): boolean {
+    if (about === '') {
+      this.#requests.delete(source);
+      return true;
+    }
+    let request = this.#requests.get(source);
+    if (request?.about !== about) {
+      request = { about, at: ++this.#now, atMs: this.#clock.now(), isWaiting: true };
+      this.#requests.set(source, request);
+      for (const other of this.#fetches.keys()) if (other !== source) this.#wanted(other);
+    }
+    return Math.abs(this.#clock.now() - request.atMs) >= MAX_WAIT_MS || this.#isFulfilled(source, request);
+  }
+
+  #isFulfilled(source: string, { at }: FreshRequest): boolean {
+    return [...this.#fetches].every(([other, { ended }]) => other === source || ended > at);
+  }
+}
+
+interface Reader {
+  /** The ref that the source follows. Undefined: no other source follows the same one. */
+  readonly ref: string | undefined;
+  /** The commit whose content the source last claimed. */
+  commit: string | undefined;
+  /** Its last attempt failed. */
+  hasFailed: boolean;
+}
+
+interface Wait {
+  readonly commit: string;
+  readonly sinceMs: number;
+  /** The sources that have to read the commit. */
+  readonly owners: Set<string>;
+}
+
+/**
+ * Sources of the same ref read a commit one after the other. If the commit moves an object from one of them to another,
+ * the object still belongs to the first one until that source has read the commit, too. Until then this is no conflict,
+ * and the commit is not complete. Nothing blocks: a source that must wait tries again later.
+ */
+export class AwaitedMoves {
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #readers: ReadonlyMap<string, Reader>;
+  readonly #waits = new Map<string, Wait>();
+  #onFree: (source: string) => void = () => undefined;
+
+  /** @param sources the sources that write to the hub; `ref`: equal for those that follow the same ref of a repository */
+  constructor(
+    clock: Pick<Clock, 'now'>,
+    sources: readonly { readonly name: string; readonly ref?: string | undefined }[],
+  ) {
+    this.#clock = clock;
+    this.#readers = new Map(
+      sources.map(({ name, ref }) => [name, { ref, commit: undefined, hasFailed: false }]),
+    );
+  }
+
+  /** @param listener called for each source that waited and may try again */
+  onFree(listener: (source: string) => void): void {
+    this.#onFree = listener;
+  }
+
+  /** The source has read this commit. */
+  claimed(source: string, commit: string | undefined): void {
+    const reader = this.#readers.get(source);
+    if (reader === undefined) return;
+    reader.commit = commit;
+    reader.hasFailed = false;
+    if (this.#waits.get(source)?.commit !== commit) this.#waits.delete(source);
+    this.#tellFree();
+  }
+
+  /** The source could not be read. */
+  failed(source: string): void {
+    const reader = this.#readers.get(source);
+    if (reader === undefined) return;
+    reader.hasFailed = true;
+    this.#tellFree();
+  }
+
+  /** Whether an object may move from the owner to the source by the commit of the source, which the owner has not read yet. */
+  mustWait(source: string, owner: string): boolean {
+    const { commit } = this.#readers.get(source) ?? {};
+    if (commit === undefined || !this.#isBehind(owner, source)) return false;
+    let wait = this.#waits.get(source);
+    if (wait?.commit !== commit)
+      this.#waits.set(source, (wait = { commit, sinceMs: this.#clock.now(), owners: new Set() }));
+    wait.owners.add(owner);
+    return Math.abs(this.#clock.now() - wait.sinceMs) < MAX_WAIT_MS;
+  }
+
+  #isBehind(owner: string, source: string): boolean {
+    const [other, own] = [this.#readers.get(owner), this.#readers.get(source)];
+    if (other === undefined || own?.ref === undefined || other.ref !== own.ref) return false;
+    return other.commit !== own.commit && !other.hasFailed;
+  }
+
+  #tellFree(): void {
+    for (const [source, { owners }] of this.#waits)
+      if (![...owners].some((owner) => this.#isBehind(owner, source))) {
+        this.#waits.delete(source);
+        this.#onFree(source);
+      }
+  }
 }

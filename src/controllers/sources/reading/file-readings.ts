@@ -1,15 +1,26 @@
+import { setImmediate } from 'node:timers/promises';
 import type { BlobContent, GitRepository } from '@berth/git-reader/repository/git-repository';
 import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
+import { refusedFile, tooLargeFile, readContent } from '../manifests/read-content.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedFiles } from '../parsing/parsed-files.ts';
 import { decodeParsedFile } from '../parsing/parsed-record.ts';
-import { SharedParser } from '../parsing/shared-parser.ts';
-import type { ParseOutcome } from '../parsing/shared-parser.ts';
-import { refusedFile, tooLargeFile } from '../manifests/read-content.ts';
+
+/**
+ * The first bytes, up to this number, are parsed in this thread. A worker thread needs a quarter of
+ * a second to start, and its results are encoded as JSON and decoded again; with two processors it
+ * pays off only after 50 to 100 MB (test/bench/ingest.bench.mjs `--threshold`).
+ */
+const THREADS_FROM_BYTES = 48 * 1024 ** 2;
+/** Files in one batch; small enough to keep all threads busy until the end. */
+const BATCH_FILES = 128;
+const BATCH_BYTES = 512 * 1024;
+/** With more batches in memory, the main thread parses before it reads more files. */
+const MAX_WAITING = 64;
 
 /** A file of a commit. */
 export interface FileVersionReading extends FileReading {
@@ -95,4 +106,105 @@ function crashed(path: string, reason: string): ParsedFile {
 /** Whether the blob was missing in the repository, where it may exist now. */
 export function isMissing({ parsed }: FileVersionReading): boolean {
   return parsed.problems.some(({ code }) => code === 'git.missing-blob');
+}
+
+/**
+ * `record`: parsed by a thread, still encoded; `parsed`: parsed in the main thread; `reason`: why the thread that parsed
+ * the file crashed.
+ */
+type ParseOutcome =
+  | { readonly record: Buffer }
+  | { readonly parsed: ParsedFile }
+  | { readonly reason: string };
+
+type Batch = { readonly file: TreeFile; readonly bytes: Buffer }[];
+
+/**
+ * Parses files in this thread and in worker threads. Few files are parsed here immediately. Of many
+ * files the threads take the oldest batches, and this thread takes the newest when all files have
+ * been read.
+ */
+class SharedParser {
+  readonly #pool: ParsePool | undefined;
+  readonly #threadsFromBytes: number;
+  readonly #onFile: (file: TreeFile, outcome: ParseOutcome) => void;
+  readonly #waiting: Batch[] = [];
+  readonly #pending = new Set<Promise<void>>();
+  #batch: Batch = [];
+  #batchBytes = 0;
+  #bytes = 0;
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(
+    tools: { readonly pool?: ParsePool | undefined; readonly threadsFromBytes?: number | undefined },
+    onFile: (file: TreeFile, outcome: ParseOutcome) => void,
+  ) {
+    this.#pool = tools.pool?.available === true ? tools.pool : undefined;
+    this.#threadsFromBytes = tools.threadsFromBytes ?? THREADS_FROM_BYTES;
+    this.#onFile = onFile;
+  }
+
+  add(file: TreeFile, bytes: Buffer): void {
+    this.#bytes += bytes.length;
+    if (this.#pool === undefined || this.#bytes <= this.#threadsFromBytes) {
+      this.#onFile(file, { parsed: readContent(file.path, bytes) });
+      return;
+    }
+    this.#batch.push({ file, bytes });
+    this.#batchBytes += bytes.length;
+    if (this.#batch.length >= BATCH_FILES || this.#batchBytes >= BATCH_BYTES) this.#close();
+    if (this.#waiting.length > MAX_WAITING) this.#parseHere();
+  }
+
+  /** Resolves when every file has its result. Rejects if the pool was closed meanwhile. */
+  async finish(): Promise<void> {
+    this.#close();
+    while (this.#waiting.length > 0) {
+      this.#parseHere();
+      // Yields, so that results of the threads arrive, and the threads get new batches.
+      await setImmediate();
+    }
+    while (this.#pending.size > 0) await Promise.all(this.#pending);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #close(): void {
+    if (this.#batch.length > 0) this.#waiting.push(this.#batch);
+    this.#batch = [];
+    this.#batchBytes = 0;
+    this.#feed();
+  }
+
+  #feed(): void {
+    const pool = this.#pool;
+    while (pool !== undefined && this.#pending.size < pool.capacity) {
+      const batch = this.#waiting.shift();
+      if (batch === undefined) return;
+      const submitted: Promise<void> = this.#submit(pool, batch).finally(() => {
+        this.#pending.delete(submitted);
+        this.#feed();
+      });
+      this.#pending.add(submitted);
+    }
+  }
+
+  async #submit(pool: ParsePool, batch: Batch): Promise<void> {
+    try {
+      const results = await pool.parse(batch.map(({ bytes }) => bytes));
+      batch.forEach(({ file }, index) => {
+        const result = results[index];
+        this.#onFile(
+          file,
+          result?.ok === true ? result : { reason: result?.reason ?? 'the parser returned no result' },
+        );
+      });
+    } catch (error) {
+      this.#failure ??= { error };
+    }
+  }
+
+  #parseHere(): void {
+    for (const { file, bytes } of this.#waiting.pop() ?? [])
+      this.#onFile(file, { parsed: readContent(file.path, bytes) });
+  }
 }

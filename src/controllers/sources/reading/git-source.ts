@@ -1,19 +1,21 @@
-import path from 'node:path';
+import { readFile, rm } from 'node:fs/promises';
+import path, { dirname } from 'node:path';
 import type { MirrorOptions } from '@berth/git-reader/mirror/mirror-options';
 import { openMirror } from '@berth/git-reader/open-mirror';
 import { SignatureVerifier } from '@berth/git-reader/program/commit-signature';
 import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';
-import { InputError, TransientError } from '@berth/runtime/errors';
 import { checkGitRef } from '@berth/git-reader/repository/git-ref';
 import type { FetchOptions, GitMirror, GitRef } from '@berth/git-reader/repository/git-repository';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import { writeFileAtomic } from '@berth/runtime/files/atomic-file';
+import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import { sha256 } from '@berth/runtime/sha256';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedCache } from '../parsing/parsed-cache.ts';
-import { SourceReader } from './source-reader.ts';
 import type { LastCompleteStore } from './source-reader-options.ts';
-import { LastFollowedCommit } from './last-followed-commit.ts';
-import { MirrorDamage } from './mirror-damage.ts';
-import { MirrorMaintenance } from './mirror-maintenance.ts';
+import { SourceReader } from './source-reader.ts';
 
 export interface GitSourceOptions extends MirrorOptions {
   /** Absent: the default branch of the remote. */
@@ -147,4 +149,131 @@ function lastCompleteIn(repository: GitMirror): LastCompleteStore {
         if (!(error instanceof TransientError)) throw error;
       }),
   };
+}
+
+/**
+ * Stores over restarts which commit a source followed last, so that it can be used while the remote
+ * is unavailable, or offers only a refused commit. A commit from other settings (URL, ref, signers)
+ * is ignored.
+ */
+export class LastFollowedCommit {
+  readonly #file: string;
+  readonly #settings: string;
+  #stored: string | undefined;
+
+  constructor(file: string, settings: unknown) {
+    this.#file = file;
+    this.#settings = sha256(JSON.stringify(settings));
+  }
+
+  async load(): Promise<string | undefined> {
+    const text = await readFile(this.#file, 'utf8').catch(() => '');
+    const [settings, commit] = text.trim().split(' ');
+    return settings === this.#settings ? commit : undefined;
+  }
+
+  /** Forgets what was stored. Called when the file was removed, so that the next call of `store` writes it. */
+  fileRemoved(): void {
+    this.#stored = undefined;
+  }
+
+  /** Resolves when the commit is on disk. If it cannot be written, an older commit is removed as well. */
+  async store(commit: string): Promise<void> {
+    if (this.#stored === commit) return;
+    this.#stored = commit;
+    const directory = dirname(this.#file);
+    try {
+      await writeFileAtomic(this.#file, `${this.#settings} ${commit}\n`);
+      await syncDirectory(directory);
+    } catch {
+      this.#stored = undefined;
+      await rm(this.#file, { force: true });
+      await syncDirectory(directory).catch(() => undefined);
+    }
+  }
+}
+
+/**
+ * Detects objects that are missing in a mirror while commits are read, and makes the mirror fetch again, once for each
+ * commit.
+ */
+class MirrorDamage {
+  readonly #mirrorDir: string;
+  #isFound = false;
+  /**
+   * The commit that was last fetched again; objects that are still missing are not on the remote
+   * either.
+   */
+  #refetched: string | undefined;
+
+  constructor(mirrorDir: string) {
+    this.#mirrorDir = mirrorDir;
+  }
+
+  get isFound(): boolean {
+    return this.#isFound;
+  }
+
+  /** Called when a fetch that repairs known damage brought this commit. */
+  fetched(commit: string): void {
+    if (this.#isFound) this.#refetched = commit;
+    this.#isFound = false;
+  }
+
+  /**
+   * Calls `read` for a commit.
+   * @param isFetched whether the commit was fetched; then missing objects are an error, after which
+   * it is fetched again
+   */
+  async watch(
+    commit: string,
+    isFetched: boolean,
+    read: () => Promise<SourceContent>,
+  ): Promise<SourceContent> {
+    try {
+      const content = await read();
+      if (isFetched && commit !== this.#refetched) this.#requireBlobs(content);
+      return content;
+    } catch (error) {
+      this.#isFound =
+        commit !== this.#refetched && error instanceof TransientError && error.code === 'git.corrupt';
+      throw error;
+    }
+  }
+
+  #requireBlobs({ problems }: SourceContent): void {
+    const missing = problems.find(({ code }) => code === 'git.missing-blob');
+    if (missing === undefined) return;
+    const place = missing.location === undefined ? '' : `${formatLocation(missing.location)}: `;
+    const details = { code: 'git.corrupt', subject: `Git mirror ${this.#mirrorDir}` };
+    throw new TransientError(`${place}${missing.message}`, details);
+  }
+}
+
+/** Maintains a mirror in the background. Repacking takes seconds, and git allows fetches meanwhile. */
+class MirrorMaintenance {
+  readonly #repack: () => Promise<void>;
+  #running: Promise<unknown> | undefined;
+  #failed: { readonly error: unknown } | undefined;
+
+  constructor(repack: () => Promise<void>) {
+    this.#repack = repack;
+  }
+
+  /**
+   * Does nothing while it is running.
+   * @throws the error of the last run, once
+   */
+  begin(): void {
+    const failed = this.#failed;
+    this.#failed = undefined;
+    this.#running ??= this.#repack()
+      .catch((error: unknown) => (this.#failed = { error }))
+      .finally(() => (this.#running = undefined));
+    if (failed !== undefined) throw failed.error;
+  }
+
+  async end(): Promise<void> {
+    await this.#running;
+  }
 }

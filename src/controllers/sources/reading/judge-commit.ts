@@ -1,17 +1,16 @@
 import type { CommitInfo, GitRepository, TreeEntry } from '@berth/git-reader/repository/git-repository';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { stayingMessage } from '../../../core/preview/judged-deletions.ts';
-import type { Problem } from '@berth/runtime/problem/problem';
 import { manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
 import { objectKey } from '../manifests/assemble-objects.ts';
 import type { ManifestSelection } from '../manifests/commit-listing.ts';
-import { escalateDocumentWarnings } from '../manifests/escalate-document-warnings.ts';
 import { escalateUnreadablePlaces } from '../manifests/manifest-selection.ts';
 import { escalateUnread, isUnreadable } from '../manifests/read-content.ts';
-import { isBelow } from '../manifests/special-folders.ts';
 import type { Doubt, ManifestLimits, SourceContent } from '../manifests/source-content.ts';
+import { isBelow } from '../manifests/special-folders.ts';
 import type { BlindSpot } from './blind-spots.ts';
 import { Doubts, type EarlierCommits } from './doubts.ts';
 import type { FileVersionReading } from './file-readings.ts';
@@ -19,6 +18,9 @@ import { declaredBefore, lastDeclaredObjects } from './last-good.ts';
 
 /** The code of the warning about an object that left Git and is not deleted. */
 export const STAYS = 'source.stays';
+
+const HINT =
+  'the objects that the file declared before stay unchanged; add apiVersion and kind to the document, or remove it from the file';
 
 /** A commit as far as it can be read. */
 export interface AssembledCommit {
@@ -189,4 +191,25 @@ function stayingProblem({ object, because, location }: Doubt & ParsedManifest): 
     location,
     object: formatRef(refOf(object)),
   };
+}
+
+/**
+ * Turns warnings about documents that are not objects into errors, in files in which a previous
+ * object is missing: the document may be that object. Returns the same list if there are none.
+ */
+function escalateDocumentWarnings(
+  problems: readonly Problem[],
+  objects: readonly ParsedManifest[],
+  before: readonly ParsedManifest[],
+): readonly Problem[] {
+  const present = new Set(objects.map(objectKey));
+  const vanishedFrom = new Set(
+    before.filter((object) => !present.has(objectKey(object))).map(({ location }) => location.file),
+  );
+  const hides = ({ code, location }: Problem): boolean =>
+    code === NOT_AN_OBJECT && vanishedFrom.has(location?.file ?? '');
+  if (!problems.some(hides)) return problems;
+  return problems.map((problem) =>
+    hides(problem) ? { ...problem, severity: 'error', hint: HINT } : problem,
+  );
 }

@@ -4,10 +4,13 @@ import type {
   TreeChange,
   TreeEntry,
 } from '@berth/git-reader/repository/git-repository';
-import { BerthError } from '@berth/runtime/errors';
-import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
-import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
 import { problemsByFile, splitSafeEntries, type TreeFile } from '@berth/git-reader/repository/tree-safety';
+import { BerthError } from '@berth/runtime/errors';
+import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
+import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
+import type { KustomizeTree } from '../kustomize/kustomize-tree.ts';
+import { findUnlistedManifests, type FolderUse } from '../kustomize/unlisted-manifests.ts';
+import { assembleObjects, fileReading, type FileReading } from '../manifests/assemble-objects.ts';
 import {
   type CommitListing,
   type ManifestSelection,
@@ -15,26 +18,26 @@ import {
   listNextCommit,
   atCommit,
 } from '../manifests/commit-listing.ts';
-import { fewChangedFiles, replaceObjects } from '../manifests/few-changes.ts';
+import { manifestSelector, type ManifestSelector } from '../manifests/manifest-selection.ts';
 import {
   DEFAULT_MANIFEST_LIMITS,
   type SourceContent,
   type ManifestLimits,
 } from '../manifests/source-content.ts';
-import type { KustomizeTree } from '../kustomize/kustomize-tree.ts';
-import { KustomizeRenderer } from '../kustomize/kustomizations.ts';
-import { findUnlistedManifests, type FolderUse } from '../kustomize/unlisted-manifests.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
-import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
 import { findBlindSpots } from './blind-spots.ts';
 import type { EarlierCommits } from './doubts.ts';
-import { goodReadings } from './last-good.ts';
+import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
 import { type AssembledCommit, findOddFiles, judgeCommit, type JudgedCommit } from './judge-commit.ts';
-import { manifestSelector, type ManifestSelector } from '../manifests/manifest-selection.ts';
+import { goodReadings } from './last-good.ts';
+import { goOnFrom, keepCommit, type KeptCommit, type ReadCommit } from './read-commit.ts';
 import type { SourceReaderOptions } from './source-reader-options.ts';
 
 /** How far the history is read if no complete commit is recorded. */
 const MAX_EARLIER_COMMITS = 50;
+
+/** With at least this many changed files all objects are assembled again, which is cheap compared with reading them. */
+const MAX_FEW = 64;
 
 /** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
@@ -304,4 +307,56 @@ export class SourceReader {
       });
     return text;
   }
+}
+
+/** The previous commit. */
+interface Before {
+  readonly entries: ReadonlyMap<string, TreeEntry>;
+  /** The readings of all manifests. */
+  readonly readings: ReadonlyMap<string, FileReading>;
+}
+
+/**
+ * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added or
+ * removed, when a file mode changed, or when many files changed: then all names are checked.
+ */
+function fewChangedFiles(
+  { entries, readings }: Before,
+  changes: readonly TreeChange[],
+): readonly TreeFile[] | undefined {
+  if (changes.length > MAX_FEW) return undefined;
+  const files: TreeFile[] = [];
+  for (const { path, entry } of changes) {
+    if (entry === undefined || entries.get(path)?.mode !== entry.mode) return undefined;
+    if (readings.has(path)) files.push({ path, id: entry.id });
+  }
+  return files;
+}
+
+/**
+ * Replaces the objects of a few files in a fleet. Undefined if all objects must be assembled again:
+ * a file has problems, contains other objects than before, or belongs to a folder of manifests.
+ */
+function replaceObjects(
+  objects: readonly ParsedManifest[],
+  before: ReadonlyMap<string, FileReading>,
+  fresh: ReadonlyMap<string, FileReading>,
+): readonly ParsedManifest[] | undefined {
+  const replaced = [...objects];
+  for (const [path, after] of fresh) {
+    const old = before.get(path);
+    if (old === undefined || !isPlain(old) || !isPlain(after)) return undefined;
+    if (old.keys.length !== after.keys.length) return undefined;
+    for (const [index, key] of old.keys.entries()) {
+      // Not in the fleet: it is part of a work, or another object with its key is used.
+      const at = replaced.indexOf(old.parsed.manifests[index] as ParsedManifest);
+      if (at === -1 || after.keys[index] !== key) return undefined;
+      replaced[at] = after.parsed.manifests[index] as ParsedManifest;
+    }
+  }
+  return replaced;
+}
+
+function isPlain({ parsed, folders }: FileReading): boolean {
+  return parsed.problems.length === 0 && folders.length === 0;
 }

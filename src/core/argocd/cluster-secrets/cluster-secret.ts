@@ -1,6 +1,5 @@
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
-import { copiedLabels, type LabelAllowList } from './copied-labels.ts';
-import type { GitOpsCluster } from './gitops-cluster.ts';
+import { type GitOpsCluster, copiedLabels, type LabelAllowList } from './gitops-cluster.ts';
 
 /** The label that makes Argo CD read a Secret as a cluster. */
 export const SECRET_TYPE_LABEL = 'argocd.argoproj.io/secret-type';

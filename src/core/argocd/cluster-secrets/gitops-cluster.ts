@@ -1,6 +1,9 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 
+/** Argo CD acts on its own labels, so a cluster must not be able to set them. */
+const ARGOCD_PREFIX = 'argocd.argoproj.io/';
+
 /** How Argo CD connects to the clusters of a GitOpsCluster. */
 export type ClusterAccess =
   /** With a token of this ManagedServiceAccount. */
@@ -84,4 +87,25 @@ function accessOf({ managedServiceAccountRef = '', createBlankClusterSecrets }: 
   return managedServiceAccountRef === ''
     ? { kind: 'given' }
     : { kind: 'service-account', name: managedServiceAccountRef };
+}
+
+/** The labels of a ManagedCluster that are copied to its cluster Secret: exact keys, or `prefix*`. */
+export type LabelAllowList = readonly string[];
+
+/**
+ * The labels that may be copied.
+ * @param reserved keys that are never copied
+ */
+export function copiedLabels(
+  labels: Readonly<Record<string, string>> = {},
+  allowed: LabelAllowList,
+  reserved: ReadonlySet<string>,
+): Readonly<Record<string, string>> {
+  const isAllowed = (key: string): boolean =>
+    !reserved.has(key) &&
+    !key.startsWith(ARGOCD_PREFIX) &&
+    allowed.some((pattern) =>
+      pattern.endsWith('*') ? key.startsWith(pattern.slice(0, -1)) : key === pattern,
+    );
+  return Object.fromEntries(Object.entries(labels).filter(([key]) => isAllowed(key)));
 }

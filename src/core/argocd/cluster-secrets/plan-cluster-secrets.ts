@@ -7,8 +7,7 @@ import {
   type DesiredSecret,
   desiredSecret,
 } from './cluster-secret.ts';
-import type { LabelAllowList } from './copied-labels.ts';
-import type { GitOpsCluster } from './gitops-cluster.ts';
+import type { GitOpsCluster, LabelAllowList } from './gitops-cluster.ts';
 
 /** A cluster that a GitOpsCluster wants to register in Argo CD. */
 export interface Registration {

@@ -1,14 +1,28 @@
+import { formatRef } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { formatLocation } from '@berth/runtime/problem/source-location';
-import { approvalTitle, approvalAnnotation, formatMoment } from '../plan-text.ts';
-import type { Plan } from '../plan.ts';
-import { applicationBlocks } from './application-blocks.ts';
-import { details, items, MAX_MOVES, MAX_NAMES, names } from './comment-blocks.ts';
-import { objectBlocks, rolloutBlocks, workloadBlocks } from './effect-blocks.ts';
-import type { FleetMap } from './fleet-map.ts';
+import { remediation } from '../../publish/judge/judge-result.ts';
+import type { ApplicationSetPlan } from '../effects/plan-effects.ts';
+import {
+  approvalTitle,
+  approvalAnnotation,
+  formatMoment,
+  formatCount,
+  objectNote,
+  rolloutText,
+  staggeredRollouts,
+  workloadVerb,
+  brokenRules,
+  changedRulesText,
+  lostFileText,
+  otherFindings,
+  ruleMessage,
+} from '../plan-text.ts';
+import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
+import { details, items, MAX_MOVES, MAX_NAMES, names, fieldList } from './comment-blocks.ts';
 import { fleetMapAlt } from './fleet-map-svg.ts';
-import { fleetMapText } from './fleet-map-text.ts';
-import { code, prose } from './foreign-text.ts';
+import type { FleetMap, CellChange, FleetGroup } from './fleet-map.ts';
+import { code, prose, fenced } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';
 import {
@@ -17,7 +31,17 @@ import {
   type PreviewOutcome,
   previewVerdict,
 } from './preview-outcome.ts';
-import { riskBlocks } from './risk-blocks.ts';
+
+const SIGNS: Readonly<Record<CellChange, string>> = { none: '·', gains: '+', loses: '−', both: '±' };
+/** A larger group shows only changed clusters and counts the others. */
+const MAX_CELLS = 24;
+const MAX_REGIONS = 6;
+const MAX_SETS = 20;
+const MAX_NAME = 24;
+
+const [MAX_QUOTES, MAX_FINDINGS] = [100, 20] as const;
+
+const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
 
 export interface PreviewComment {
   /** Identifies the comment, so that it can be found again. */
@@ -167,4 +191,193 @@ function footer({ outcome, head, links, takesCommands }: PreviewComment): string
   const named = token === undefined ? '' : `, plan token ${code(token.token)}`;
   const again = takesCommands ? ` · plan again with ${code('/berth plan')}` : '';
   return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
+}
+
+/** The part of the comment about the approval of a hold. */
+interface Approvable {
+  readonly approvals: readonly CommentApproval[];
+  /** Whether a comment can approve it. */
+  readonly takesCommands: boolean;
+}
+
+/**
+ * What a reader must see before the merge: the rules that deny, the holds and how to approve them, and the other risks.
+ */
+function riskBlocks(plan: Plan, comment: Approvable): readonly string[] {
+  return [...ruleBlocks(plan), ...heldBlocks(plan, comment), ...findingBlocks(plan)];
+}
+
+function ruleBlocks(plan: Plan): readonly string[] {
+  const broken = brokenRules(plan).map(
+    (rule) =>
+      `> ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}`,
+  );
+  const changed = changedRulesText(plan);
+  return bounded([...broken, ...(changed === '' ? [] : [`> ${prose(changed)}`])]);
+}
+
+function heldBlocks(plan: Plan, { approvals, takesCommands }: Approvable): readonly string[] {
+  const approval = (token: string): string => {
+    const found = approvals.find((one) => one.token === token);
+    if (found !== undefined) return ` Approved by ${code(found.by)}.`;
+    return takesCommands ? ` Approve it with the comment ${code(`/berth approve ${token}`)}.` : '';
+  };
+  // A reader of the pull request approves it with a comment, and needs no other way.
+  const messageOf = (one: Pick<PlacementPlan, 'namespace' | 'name' | 'token'>, message: string): string =>
+    takesCommands ? message.replace(` ${remediation(one, one.token)}`, '') : message;
+  const held = plan.placements.flatMap(({ namespace, name, held: hold, token }) =>
+    hold === undefined
+      ? []
+      : [
+          `> **${code(`${namespace}/${name}`)} would be held** (${prose(hold.reason)}): ${prose(messageOf({ namespace, name, token }, hold.message))}${approval(token)}`,
+        ],
+  );
+  const deletions = plan.deletionsHeld.map(
+    ({ source, message, token }) =>
+      `> **Deletions of source ${code(source)} would be held**: ${prose(message)}${approval(token)}`,
+  );
+  const files = plan.lostFiles.map((lost) => `> **File lost**: ${prose(lostFileText(lost))}`);
+  const all = [...deletions, ...held, ...files];
+  return bounded(all);
+}
+
+function findingBlocks(plan: Plan): readonly string[] {
+  const lines = otherFindings(plan).map(
+    ({ severity, subject, message }) => `- ${MARKS[severity]} ${code(subject)}: ${prose(message)}`,
+  );
+  return lines.length === 0 ? [] : [items(lines, MAX_FINDINGS)];
+}
+
+function bounded(quotes: readonly string[]): readonly string[] {
+  if (quotes.length <= MAX_QUOTES) return quotes;
+  return [...quotes.slice(0, MAX_QUOTES), `> … and ${quotes.length - MAX_QUOTES} more.`];
+}
+
+/** The works that are created, changed, moved and deleted. */
+function workloadBlocks({ workloads }: Plan): readonly string[] {
+  if (workloads.length === 0) return [];
+  const lines = workloads.flatMap((plan) => {
+    const { kind, namespace, name, added, removed, kept } = plan;
+    const where = [
+      added.length > 0 ? `+ ${names(added)}` : '',
+      removed.length > 0 ? `− ${names(removed)}` : '',
+      kept > 0 ? `stays on ${kept}` : '',
+    ].filter((part) => part !== '');
+    return [
+      `- ${code(formatRef({ kind, namespace, name }))} ${workloadVerb(plan)}: ${where.join('; ') || 'on no cluster'}`,
+      ...manifestLines(plan),
+    ];
+  });
+  return [details(`Workloads (${workloads.length})`, items(lines))];
+}
+
+function manifestLines({ manifests, changedOn }: WorkloadPlan): readonly string[] {
+  if (manifests.length === 0) return [];
+  const lines = manifests
+    .slice(0, MAX_MOVES)
+    .map(({ change, ref, fields }) => `  - ${change} ${code(formatRef(ref))}${fieldList(fields)}`);
+  const more = manifests.length - lines.length;
+  return [`  - on ${names(changedOn)}`, ...lines, ...(more > 0 ? [`  - … and ${more} more`] : [])];
+}
+
+/** How changed works are rolled out step by step. */
+function rolloutBlocks(plan: Plan): readonly string[] {
+  const staggered = staggeredRollouts(plan);
+  if (staggered.length === 0) return [];
+  const lines = staggered.map(
+    (forecast) => `- ${code(formatRef(forecast))}: ${prose(rolloutText(forecast))}`,
+  );
+  return [details(`Rollouts (${staggered.length})`, items(lines))];
+}
+
+/** The objects that the commit itself changes. */
+function objectBlocks({ objects }: Plan): readonly string[] {
+  if (objects.length === 0) return [];
+  const lines = objects.map((object) => {
+    const { change, ref, fields } = object;
+    const what = fieldList(fields.map((path) => ({ path })));
+    return `- ${change} ${code(formatRef(ref))}${what}${prose(objectNote(object))}`;
+  });
+  return [details(`Changed objects (${objects.length})`, items(lines))];
+}
+
+/** The Applications that Argo CD would make, change and delete, by ApplicationSet. */
+function applicationBlocks({ applications }: Plan): readonly string[] {
+  if (applications.length === 0) return [];
+  const title = `Applications of ${formatCount(applications.length, 'ApplicationSet')}`;
+  return [details(title, items(applications.flatMap(setLines)))];
+}
+
+function setLines(set: ApplicationSetPlan): readonly string[] {
+  const { namespace, name, applications, kept, failure, notRendered, preserves } = set;
+  const title = `- ${code(`${namespace}/${name}`)}`;
+  if (notRendered !== undefined) return [`${title} is not rendered: ${prose(notRendered)}`];
+  if (failure !== undefined)
+    return [
+      `${title} fails, ${formatCount(kept, 'Application')} ${kept === 1 ? 'stays' : 'stay'}: ${prose(failure)}`,
+    ];
+  const stays = preserves === true ? '; what deleted ones deployed stays' : '';
+  const lines = applications.slice(0, MAX_MOVES).map(({ change, name: application, destination, fields }) => {
+    const where = destination === '' ? '' : ` on ${code(destination)}`;
+    return `  - ${change} ${code(application)}${where}${fieldList(fields)}`;
+  });
+  const more = applications.length - lines.length;
+  return [
+    `${title}: ${applications.length} of ${applications.length + kept} differ${stays}`,
+    ...lines,
+    ...(more > 0 ? [`  - … and ${more} more`] : []),
+  ];
+}
+
+/**
+ * The map as lines of a code block: one sign for each cluster. Undefined if nothing moves, or if there are no clusters.
+ */
+function fleetMapText({ sets, regions, groups, counts }: FleetMap): string | undefined {
+  if (counts.gains + counts.loses + counts.both === 0) return undefined;
+  const changed = (group: FleetGroup): boolean => group.cells.some(({ change }) => change !== 'none');
+  // If not all fit, the sets or regions with changes are shown.
+  const pick = (names: readonly string[], of: 'set' | 'region', most: number): readonly string[] =>
+    names.length <= most
+      ? names
+      : names.filter((name) => groups.some((group) => group[of] === name && changed(group))).slice(0, most);
+  const [rows, columns] = [pick(sets, 'set', MAX_SETS), pick(regions, 'region', MAX_REGIONS)];
+  const cell = (set: string, region: string): string => {
+    const group = groups.find((one) => one.set === set && one.region === region);
+    return group === undefined ? '' : cellsText(group);
+  };
+  const table = [
+    ['', ...columns.map((region) => shortName(region, 'no region'))],
+    ...rows.map((set) => [shortName(set, 'no set'), ...columns.map((region) => cell(set, region))]),
+  ];
+  const widths = (table[0] ?? []).map((_, at) =>
+    Math.max(...table.map((row) => [...(row[at] ?? '')].length)),
+  );
+  const lines = table.map((row) =>
+    row
+      .map((text, at) => text + ' '.repeat((widths[at] ?? 0) - [...text].length))
+      .join('  ')
+      .trimEnd(),
+  );
+  const left = sets.length - rows.length + regions.length - columns.length;
+  return [
+    ...lines,
+    ...(left > 0 ? [`(${left} more sets and regions are not shown)`] : []),
+    '',
+    '+ gains workloads   − loses workloads',
+    '± both              · unchanged',
+  ].join('\n');
+}
+
+function cellsText({ cells }: FleetGroup): string {
+  const signs = cells.map(({ change }) => SIGNS[change]);
+  if (signs.length <= MAX_CELLS) return signs.join('');
+  const moving = signs.filter((sign) => sign !== SIGNS.none);
+  const shown = moving.slice(0, MAX_CELLS - 8);
+  return `${shown.join('')}${moving.length > shown.length ? '…' : ''} of ${signs.length}`.trim();
+}
+
+function shortName(name: string, otherwise: string): string {
+  if (name === '') return otherwise;
+  const points = [...fenced(name)];
+  return points.length > MAX_NAME ? `${points.slice(0, MAX_NAME - 1).join('')}…` : points.join('');
 }

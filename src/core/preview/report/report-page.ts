@@ -1,18 +1,41 @@
+import { formatRef } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { formatLocation } from '@berth/runtime/problem/source-location';
+import { fleetMapSvg } from '../comment/fleet-map-svg.ts';
 import type { FleetMap } from '../comment/fleet-map.ts';
 import { fleetMap } from '../comment/fleet-map.ts';
-import { fleetMapSvg } from '../comment/fleet-map-svg.ts';
 import { markup } from '../comment/foreign-text.ts';
+import { planRows } from '../comment/plan-rows.ts';
 import {
   type CommentApproval,
   hintSentence,
   type PreviewOutcome,
   previewVerdict,
 } from '../comment/preview-outcome.ts';
-import type { Plan } from '../plan.ts';
-import { list } from './html-parts.ts';
-import { planSections } from './plan-sections.ts';
+import type { FieldChange } from '../effects/plan-effects.ts';
+import {
+  approvalTitle,
+  formatMoment,
+  approvalAnnotation,
+  brokenRules,
+  changedRulesText,
+  fieldText,
+  formatNames,
+  formatReason,
+  formatSizes,
+  groupTexts,
+  spreadTexts,
+  lostFileText,
+  moveText,
+  objectNote,
+  rolloutText,
+  ruleText,
+  staggeredRollouts,
+  workloadVerb,
+} from '../plan-text.ts';
+import type { Plan, PlacementPlan } from '../plan.ts';
+
+const MAX_ROWS = 2000;
 
 export interface PreviewReport {
   /** `team/fleet#12` */
@@ -99,3 +122,161 @@ const STYLE = [
   '.danger{color:#cf222e;font-weight:600}.warning{color:#9a6700}',
   '@media (prefers-color-scheme:dark){.danger{color:#ff7b72}.warning{color:#d29922}}',
 ].join('');
+
+/** @param rows cells as HTML. @returns '' without rows */
+export function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {
+  if (rows.length === 0) return '';
+  const cells = (tag: 'td' | 'th', row: readonly string[]): string =>
+    `<tr>${row.map((cell) => `<${tag}>${cell}</${tag}>`).join('')}</tr>`;
+  const shown = rows.slice(0, MAX_ROWS).map((row) => cells('td', row));
+  return `<h2>${markup(title)}</h2>\n<table>\n${cells('th', heads)}\n${shown.join('\n')}\n</table>${more(rows)}`;
+}
+
+/** @param items foreign text. @returns '' without items */
+function list(title: string, items: readonly string[]): string {
+  if (items.length === 0) return '';
+  const shown = items.slice(0, MAX_ROWS).map((item) => `<li>${markup(item)}</li>`);
+  return `<h2>${markup(title)}</h2>\n<ul>\n${shown.join('\n')}\n</ul>${more(items)}`;
+}
+
+/** Lines of foreign text. */
+function lines(all: readonly string[]): string {
+  return all
+    .filter((line) => line !== '')
+    .slice(0, MAX_ROWS)
+    .map(markup)
+    .join('<br>');
+}
+
+function more(all: readonly unknown[]): string {
+  return all.length > MAX_ROWS ? `<p>… and ${all.length - MAX_ROWS} more</p>` : '';
+}
+
+/** The sections of a plan, the most dangerous first; '' for an empty one. */
+export function planSections(plan: Plan): readonly string[] {
+  const rules = [...brokenRules(plan).map(ruleText), changedRulesText(plan)];
+  const rollouts = staggeredRollouts(plan).map(
+    (forecast) => `${formatRef(forecast)}: ${rolloutText(forecast)}`,
+  );
+  const deletions = plan.deletionsHeld.map(({ source, message }) => `source ${source}: ${message}`);
+  return [
+    list('What if', plan.whatIf),
+    list(
+      'Rules',
+      rules.filter((text) => text !== ''),
+    ),
+    findings(plan),
+    placements(plan),
+    list('Deletions held', deletions),
+    list('Files that lose their objects', plan.lostFiles.map(lostFileText)),
+    workloads(plan),
+    applications(plan),
+    list('Rollouts', rollouts),
+    list('Objects', plan.objects.map(objectText)),
+    list(approvalTitle(plan), approvalAnnotation(plan)),
+    list('Not evaluated', plan.notEvaluated),
+    footer(plan),
+  ];
+}
+
+function footer({ base, head, now, token }: Plan): string {
+  const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(formatMoment(now))}`;
+  return `<p>${ends}${token === undefined ? '' : `, plan token <code>${markup(token.token)}</code>`}</p>`;
+}
+
+function objectText(object: Plan['objects'][number]): string {
+  const { change, ref, fields } = object;
+  const which = fields.length === 0 ? '' : `: ${formatNames(fields, 10)}`;
+  return `${change} ${formatRef(ref)}${which}${objectNote(object)}`;
+}
+
+function findings({ findings: all }: Plan): string {
+  const rows = all.map(({ severity, subject, message }) => [
+    `<span class="${severity}">${severity}</span>`,
+    markup(subject),
+    markup(message),
+  ]);
+  return table('Risks', ['Severity', 'Subject', 'Risk'], rows);
+}
+
+/** The most dangerous first, as in the comment. */
+function placements(plan: Plan): string {
+  const byKey = new Map(plan.placements.map((one) => [`${one.namespace}/${one.name}`, one]));
+  const rows = planRows(plan).flatMap(({ placement: key, risk }) => {
+    const placement = byKey.get(key);
+    if (placement === undefined) return [];
+    const { affectedBy, after, held } = placement;
+    const notes = [
+      ...groupTexts(placement),
+      ...spreadTexts(placement),
+      affectedBy.length === 0 ? '' : `not edited; changes because of ${formatNames(affectedBy, 5)}`,
+      after?.message ?? '',
+      held === undefined ? '' : `held (${held.reason}): ${held.message}`,
+    ];
+    const danger = risk === undefined ? '' : `<span class="${risk.level}">${markup(risk.text)}</span>`;
+    return [
+      [
+        `<code>${markup(key)}</code>`,
+        markup(formatSizes(placement)),
+        danger,
+        lines(moveLines(placement)),
+        lines(notes),
+      ],
+    ];
+  });
+  return table('Placements', ['Placement', 'Clusters', 'Risk', 'Moves', 'Notes'], rows);
+}
+
+function moveLines({ added, removed, moves, regrouped }: PlacementPlan): readonly string[] {
+  const paired = new Set(moves.flatMap(({ from, to }) => [from, to]));
+  const alone = (sign: string, list: PlacementPlan['added']): readonly string[] =>
+    list
+      .filter(({ cluster }) => !paired.has(cluster))
+      .map((move) => `${sign} ${move.cluster} ${formatReason(move)}`.trim());
+  return [
+    ...moves.map(moveText),
+    ...alone('+', added),
+    ...alone('−', removed),
+    regrouped.length === 0 ? '' : `regrouped: ${formatNames(regrouped)}`,
+  ];
+}
+
+function workloads({ workloads: all }: Plan): string {
+  const rows = all.map((workload) => [
+    markup(formatRef(workload)),
+    workloadVerb(workload),
+    lines([
+      workload.added.length === 0 ? '' : `+ ${formatNames(workload.added)}`,
+      workload.removed.length === 0 ? '' : `− ${formatNames(workload.removed)}`,
+      workload.kept === 0 ? '' : `stays on ${workload.kept}`,
+    ]),
+    lines(
+      workload.manifests.flatMap(({ change, ref, fields }) => [
+        `${change} ${formatRef(ref)}`,
+        ...fields.map((field: FieldChange) => `  ${fieldText(field)}`),
+      ]),
+    ),
+  ]);
+  return table('Workloads', ['Workload', 'Change', 'Clusters', 'Manifests'], rows);
+}
+
+function applications({ applications: all }: Plan): string {
+  const rows = all.flatMap(({ namespace, name, applications: changed, failure, notRendered }) => {
+    const set = `<code>${markup(`${namespace}/${name}`)}</code>`;
+    const problem = failure ?? notRendered;
+    if (problem !== undefined)
+      return [[set, failure === undefined ? 'not rendered' : 'fails', '', markup(problem)]];
+    return changed.map((application) => [
+      set,
+      application.change,
+      markup(`${application.name} on ${application.destination}`),
+      lines(application.fields.map(fieldText)),
+    ]);
+  });
+  return table('Applications', ['ApplicationSet', 'Change', 'Application', 'Fields'], rows);
+}
+
+function endOf({ name, commit }: Plan['base']): string {
+  if (commit === undefined) return name;
+  return name === commit ? commit.slice(0, 12) : `${name} (${commit.slice(0, 8)})`;
+}

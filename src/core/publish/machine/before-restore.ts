@@ -1,7 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
 import { decisionPageOf, hasGroup } from '../pages/decision-page.ts';
-import { listClustersOnce } from '../pages/list-clusters-once.ts';
+import { listClustersOnce } from '../record/last-publication.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
 import { currentPages } from './state/current-pages.ts';

@@ -1,12 +1,10 @@
 import { heldCondition } from '../judge/judge-result.ts';
-import { listClustersOnce } from '../pages/list-clusters-once.ts';
+import { listClustersOnce } from '../record/last-publication.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
 import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
 import { decisionPageOf } from '../pages/decision-page.ts';
-import { endPass } from './pass/end-pass.ts';
+import { endPass, withStage, DONE, type PassingState, type StepResult, statusTime } from './pass/end-pass.ts';
 import { currentPages, pageVersions } from './state/current-pages.ts';
-import { statusTime } from './state/status-time.ts';
-import { withStage, DONE, type PassingState, type StepResult } from './state/step-result.ts';
 
 /**
  * How long the pages must be unchanged before Berth uses them. The controller of OCM writes the

@@ -3,11 +3,9 @@ import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/p
 import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import type { Hold } from '../judge/judge-result.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
-import { endPass } from './pass/end-pass.ts';
+import { endPass, withStage, type PassingState, type StepResult, statusTime } from './pass/end-pass.ts';
 import type { PlacementAction } from './state/placement-action.ts';
 import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from './state/rival-rounds.ts';
-import { statusTime } from './state/status-time.ts';
-import { withStage, type PassingState, type StepResult } from './state/step-result.ts';
 
 /**
  * If two schedulers write the pages of one placement, they overwrite each other endlessly: the

@@ -1,21 +1,37 @@
-import { rememberBeforeRestore } from './before-restore.ts';
-import { endPass } from './pass/end-pass.ts';
-import { onPassFailed } from './pass/fail-pass.ts';
+import { hasReachedVersion } from '@berth/kube/model/resource-version';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { rememberBeforeRestore, rememberAfterChange } from './before-restore.ts';
+import { followOtherScheduler, leaveToOtherScheduler } from './other-scheduler.ts';
+import { withLatestStatus } from './pass/decide-from-facts.ts';
+import { endPass, type PassingState, type StepResult, withStage, DONE } from './pass/end-pass.ts';
 import {
   endPassIfComplete,
   onPublicationRecorded,
   settlePublication,
   onStatusWritten,
 } from './pass/finish-pass.ts';
-import { onFoundRecorded } from './pass/judge-pages.ts';
-import { onPlacementGone, beginPass, onPageFenced, onPagesRead, onPlacementMarked } from './begin-pass.ts';
-import { followOtherScheduler } from './other-scheduler.ts';
+import { onFoundRecorded, judgePages } from './pass/judge-pages.ts';
+import { leavingClusters, stateUnderWay } from './pass/publication-in-progress.ts';
+import { onPageWritten, writePages, setPage } from './pass/write-pages.ts';
+import { finishYielding, markPlacement, handleSecondWriter, withMark } from './second-writer.ts';
+import { currentPages } from './state/current-pages.ts';
+import { changeKey, isOwnWrite, isWatchBehind, afterShown } from './state/own-writes.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
-import type { PlacementState } from './state/placement-state.ts';
-import type { PassingState, StepResult } from './state/step-result.ts';
-import { finishYielding } from './second-writer.ts';
-import { onPageChanged, onPagesListed, onPlacementChanged } from './watch-events.ts';
-import { onPageWritten, writePages } from './pass/write-pages.ts';
+import type { PassFacts } from './state/placement-facts.ts';
+import {
+  type PlacementState,
+  type WritingStage,
+  type UnattributedChange,
+  INITIAL_STATE,
+  type OwnWrite,
+} from './state/placement-state.ts';
+import { noteRivalWrite } from './state/rival-rounds.ts';
+
+/**
+ * Limit of the changes that a pass keeps until its writes have responses. A pass writes a few hundred
+ * pages at most, so changes beyond the limit come from others.
+ */
+const MAX_EARLY = 1_000;
 
 /**
  * Handles one event of a placement. Pure: the caller applies the returned actions and reports their
@@ -116,4 +132,224 @@ function isPassing(state: PlacementState): state is PassingState {
 
 function unchanged(state: PlacementState): StepResult {
   return { state, actions: [] };
+}
+
+/** Begins a pass. Only the facts determine what the pass does, not what caused it. */
+function beginPass(before: PlacementState, facts: PassFacts, nowMs: number): StepResult {
+  const { result } = facts;
+  const known = { ...before, remembered: facts.remembered, pages: shownPages(before.pages, facts) };
+  const placement = withLatestStatus(known, facts);
+  if (placement.metadata.deletionTimestamp !== undefined) return onPlacementGone(known);
+  // The placement was not scheduled yet, or an earlier placement with this name was.
+  if (result === undefined || result.placement.metadata.uid !== placement.metadata.uid)
+    return { state: known, actions: [{ kind: 'end', end: DONE }] };
+  const stage = { kind: 'reading' } as const;
+  const pass = { facts, placement, result, stage, isRead: false, early: [], made: [] };
+  if (result.outcome === 'skipped') {
+    const left = { ...known, last: undefined, beforeRestore: undefined, disturbance: undefined, pass };
+    if (facts.isOfSource && placement.metadata.annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined)
+      return markPlacement(left);
+    return leaveToOtherScheduler(left, nowMs);
+  }
+  const state = { ...known, otherSchedulerPages: undefined, pass };
+  return handleSecondWriter(state, nowMs) ?? checkPages(state, nowMs);
+}
+
+/**
+ * The placement has the mark of Berth now. If Berth skipped the placement before, the watch event
+ * of the mark requests a decision.
+ */
+function onPlacementMarked(
+  state: PassingState,
+  { after }: Extract<PlacementEvent, { kind: 'placement-marked' }>,
+  nowMs: number,
+): StepResult {
+  if (state.pass.result.outcome === 'skipped') return endPass(state, DONE);
+  return checkPages(withMark(state, after), nowMs);
+}
+
+function checkPages(before: PassingState, nowMs: number): StepResult {
+  const { facts, placement } = before.pass;
+  const state = withStage(before, { kind: 'reading' });
+  if (!state.isUncertain) return judgePages(state, currentPages(state, facts), nowMs);
+  return { state: { ...state, pages: new Map() }, actions: [{ kind: 'read-pages', placement }] };
+}
+
+/**
+ * The pages were read from the hub. A lost write may still reach some of them. Their versions are
+ * changed first (fencing), so that the lost write fails.
+ */
+function onPagesRead(
+  state: PassingState,
+  { pages, seen }: Extract<PlacementEvent, { kind: 'pages-read' }>,
+  nowMs: number,
+): StepResult {
+  const isSuspect = ({ metadata }: (typeof pages)[number]): boolean => state.suspects.includes(metadata.name);
+  const ready = pages.filter((page) => !isSuspect(page));
+  const facts = { ...state.pass.facts, pages: seen };
+  const next = { ...state, pass: { ...state.pass, facts, isRead: true } };
+  return fence(next, { ready, left: pages.filter(isSuspect) }, nowMs);
+}
+
+function onPageFenced(
+  state: PassingState,
+  stage: Extract<PassingState['pass']['stage'], { kind: 'fencing' }>,
+  { page }: Extract<PlacementEvent, { kind: 'page-fenced' }>,
+  nowMs: number,
+): StepResult {
+  const suspects = state.suspects.filter((name) => name !== page.metadata.name);
+  const pages = { ready: [...stage.ready, page], left: stage.left.slice(1) };
+  return fence({ ...state, suspects }, pages, nowMs);
+}
+
+type Fencing = Pick<Extract<PassingState['pass']['stage'], { kind: 'fencing' }>, 'ready' | 'left'>;
+
+function fence(state: PassingState, pages: Fencing, nowMs: number): StepResult {
+  const [page] = pages.left;
+  if (page === undefined) return judgePages(state, pages.ready, nowMs);
+  return {
+    state: withStage(state, { kind: 'fencing', ...pages }),
+    actions: [{ kind: 'fence-page', page }],
+  };
+}
+
+/**
+ * The placement was deleted. The state keeps own writes that the watch does not show yet, because a
+ * new placement with this name may need them.
+ */
+function onPlacementGone(state: PlacementState): StepResult {
+  const { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs } = state;
+  const kept = { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs };
+  return {
+    state: { ...INITIAL_STATE, ...kept },
+    actions: [{ kind: 'forget' }, { kind: 'settled', pages: [] }, { kind: 'end', end: DONE }],
+  };
+}
+
+/**
+ * Drops own writes that are older than what the watch shows. The watch may show a newer page
+ * without an event for this placement.
+ */
+function shownPages(pages: PlacementState['pages'], { seenPage }: PassFacts): PlacementState['pages'] {
+  let next: Map<string, OwnWrite> | undefined;
+  for (const [name, write] of pages) {
+    const shown = afterShown(write, seenPage(name));
+    if (shown === write) continue;
+    next ??= new Map(pages);
+    if (shown === undefined) next.delete(name);
+    else next.set(name, shown);
+  }
+  return next ?? pages;
+}
+
+/**
+ * The watch showed a change of a page. Berth expects its own writes. A write by others requires a
+ * new decision.
+ */
+function onPageChanged(
+  before: PlacementState,
+  event: Extract<PlacementEvent, { kind: 'page-changed' }>,
+  nowMs: number,
+): StepResult {
+  const { change, isLeader, isPlacementThere } = event;
+  const name = (change.after ?? change.before)?.metadata.name ?? '';
+  const write = afterShown(before.pages.get(name), change.after);
+  const pages = setPage(before.pages, name, write);
+  const beforeRestore = rememberAfterChange(before.beforeRestore, change, isLeader);
+  const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
+  const state = isSame ? before : { ...before, pages, beforeRestore };
+  if (isOwnWrite(write, change.after)) return { state, actions: [] };
+  // The hub deletes the pages of a deleted placement. That is no rival.
+  const isRival = isLeader && isPlacementThere;
+  return noteChange(state, { change: changeKey(name, change), rivalAtMs: isRival ? nowMs : undefined });
+}
+
+/**
+ * The pages were listed again. A page that this process created and that the list does not have was
+ * deleted by others while the watch was interrupted, so the watch never shows it.
+ */
+function onPagesListed(
+  before: PlacementState,
+  event: Extract<PlacementEvent, { kind: 'pages-listed' }>,
+  nowMs: number,
+): StepResult {
+  const { hubVersion, isLeader, isPlacementThere } = event;
+  const lost = [...before.pages].filter(
+    ([, write]) =>
+      write.after !== undefined && isWatchBehind(write) && hasReachedVersion(hubVersion, write.version),
+  );
+  if (lost.length === 0) return { state: before, actions: [] };
+  const pages = new Map(before.pages);
+  for (const [name] of lost) pages.delete(name);
+  const rivalAtMs = isLeader && isPlacementThere ? nowMs : undefined;
+  const change = lost
+    .map(([name, write]) => changeKey(name, { before: write.after, after: undefined }))
+    .join();
+  return noteChange({ ...before, pages }, { change, rivalAtMs });
+}
+
+/** The watch showed a change of the placement itself. */
+function onPlacementChanged(
+  before: PlacementState,
+  { change, isInput }: Extract<PlacementEvent, { kind: 'placement-changed' }>,
+): StepResult {
+  const status = afterShown(before.status, change.after);
+  const shown = status === before.status ? before : { ...before, status };
+  const state = change.after === undefined ? { ...shown, rivalRoundsAtMs: [] } : shown;
+  if (isOwnWrite(status, change.after)) return { state, actions: [] };
+  if (isInput()) return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }] };
+  return noteChange(state, { change: changeKey('', change), rivalAtMs: undefined });
+}
+
+/**
+ * Handles a change that may come from others. A pass in progress cannot tell yet whether the change
+ * is its own, so the pass keeps it until its writes have responses.
+ */
+function noteChange(state: PlacementState, change: UnattributedChange): StepResult {
+  const { pass } = state;
+  if (pass === undefined || pass.early.length >= MAX_EARLY)
+    return { state: noteRivalWrite(state, change), actions: [{ kind: 'decide-again', cause: 'decisions' }] };
+  return { state: { ...state, pass: { ...pass, early: [...pass.early, change] } }, actions: [] };
+}
+
+type Failed = Extract<PlacementEvent, { kind: 'failed' }>;
+
+/**
+ * An action of the pass failed. The pass ends, and the next pass reads the uncertain state from the
+ * hub.
+ */
+function onPassFailed(state: PassingState, failed: Failed, nowMs: number): StepResult {
+  const { error } = failed;
+  const { stage } = state.pass;
+  if (stage.kind === 'writing') return writeFailed(state, stage.writing, failed, nowMs);
+  if (stage.kind !== 'finishing') return endPass(state, { kind: 'failed', error });
+  const { finishing } = stage;
+  const failure = finishing.failure ?? { error };
+  return endPassIfComplete(
+    state,
+    failed.of === 'status'
+      ? { ...finishing, failure, isPatching: false }
+      : { ...finishing, failure, record: { kind: 'none' } },
+  );
+}
+
+/** A page write failed. Berth does not know whether the hub executed it. */
+function writeFailed(
+  state: PassingState,
+  writing: WritingStage,
+  { error, mayArrive }: Failed,
+  nowMs: number,
+): StepResult {
+  const { pass, suspects } = state;
+  const page = writing.actions[writing.at]?.page ?? '';
+  const isNew = mayArrive && !suspects.includes(page);
+  const unsure = { ...state, isUncertain: true, suspects: isNew ? [...suspects, page] : suspects };
+  const end = { kind: 'failed', error } as const;
+  const { passPages, purpose } = writing;
+  if (purpose.kind !== 'publish') return endPass(unsure, end);
+  const making = { pass, passPages, purpose, remembered: state.remembered, nowMs };
+  const remembered = stateUnderWay(making);
+  const { uid } = pass.placement.metadata;
+  const last = { uid, pages: passPages.published, leaving: leavingClusters(making) };
+  return endPass({ ...unsure, remembered, last }, end, [{ kind: 'remember', state: remembered }]);
 }

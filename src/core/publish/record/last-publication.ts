@@ -1,7 +1,6 @@
-import { type DecisionPage, listedClusters } from '../pages/decision-page.ts';
+import { type DecisionPage, listedClusters, byPageNumber } from '../pages/decision-page.ts';
 import { joinGroups } from '../pages/desired-groups.ts';
-import { listClustersOnce } from '../pages/list-clusters-once.ts';
-import { type PagePlan, planPages, type SettledPage } from '../pages/plan-pages.ts';
+import { type PagePlan, planPages, type SettledPage, type PageAction } from '../pages/plan-pages.ts';
 import { groupsOfPages } from './recorded-groups.ts';
 
 /** The last publication of Berth, page by page. */
@@ -72,4 +71,24 @@ function takenFrom(onHub: readonly SettledPage[], last: LastPublication): readon
       decisions: page.decisions.filter(({ clusterName }) => !known.has(clusterName)),
     }))
     .filter(({ decisions }) => decisions.length > 0);
+}
+
+/**
+ * Lists each published cluster once. After an interrupted change a moved cluster may be on two
+ * pages, and it would stay there while the next change is held. The first page keeps the cluster.
+ */
+export function listClustersOnce(pages: readonly DecisionPage[]): {
+  readonly actions: readonly PageAction[];
+  readonly pages: readonly SettledPage[];
+} {
+  const seen = new Set<string>();
+  const actions: PageAction[] = [];
+  const settled = [...pages].sort(byPageNumber).map(({ name, group, decisions: before }): SettledPage => {
+    const decisions = before.filter(
+      ({ clusterName }) => !seen.has(clusterName) && seen.add(clusterName).size > 0,
+    );
+    if (decisions.length < before.length) actions.push({ kind: 'write', page: name, decisions });
+    return { name, group: group ?? { name: '', index: 0 }, decisions };
+  });
+  return { actions, pages: settled };
 }

@@ -2,8 +2,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { MAX_CLUSTERS_PER_DECISION } from '@berth/ocm/kind/placement-decision';
 import { type DecisionPage, type DesiredGroup, listedClusters, sameGroup } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
-import type { LastPublication } from './last-publication.ts';
-import { listClustersOnce } from '../pages/list-clusters-once.ts';
+import { type LastPublication, listClustersOnce } from './last-publication.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { recordedDecisions } from './recorded-groups.ts';
 

@@ -1,13 +1,32 @@
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { PlacementReference } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { planRollout } from '../../rollout/plan-rollout.ts';
 import { decisionGroups } from '../../rollout/rollout-groups.ts';
-import type { ClusterRolloutStatus, RolloutGroup } from '../../rollout/rollout-plan.ts';
-import { combineProgress } from './combine-progress.ts';
-import { isHandingOver, planCluster } from './plan-cluster.ts';
-import { childLabels, type ClusterWorks, matchesSpecs } from './replica-set-child.ts';
+import type {
+  ClusterRolloutStatus,
+  RolloutGroup,
+  RolloutRules,
+  RolloutStatus,
+} from '../../rollout/rollout-plan.ts';
+import {
+  childLabels,
+  type ClusterWorks,
+  matchesSpecs,
+  renderChildWork,
+  isAppliedAt,
+} from './replica-set-child.ts';
 import type { PlacementOutcome, ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
-import type { WorkProgress } from './work-rollout-status.ts';
+import { type WorkProgress, workProgress } from './work-rollout-status.ts';
+
+/** By precedence: the first of these that a work has is the status of the cluster. */
+const RANK: readonly RolloutStatus[] = ['ToApply', 'Failed', 'TimeOut', 'Progressing', 'Succeeded', 'Skip'];
+
+/** Parts from here on are bridges. */
+const FIRST_BRIDGE_PART = 1000;
+
+const NOTHING_MOVES: Handover = { build: new Map(), ready: true, remove: [] };
 
 export interface PlacementPlan {
   readonly actions: readonly WorkAction[];
@@ -200,4 +219,148 @@ function sameLabels(a: Readonly<Record<string, string>>, b: Readonly<Record<stri
   return (
     keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && a[key] === b[key])
   );
+}
+
+/** The works of one cluster, by part. */
+type WorksByPart = ReadonlyMap<number, ManifestWork>;
+
+/**
+ * Moves manifests between works. When a template that is split over several works changes, it may
+ * be split elsewhere, and some manifests then belong to another work. If one work dropped them
+ * while the other added them, they could be deleted and created again on the cluster, because works
+ * are applied independently. So a bridge work is created first, which contains the manifests that
+ * leave a part, in their current form. It owns the objects together with the old work, and is
+ * deleted when the new works have applied them. This takes two more steps, only if manifests move.
+ * Rejected: keeping them in the old work meanwhile (it may become too large), and keeping each
+ * manifest in its old part (the works would depend on history).
+ */
+interface Handover {
+  /** Bridges to create, by part. */
+  readonly build: ReadonlyMap<number, ManifestWorkSpec>;
+  /** The parts may be written: no object would be without an owner. */
+  readonly ready: boolean;
+  /** Bridges to delete. */
+  readonly remove: readonly ManifestWork[];
+}
+
+function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpec[]): Handover {
+  // One work before and after, or none before: most clusters, most of the time.
+  if (known.size === 0 || (specs.length === 1 && known.size === 1 && known.has(0))) return NOTHING_MOVES;
+  const newParts = new Map(
+    specs.flatMap((spec, part) => manifestsOf(spec).map((manifest) => [objectKey(manifest), part] as const)),
+  );
+  const held = [...known].map(([part, work]): Held => ({ part, work, objects: appliedObjects(work) }));
+  const parts = held.filter(({ part }) => part < FIRST_BRIDGE_PART);
+  const bridges = held.filter(({ part }) => part >= FIRST_BRIDGE_PART);
+  const byPart = new Map(held.map((one) => [one.part, one]));
+  const isAppliedInNewPart = (key: string): boolean => {
+    const newPart = newParts.get(key);
+    return newPart === undefined || byPart.get(newPart)?.objects.get(key) === true;
+  };
+  const build = new Map<number, ManifestWorkSpec>();
+  let next = Math.max(FIRST_BRIDGE_PART - 1, ...known.keys()) + 1;
+  let ready = true;
+  for (const { part, work } of parts) {
+    const moving = manifestsOf(work.spec).filter((manifest) => {
+      const key = objectKey(manifest);
+      if (newParts.get(key) === part || isAppliedInNewPart(key)) return false;
+      return !bridges.some(({ objects }) => objects.get(key) === true);
+    });
+    if (moving.length === 0) continue;
+    ready = false;
+    const unbridged = moving.filter(
+      (manifest) => !bridges.some(({ objects }) => objects.has(objectKey(manifest))),
+    );
+    if (unbridged.length > 0) build.set(next++, { ...work.spec, workload: { manifests: unbridged } });
+  }
+  const done = bridges.filter(({ objects }) => [...objects.keys()].every(isAppliedInNewPart));
+  return { build, ready, remove: done.map(({ work }) => work) };
+}
+
+function manifestsOf(spec: ManifestWorkSpec | undefined): readonly KubeObject[] {
+  return spec?.workload?.manifests ?? [];
+}
+
+interface Held {
+  readonly part: number;
+  readonly work: ManifestWork;
+  readonly objects: ReadonlyMap<string, boolean>;
+}
+
+/** The objects of a work, by key, and whether its cluster has applied the current version of each. */
+function appliedObjects({ metadata, spec, status }: ManifestWork): ReadonlyMap<string, boolean> {
+  const reported = new Map(
+    status?.resourceStatus?.manifests?.map((one) => [one.resourceMeta.ordinal, one.conditions] as const),
+  );
+  const objects = new Map<string, boolean>();
+  for (const [ordinal, manifest] of manifestsOf(spec).entries()) {
+    const key = objectKey(manifest);
+    if (!objects.has(key)) objects.set(key, isAppliedAt(metadata.generation, reported.get(ordinal)));
+  }
+  return objects;
+}
+
+/** The object on the cluster: its version makes no difference. */
+function objectKey({ apiVersion, kind, metadata }: KubeObject): string {
+  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
+  return JSON.stringify([group, kind, metadata.namespace ?? '', metadata.name]);
+}
+
+/** Progress of a cluster whose manifests are spread over several works: the worst of them, since the latest change. */
+function combineProgress(works: readonly ManifestWork[], rules: RolloutRules): WorkProgress {
+  const all = works.map((work) => workProgress(work, rules));
+  const worst = all.reduce((a, b) => (RANK.indexOf(b.status) < RANK.indexOf(a.status) ? b : a));
+  if (all.length === 1) return worst;
+  const equal = all.filter(({ status }) => status === worst.status);
+  const times = equal.flatMap(({ lastTransitionMs }) => lastTransitionMs ?? []);
+  const lastTransitionMs = times.length === 0 ? undefined : Math.max(...times);
+  // One confirmed failure is enough.
+  const unconfirmedUntilMs = Math.min(...equal.map((one) => one.unconfirmedUntilMs ?? 0));
+  return { ...worst, lastTransitionMs, unconfirmedUntilMs };
+}
+
+interface ClusterPlan {
+  readonly actions: readonly WorkAction[];
+  readonly error?: string;
+}
+
+/**
+ * Plans the writes for the wanted content of a cluster. If a handover must wait for the cluster, a
+ * later pass continues.
+ */
+function planCluster(
+  input: ReplicaSetInput,
+  placement: string,
+  cluster: string,
+  existing: readonly ClusterWorks[],
+): ClusterPlan {
+  const wanted = input.specsFor(cluster);
+  if (!wanted.ok) return { actions: [], error: wanted.error };
+  const known = existing.find((group) => group.cluster === cluster)?.works ?? new Map<number, ManifestWork>();
+  const write = (spec: ManifestWorkSpec, part: number): WorkAction => {
+    const current = known.get(part);
+    if (current === undefined)
+      return {
+        type: 'create',
+        work: renderChildWork(input.replicaSet, { cluster, placement, part }, spec, input.now),
+      };
+    return { type: 'update', current, labels: childLabels(input.replicaSet, placement, part), spec };
+  };
+  const { build, ready, remove } = planHandover(known, wanted.specs);
+  if (!ready) return { actions: [...build].map(([part, spec]) => write(spec, part)) };
+  const surplus = [...known].filter(([part]) => part >= wanted.specs.length && part < FIRST_BRIDGE_PART);
+  return {
+    actions: [
+      ...wanted.specs.map(write),
+      ...[...surplus.map(([, work]) => work), ...remove].map(
+        (current): WorkAction => ({ type: 'delete', current, reason: 'part is not needed any more' }),
+      ),
+    ],
+  };
+}
+
+/** Whether there is a bridge work: the change of the cluster is in progress, and continues. */
+function isHandingOver({ works }: ClusterWorks): boolean {
+  for (const part of works.keys()) if (part >= FIRST_BRIDGE_PART) return true;
+  return false;
 }

@@ -1,7 +1,6 @@
 import type { PlacementReference } from '@berth/ocm/kind/manifest-work-replica-set';
-import { hasAppliedCurrent } from './applied-current.ts';
 import { planPlacement } from './plan-placement.ts';
-import { type ClusterWorks, groupChildren } from './replica-set-child.ts';
+import { type ClusterWorks, groupChildren, hasAppliedCurrent } from './replica-set-child.ts';
 import type { PlacementOutcome, ReplicaSetInput, ReplicaSetPlan, WorkAction } from './replica-set-plan.ts';
 
 /**

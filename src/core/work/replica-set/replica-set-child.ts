@@ -1,12 +1,14 @@
+import { findCondition } from '@berth/kube/model/condition-list';
 import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
 } from '@berth/ocm/kind/manifest-work-replica-set';
-import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
-import { childWorkName, ownerLabelValue } from './replica-set-names.ts';
 import { sameWorkSpec } from '../manifests/same-work-spec.ts';
+import { childWorkName, ownerLabelValue } from './replica-set-names.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';
 
 /** Number of a work among those that carry one cluster's manifests; absent: 0. */
@@ -101,4 +103,18 @@ export function groupChildren(children: readonly ManifestWork[]): readonly Clust
 function isOlder(a: ManifestWork, b: ManifestWork): boolean {
   const [left, right] = [a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''];
   return left === right ? a.metadata.name < b.metadata.name : left < right;
+}
+
+/** Whether the cluster has applied the current content of the work. */
+export function hasAppliedCurrent({ metadata, status }: ManifestWork): boolean {
+  return isAppliedAt(metadata.generation, status?.conditions);
+}
+
+/** Whether the conditions of a work or manifest show that this generation was applied. */
+export function isAppliedAt(
+  generation: number | undefined,
+  conditions: readonly Condition[] | undefined,
+): boolean {
+  const applied = findCondition(conditions, 'Applied');
+  return applied?.status === 'True' && applied.observedGeneration === generation;
 }

@@ -22,7 +22,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
-import { VERSION_INFO } from '../../../../packages/embedded-hub/src/http/fixed-paths.ts';
+import { VERSION_INFO } from '../../../../packages/embedded-hub/src/http/request-handler.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../../cli-harness.ts';
 

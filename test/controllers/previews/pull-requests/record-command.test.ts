@@ -3,7 +3,7 @@ import {
   NO_RECORD,
   type PreviewRecord,
 } from '../../../../src/controllers/previews/pull-requests/preview-record.ts';
-import { recordCommand } from '../../../../src/controllers/previews/pull-requests/record-command.ts';
+import { recordCommand } from '../../../../src/controllers/previews/pull-requests/pull-request-previews.ts';
 import type { CommentCommand } from '../../../../src/core/preview/comment/comment-command.ts';
 
 const [HELD, DELETED, OTHER] = ['a', 'b', 'c'].map((digit) => digit.repeat(12)) as [string, string, string];

@@ -5,8 +5,8 @@ import {
   type WavesToExplain,
 } from '../../../../src/core/argocd/waves/explain-waves.ts';
 import { clusterWaves } from '@berth/placement/explain/explain-cluster-waves';
-import { describeClusterWave } from '../../../../packages/placement/src/explain/text/describe-cluster-wave.ts';
-import { describeWaves } from '../../../../packages/placement/src/explain/text/describe-waves.ts';
+import { describeClusterWave } from '../../../../packages/placement/src/explain/text/describe-pair.ts';
+import { describeWaves } from '../../../../packages/placement/src/explain/text/describe-placement.ts';
 import type { Application } from '../../../../src/core/argocd/argo-application.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 

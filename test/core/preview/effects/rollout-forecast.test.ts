@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
-import { forecastRollout } from '../../../../src/core/preview/effects/rollout-forecast.ts';
+import { forecastRollout } from '../../../../src/core/preview/make-plan.ts';
 
 const GROUPS = [
   { index: 0, name: 'canary', clusters: ['c9'] },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MoveInput, planMove } from '../../../../src/core/publish/judge/move-policy.ts';
+import { type MoveInput, planMove } from '../../../../src/core/publish/judge/decide-publication.ts';
 
 const decided = (...names: string[]) => names.map((clusterName) => ({ clusterName, reason: '' }));
 const page = (name: string, group: { name: string; index: number } | undefined, ...clusters: string[]) => ({

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { DecisionPage } from '../../../../src/core/publish/pages/decision-page.ts';
-import { listClustersOnce } from '../../../../src/core/publish/pages/list-clusters-once.ts';
+import { listClustersOnce } from '../../../../src/core/publish/record/last-publication.ts';
 
 const page = (number: number, ...clusters: string[]): DecisionPage => ({
   name: `web-decision-${number}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { valueAt, withoutFields } from '@berth/kube/model/field-path';
 import { findField } from '../../../../src/core/sync/applied/field-names.ts';
-import { fieldHolders } from '../../../../src/core/sync/applied/field-holders.ts';
+import { fieldHolders } from '../../../../src/core/sync/left-fields.ts';
 
 const VALUE = {
   metadata: {

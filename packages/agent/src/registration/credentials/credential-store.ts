@@ -1,3 +1,6 @@
+import type { KubeConfig } from '@berth/kube/config/kube-config';
+import type { HubEntry } from '../../rules/registration/hub-entry.ts';
+
 /**
  * The files that an agent keeps between restarts, by the keys of OCM's Secret. A missing key is absent.
  * Source of the names: open-cluster-management.io/ocm `pkg/registration/register` (ClusterNameFile, AgentNameFile,
@@ -28,4 +31,13 @@ export interface CredentialStore {
   read(): Promise<CredentialFiles>;
   /** Writes all changes or, after a crash, none. Undefined removes a key. */
   write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void>;
+}
+
+/** The address and authority of the hub in a kubeconfig. */
+export function hubEntryOf(config: Pick<KubeConfig, 'getCurrentCluster'>): HubEntry {
+  const { name, server, proxyUrl, caFile, caData, tlsServerName } = config.getCurrentCluster() ?? {
+    name: '',
+    server: '',
+  };
+  return { name, server, proxyUrl, caFile, caData, tlsServerName };
 }

@@ -1,12 +1,12 @@
+import { X509Certificate } from 'node:crypto';
 import { KubeConfig } from '@berth/kube/config/kube-config';
 import { parseKubeconfig } from '@berth/kube/config/parse-kubeconfig';
 import { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
+import { isKeyPair } from '@berth/kube/proxy/tls-material';
 import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
 import { changedFields, type HubEntry, sameHub } from '../../rules/registration/hub-entry.ts';
 import { type HeldCertificate, planCertificate } from '../../rules/registration/plan-certificate.ts';
-import { readCertificate } from '../certificate/read-certificate.ts';
-import type { CredentialFiles } from './credential-store.ts';
-import { hubEntryOf } from './hub-entry-of.ts';
+import { type CredentialFiles, hubEntryOf } from './credential-store.ts';
 
 /** The credentials of an agent for its hub, or why it must start with the bootstrap kubeconfig. */
 export type HubCredentials =
@@ -70,4 +70,25 @@ function parseOrUndefined(
   } catch {
     return undefined;
   }
+}
+
+/** Parses a certificate together with its key. Undefined if one is missing, is not PEM, or does not belong to the other. */
+export function readCertificate(
+  certPem: string | undefined,
+  keyPem: string | undefined,
+): HeldCertificate | undefined {
+  if (!certPem || !keyPem || !isKeyPair(certPem, keyPem)) return undefined;
+  const certificate = new X509Certificate(certPem);
+  // Nothing in it is escaped, unlike in `subject`.
+  const subject = certificate.toLegacyObject().subject as unknown as Readonly<
+    Record<string, string | readonly string[] | undefined>
+  >;
+  const texts = (field: string): readonly string[] => [subject[field] ?? []].flat();
+  return {
+    commonName: texts('CN').join(),
+    organizations: texts('O'),
+    organizationalUnits: texts('OU'),
+    notBeforeMs: Date.parse(certificate.validFrom),
+    notAfterMs: Date.parse(certificate.validTo),
+  };
 }

@@ -1,21 +1,36 @@
+import { createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import { Reflector } from '@berth/kube/cache/reflector';
 import type { ClientPair } from '@berth/kube/config/rotating-kube-config';
 import { CERTIFICATE_REQUEST } from '@berth/kube/model/kinds';
-import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
-import { nextRequestStep, type RequestStep } from '../../rules/registration/next-request-step.ts';
-import { isOf } from '../../rules/registration/plan-certificate.ts';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import { DER_TAG, writeDer } from '@berth/kube/x509/der';
+import { type AgentIdentity, agentGroups, agentUser } from '@berth/ocm/registration/agent-identity';
 import { CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { onAbort } from '@berth/runtime/loop/on-abort';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
-import type { OwnRequest } from '../certificate/make-request.ts';
-import { readCertificate } from '../certificate/read-certificate.ts';
-import type { CredentialStore } from '../credentials/credential-store.ts';
+import { z } from 'zod';
+import { nextRequestStep, type RequestStep } from '../../rules/registration/next-request-step.ts';
+import { isOf } from '../../rules/registration/plan-certificate.ts';
+import type { CredentialStore, CredentialFiles } from '../credentials/credential-store.ts';
+import { readCertificate } from '../credentials/read-credentials.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
-import { newRequest, findOrCreateRequest } from './find-or-create-request.ts';
+
+const STORED_REQUEST = z.object({
+  server: z.string(),
+  cluster: z.string(),
+  agent: z.string(),
+  keyPem: z.string(),
+  requestPem: z.string(),
+});
+
+const OID = {
+  commonName: Buffer.from('550403', 'hex'),
+  organization: Buffer.from('55040a', 'hex'),
+  ecdsaWithSha256: Buffer.from('2a8648ce3d040302', 'hex'),
+};
 
 export interface CertificateOptions {
   /** The client of the hub. */
@@ -171,4 +186,100 @@ class CertificateWait {
 
 function base64(text: string): string {
   return Buffer.from(text).toString('base64');
+}
+
+/** A key that never leaves this machine, and the certificate request that was created with it. Both are PEM. */
+interface OwnRequest {
+  readonly keyPem: string;
+  readonly requestPem: string;
+}
+
+/** Creates a new P-256 key, and a PKCS#10 request (RFC 2986) for the certificate of an agent. */
+function makeRequest(identity: AgentIdentity): OwnRequest {
+  const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const keyPem = privateKey.export({ type: 'sec1', format: 'pem' }) as string;
+  return { keyPem, requestPem: requestFor(identity, keyPem) };
+}
+
+function requestFor(identity: AgentIdentity, keyPem: string): string {
+  const key = createPrivateKey(keyPem);
+  const info = writeDer(
+    DER_TAG.sequence,
+    writeDer(DER_TAG.integer, Buffer.from([0])),
+    nameOf(identity),
+    createPublicKey(key).export({ type: 'spki', format: 'der' }),
+    writeDer(DER_TAG.context0),
+  );
+  const signature = sign('sha256', info, key);
+  const der = writeDer(
+    DER_TAG.sequence,
+    info,
+    writeDer(DER_TAG.sequence, writeDer(DER_TAG.objectId, OID.ecdsaWithSha256)),
+    // The first byte is the number of unused bits.
+    writeDer(DER_TAG.bitString, Buffer.from([0]), signature),
+  );
+  const lines = der.toString('base64').match(/.{1,64}/g) ?? [];
+  return ['-----BEGIN CERTIFICATE REQUEST-----', ...lines, '-----END CERTIFICATE REQUEST-----', ''].join(
+    '\n',
+  );
+}
+
+function nameOf(identity: AgentIdentity): Buffer {
+  const groups = agentGroups(identity.cluster).map((group) => attribute(OID.organization, group));
+  return writeDer(DER_TAG.sequence, ...groups, attribute(OID.commonName, agentUser(identity)));
+}
+
+function attribute(id: Buffer, text: string): Buffer {
+  const value = writeDer(DER_TAG.utf8String, Buffer.from(text));
+  return writeDer(DER_TAG.set, writeDer(DER_TAG.sequence, writeDer(DER_TAG.objectId, id), value));
+}
+
+interface OpenRequestOptions {
+  readonly server: string;
+  readonly identity: AgentIdentity;
+  readonly store: CredentialStore;
+}
+
+/**
+ * The open request at this hub, or a new one. Its key is stored before the hub receives it, so that an agent that
+ * crashes at any moment continues with the same request.
+ */
+async function findOrCreateRequest(options: OpenRequestOptions): Promise<OwnRequest> {
+  return storedRequest(await options.store.read(), options) ?? newRequest(options);
+}
+
+/** Creates and stores a new request, for example after a refused one. */
+async function newRequest({ server, identity, store }: OpenRequestOptions): Promise<OwnRequest> {
+  const request = makeRequest(identity);
+  await store.write({
+    'cluster-name': identity.cluster,
+    'agent-name': identity.agent,
+    'certificate-request.json': JSON.stringify({ server, ...identity, ...request }),
+  });
+  return request;
+}
+
+function storedRequest(
+  files: CredentialFiles,
+  { server, identity }: OpenRequestOptions,
+): OwnRequest | undefined {
+  const parsed = STORED_REQUEST.safeParse(parseJsonOrUndefined(files['certificate-request.json']));
+  if (!parsed.success) return undefined;
+  const { keyPem, requestPem, ...storedFor } = parsed.data;
+  if (
+    storedFor.server !== server ||
+    storedFor.cluster !== identity.cluster ||
+    storedFor.agent !== identity.agent
+  )
+    return undefined;
+  // A key is used for only one certificate. If the certificate of this key is stored already, a new key is needed.
+  return readCertificate(files['tls.crt'], keyPem) === undefined ? { keyPem, requestPem } : undefined;
+}
+
+function parseJsonOrUndefined(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? '');
+  } catch {
+    return undefined;
+  }
 }

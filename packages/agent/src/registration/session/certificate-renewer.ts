@@ -14,8 +14,8 @@ import {
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { onAbort } from '@berth/runtime/loop/on-abort';
 import { sleep } from '@berth/runtime/loop/sleep';
-import { readCertificate } from '../certificate/read-certificate.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
+import { readCertificate } from '../credentials/read-credentials.ts';
 import { credentialFiles } from '../joining/join-hub.ts';
 import { requestCertificate } from '../joining/request-certificate.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';

@@ -1,9 +1,25 @@
-import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { Condition } from '@berth/kube/model/object-meta';
+import { randomBytes } from 'node:crypto';
+import { Reflector } from '@berth/kube/cache/reflector';
+import { findCondition, setCondition } from '@berth/kube/model/condition-list';
+import {
+  MANAGED_CLUSTER,
+  EVENT,
+  NAMESPACE,
+  apiVersionOf,
+  CLUSTER_CLAIM,
+  CLUSTER_PROPERTY,
+  type KindInfo,
+  NODE,
+} from '@berth/kube/model/kinds';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import { serverVersion } from '@berth/kube/server-version';
+import type { ManagedCluster, ManagedNamespaceStatus } from '@berth/ocm/kind/managed-cluster';
 import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
+import { clusterEvent } from '@berth/ocm/registration/cluster-event';
+import { errorText } from '@berth/runtime/errors';
+import { sha256 } from '@berth/runtime/sha256';
 import { reportedClaims, type ReportedClaims } from '../../rules/registration/cluster-claims.ts';
 import type { NodeResources } from '../../rules/registration/cluster-resources.ts';
 import {
@@ -11,15 +27,21 @@ import {
   type HealthMemory,
   type HealthVerdict,
   judgeHealth,
+  type HealthProbe,
 } from '../../rules/registration/judge-health.ts';
+import {
+  managedNamespaceLabel,
+  namespaceCondition,
+  namespacesToRelease,
+} from '../../rules/registration/managed-namespaces.ts';
 import { type ClusterObservation, isAccepted, nextStatus } from '../../rules/registration/next-status.ts';
-import { findCondition } from '@berth/kube/model/condition-list';
 import type { ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
-import { applyNamespaces } from './apply-namespaces.ts';
-import { ClusterEvents } from './cluster-events.ts';
-import { serverVersion } from '@berth/kube/server-version';
-import { probeServer } from './probe-server.ts';
-import { WatchedKinds } from './watched-kinds.ts';
+
+/** Characters of the body that are reported. A server lists all of its checks, and the list may differ with each probe. */
+const MAX_TEXT = 200;
+
+/** Kinds that a cluster may lack are looked up again at this interval. */
+const LOOKUP_INTERVAL_MS = 300_000;
 
 export interface StatusReportOptions {
   readonly hub: KubeApi;
@@ -136,5 +158,202 @@ export class StatusReport {
       note:
         findCondition((written as unknown as ManagedCluster).status?.conditions, AVAILABLE)?.message ?? '',
     });
+  }
+}
+
+/** What an agent reports about its cluster, kept up to date by watches: nodes, claims and properties. */
+class WatchedKinds {
+  readonly #cluster: KubeApi;
+  readonly #settings: RegistrationSettings;
+  readonly #onChange: () => void;
+  readonly #reflectors = new Map<KindInfo, Reflector>();
+  readonly #runs: Promise<void>[] = [];
+  #lookedUpAtMs = -Infinity;
+
+  constructor(cluster: KubeApi, settings: RegistrationSettings, onChange: () => void) {
+    this.#cluster = cluster;
+    this.#settings = settings;
+    this.#onChange = onChange;
+  }
+
+  /** Starts to watch the kinds that the cluster serves. Waits for their first lists, but not for lists that are refused. */
+  async refresh(signal: AbortSignal): Promise<void> {
+    this.#watch(NODE, signal);
+    const nowMs = this.#settings.clock.monotonicMs();
+    if (nowMs - this.#lookedUpAtMs >= LOOKUP_INTERVAL_MS) {
+      for (const kind of [CLUSTER_CLAIM, CLUSTER_PROPERTY])
+        if (!this.#reflectors.has(kind) && (await this.#isServed(kind))) this.#watch(kind, signal);
+      this.#lookedUpAtMs = nowMs;
+    }
+    await Promise.all(
+      [...this.#reflectors.values()].map((reflector) => reflector.whenListedOrRefused(signal)),
+    );
+  }
+
+  nodes(): readonly KubeObject[] | undefined {
+    return this.#known(NODE);
+  }
+
+  /** Undefined if one of the kinds exists and could not be read. */
+  claims():
+    | { readonly claims: readonly KubeObject[]; readonly properties: readonly KubeObject[] }
+    | undefined {
+    const [claims, properties] = [CLUSTER_CLAIM, CLUSTER_PROPERTY].map((kind) =>
+      this.#reflectors.has(kind) ? this.#known(kind) : [],
+    );
+    return claims === undefined || properties === undefined ? undefined : { claims, properties };
+  }
+
+  async ended(): Promise<void> {
+    await Promise.all(this.#runs);
+  }
+
+  #known(kind: KindInfo): readonly KubeObject[] | undefined {
+    const reflector = this.#reflectors.get(kind);
+    return reflector?.synced === true ? reflector.store.list() : undefined;
+  }
+
+  async #isServed(kind: KindInfo): Promise<boolean> {
+    return (await this.#cluster.resolve(apiVersionOf(kind), kind.kind)) !== undefined;
+  }
+
+  #watch(kind: KindInfo, signal: AbortSignal): void {
+    if (this.#reflectors.has(kind)) return;
+    const { clock, random, log } = this.#settings;
+    const transform = kind === NODE ? reduceNode : undefined;
+    const reflector = new Reflector({
+      api: this.#cluster,
+      kind,
+      clock,
+      random,
+      log,
+      ...(transform !== undefined && { transform }),
+    });
+    reflector.store.onChange(this.#onChange);
+    this.#reflectors.set(kind, reflector);
+    this.#runs.push(reflector.run(signal));
+  }
+}
+
+/** There may be thousands of nodes, so only the fields that count are kept. */
+function reduceNode({ apiVersion, kind, metadata, ...node }: KubeObject): KubeObject {
+  const { name, uid, resourceVersion } = metadata;
+  const { unschedulable } = (node['spec'] ?? {}) as { readonly unschedulable?: boolean };
+  const { capacity, allocatable } = (node['status'] ?? {}) as Readonly<Record<string, unknown>>;
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, uid, resourceVersion },
+    spec: { unschedulable },
+    status: { capacity, allocatable },
+  };
+}
+
+/**
+ * Writes Events about a ManagedCluster into its namespace on the hub. One that cannot be written is dropped, because
+ * nothing depends on it.
+ */
+class ClusterEvents {
+  readonly #hub: KubeApi;
+  readonly #settings: RegistrationSettings;
+
+  constructor(hub: KubeApi, settings: RegistrationSettings) {
+    this.#hub = hub;
+    this.#settings = settings;
+  }
+
+  report(
+    cluster: ManagedCluster,
+    reason: string,
+    { type, note }: { readonly type: 'Normal' | 'Warning'; readonly note: string },
+  ): void {
+    const { name } = cluster.metadata;
+    const { clock, log } = this.#settings;
+    const event = clusterEvent(
+      cluster,
+      { type, reason, action: reason, note },
+      {
+        ...{ controller: 'berth-agent', instance: name },
+        ...{ nowMs: clock.now(), suffix: randomBytes(8).toString('hex') },
+      },
+    );
+    this.#hub.create(EVENT, event).catch((error: unknown) => {
+      log.debug('an Event cannot be written', { cluster: name, reason, problem: errorText(error) });
+    });
+  }
+}
+
+interface NamespaceOptions {
+  readonly cluster: KubeApi;
+  readonly managed: ManagedCluster;
+  /** The server of the bootstrap kubeconfig, unchanged. */
+  readonly hubServer: string;
+  /** RFC 3339, seconds. */
+  readonly now: string;
+}
+
+/**
+ * Creates the namespaces that the hub manages on the cluster, and marks with a label those that it no longer manages.
+ * None is ever deleted.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/managed_namespace_reconcile.go`.
+ * @returns the entries, each with its outcome
+ */
+async function applyNamespaces(options: NamespaceOptions): Promise<readonly ManagedNamespaceStatus[]> {
+  const { cluster, managed, hubServer, now } = options;
+  const label = managedNamespaceLabel(sha256(hubServer));
+  const isLeaving = managed.metadata.deletionTimestamp !== undefined;
+  const wanted = isLeaving ? [] : (managed.status?.managedNamespaces ?? []);
+  const { items } = await cluster.list(NAMESPACE, { labelSelector: `${label}=true` });
+  const labelledNames = new Set(items.map(({ metadata }) => metadata.name));
+  const entries: ManagedNamespaceStatus[] = [];
+  for (const entry of wanted) {
+    const problem = labelledNames.has(entry.name)
+      ? undefined
+      : await problemOf(() => ensureLabelled(cluster, entry.name, label));
+    entries.push({
+      ...entry,
+      conditions: setCondition(entry.conditions ?? [], namespaceCondition(problem), now),
+    });
+  }
+  for (const name of namespacesToRelease(wanted, items))
+    await cluster.mergePatch(
+      NAMESPACE,
+      { namespace: '', name },
+      { metadata: { labels: { [label]: 'false' } } },
+    );
+  return isLeaving ? (managed.status?.managedNamespaces ?? []) : entries;
+}
+
+async function ensureLabelled(cluster: KubeApi, name: string, label: string): Promise<void> {
+  const key = { namespace: '', name };
+  const labels = { [label]: 'true' };
+  if ((await cluster.get(NAMESPACE, key)) === undefined)
+    await cluster.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } });
+  else await cluster.mergePatch(NAMESPACE, key, { metadata: { labels } });
+}
+
+async function problemOf(action: () => Promise<void>): Promise<string | undefined> {
+  try {
+    await action();
+    return undefined;
+  } catch (error) {
+    return errorText(error);
+  }
+}
+
+/**
+ * Checks the API server of the managed cluster: `/livez`, or `/healthz` if the former does not exist or may not be
+ * read.
+ * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/available_reconcile.go` (checkKubeAPIServerStatus).
+ */
+async function probeServer(server: ServerEndpoints): Promise<HealthProbe> {
+  try {
+    let response = await server.probe('/livez');
+    if (response.statusCode === 404 || response.statusCode === 403) response = await server.probe('/healthz');
+    const { statusCode, text } = response;
+    if (statusCode >= 200 && statusCode < 300) return { kind: 'ok' };
+    return { kind: 'failed', why: `status code: ${statusCode}, ${text.slice(0, MAX_TEXT)}` };
+  } catch (error) {
+    return { kind: 'failed', why: `status code: 0, ${errorText(error).slice(0, MAX_TEXT)}` };
   }
 }

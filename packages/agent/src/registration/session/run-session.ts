@@ -1,25 +1,39 @@
 import { setMaxListeners } from 'node:events';
 import { Reflector } from '@berth/kube/cache/reflector';
 import type { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
-import { ConflictError } from '@berth/runtime/errors';
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
-import type { HubEntry } from '../../rules/registration/hub-entry.ts';
-import { isAccepted } from '../../rules/registration/next-status.ts';
-import type { HeldCertificate } from '../../rules/registration/plan-certificate.ts';
 import { leaseSeconds } from '@berth/ocm/registration/names';
+import { ConflictError, BerthError } from '@berth/runtime/errors';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { onAbort } from '@berth/runtime/loop/on-abort';
 import { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { sleep } from '@berth/runtime/loop/sleep';
+import type { HubEntry } from '../../rules/registration/hub-entry.ts';
+import { isAccepted } from '../../rules/registration/next-status.ts';
+import type { HeldCertificate } from '../../rules/registration/plan-certificate.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 import { CertificateRenewer } from './certificate-renewer.ts';
 import { ClusterLease } from './keep-lease.ts';
 import { StatusReport } from './report-status.ts';
-import { RegisteredCluster, type RegisteredClusterOptions } from './registered-cluster.ts';
-import { updateClientConfigs } from './update-client-configs.ts';
+
+/** The number of answers in a row that count. A hub that restarts may refuse for a moment. */
+const ANSWERS = 3;
+/** The bootstrap kubeconfig is used once in this number of checks. */
+const BOOTSTRAP_EVERY = 6;
+
+const REJOIN_HINT =
+  'if that was a mistake, run berth join again with a token of the hub (berth get token): then berth accept accepts it';
+
+const CLUSTER_ANSWERS: Readonly<Record<string, ClusterAnswer>> = {
+  'kube.unauthorized': 'refused',
+  'kube.forbidden': 'forbidden',
+};
 
 export interface SessionOptions {
   readonly hub: HubClient;
@@ -219,4 +233,100 @@ class Session {
         this.#leave('the hub does not accept the lease');
     }
   }
+}
+
+/**
+ * What a hub says of a cluster to a client. `forbidden`: it is not accepted, or not there any more; the hub takes the
+ * rights of a deleted cluster. `refused`: the hub does not know the credentials. `unknown`: it does not answer.
+ */
+export type ClusterAnswer = 'found' | 'missing' | 'forbidden' | 'refused' | 'unknown';
+
+export async function askForCluster(hub: KubeApi, { cluster }: AgentIdentity): Promise<ClusterAnswer> {
+  try {
+    const found = await hub.get(MANAGED_CLUSTER, { namespace: '', name: cluster });
+    return found === undefined ? 'missing' : 'found';
+  } catch (error) {
+    return (error instanceof BerthError && CLUSTER_ANSWERS[error.code]) || 'unknown';
+  }
+}
+
+interface RegisteredClusterOptions {
+  /** A client with the certificate of the agent. */
+  readonly hub: KubeApi;
+  readonly identity: AgentIdentity;
+  readonly settings: RegistrationSettings;
+  /**
+   * Asks the hub with the bootstrap kubeconfig, which may read a cluster that is not accepted. `unknown` if its token has
+   * expired.
+   */
+  readonly askWithBootstrap: () => Promise<ClusterAnswer>;
+}
+
+/** What the hub knows of the cluster: whether it still has it, and whether it accepts the certificate. */
+class RegisteredCluster {
+  readonly #options: RegisteredClusterOptions;
+  #last: ClusterAnswer = 'unknown';
+  /** The number of the same answers in a row. */
+  #count = 0;
+  #isGone = false;
+
+  constructor(options: RegisteredClusterOptions) {
+    this.#options = options;
+  }
+
+  /** Whether the hub does not know the certificate: it was installed again, or has revoked it. */
+  get isRefused(): boolean {
+    return this.#last === 'refused' && this.#count >= ANSWERS;
+  }
+
+  /** Whether the hub has deleted the cluster. */
+  get isGone(): boolean {
+    return this.#isGone;
+  }
+
+  /** @param watched what the watch of the cluster shows; undefined if it is not open */
+  async check(watched: 'found' | 'missing' | undefined): Promise<void> {
+    const { hub, identity } = this.#options;
+    const answer = watched ?? (await askForCluster(hub, identity));
+    this.#count = answer === this.#last ? this.#count + 1 : 1;
+    this.#last = answer;
+    if (answer === 'found') this.#isGone = false;
+    if (this.#isGone || this.#count < ANSWERS) return;
+    if (answer === 'missing') this.#noteGone();
+    if (answer !== 'forbidden' || (this.#count - ANSWERS) % BOOTSTRAP_EVERY !== 0) return;
+    if ((await this.#options.askWithBootstrap()) === 'missing') this.#noteGone();
+  }
+
+  /** The agent had read the cluster, and the watch says that it was deleted. */
+  deleted(): void {
+    if (!this.#isGone) this.#noteGone();
+  }
+
+  #noteGone(): void {
+    const { identity, settings, hub } = this.#options;
+    this.#isGone = true;
+    settings.log.error('the hub has deleted this cluster: no works are applied, and none are removed', {
+      cluster: identity.cluster,
+      hub: hub.server,
+      hint: REJOIN_HINT,
+    });
+  }
+}
+
+/**
+ * Updates how other clients reach the cluster, after its address or authority changed. OCM's agent does so only if the
+ * number of addresses changes. The agent may update its ManagedCluster, but not patch it.
+ */
+async function updateClientConfigs(
+  hub: KubeApi,
+  managed: ManagedCluster,
+  { clientConfigs }: RegistrationSettings,
+): Promise<void> {
+  if (clientConfigs.length === 0 || managed.metadata.deletionTimestamp !== undefined) return;
+  if (jsonEqual(managed.spec?.managedClusterClientConfigs, clientConfigs)) return;
+  // The watched object has no managed fields, but an update needs the complete object.
+  const complete = await hub.get(MANAGED_CLUSTER, { namespace: '', name: managed.metadata.name });
+  if (complete === undefined) return;
+  const spec = { ...(complete['spec'] as object), managedClusterClientConfigs: clientConfigs };
+  await hub.update(MANAGED_CLUSTER, { ...complete, spec } satisfies KubeObject);
 }

@@ -1,12 +1,11 @@
 import { type CelBudget, evaluateWithin, newCelBudget } from '@berth/kube-cel/cel-budget';
-import { celProblemText } from '@berth/kube-cel/value/cel-problem';
-import { celTypeName } from '@berth/kube-cel/value/cel-value';
 import type { CelCompilation } from '@berth/kube-cel/compile-cel';
 import { compileConditionMessage, compileConditionRule } from '@berth/kube-cel/condition-cel';
-import type { ConditionRule } from '@berth/ocm/kind/manifest-work';
+import { celProblemText } from '@berth/kube-cel/value/cel-problem';
+import { celTypeName } from '@berth/kube-cel/value/cel-value';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { ConditionRule } from '@berth/ocm/kind/manifest-work';
 import { RESERVED_CONDITIONS } from '../manifests/validate-work.ts';
-import { wellKnownCondition } from './well-known-conditions.ts';
 
 /**
  * Evaluates the condition rules of one manifest on the object that is on the cluster. Returns a condition for each
@@ -143,3 +142,31 @@ class CompileCache {
 const MAX_COMPILED = 1_000;
 const RULES = new CompileCache(compileConditionRule);
 const MESSAGES = new CompileCache(compileConditionMessage);
+
+interface WellKnownCondition {
+  readonly result: boolean;
+  readonly message: string;
+}
+
+/** Complete of a Job and of a Pod; undefined for every other kind and condition. */
+function wellKnownCondition(object: KubeObject, condition: string): WellKnownCondition | undefined {
+  if (condition !== 'Complete') return undefined;
+  const status = (object['status'] ?? {}) as { conditions?: unknown; phase?: unknown };
+  switch (`${object.apiVersion} ${object.kind}`) {
+    case 'batch/v1 Job': {
+      const finished = Array.isArray(status.conditions) && status.conditions.some(endsJob);
+      return { result: finished, message: finished ? 'Job is finished' : 'Job is not finished' };
+    }
+    case 'v1 Pod': {
+      const phase = typeof status.phase === 'string' ? status.phase : '';
+      return { result: phase === 'Succeeded' || phase === 'Failed', message: `Pod is in phase ${phase}` };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function endsJob(condition: unknown): boolean {
+  const { type, status } = (condition ?? {}) as { type?: unknown; status?: unknown };
+  return (type === 'Complete' || type === 'Failed') && status === 'True';
+}

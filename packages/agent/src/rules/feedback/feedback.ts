@@ -1,16 +1,15 @@
 import { findResults } from '@berth/kube-jsonpath/find-results';
 import { toGoJson } from '@berth/kube-jsonpath/go-json';
-import { goTypeName, isInteger } from '@berth/runtime/json/json-float';
 import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type {
   FeedbackJsonPath,
   FeedbackRule,
   FeedbackValue,
   FieldValue,
 } from '@berth/ocm/kind/manifest-work';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import { goTypeName, isInteger } from '@berth/runtime/json/json-float';
 import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
-import { wellKnownFeedbackPaths } from './well-known-feedback.ts';
 
 export interface FeedbackOptions {
   /** Objects, lists and fractions as JSON text, and all matches instead of the first. Off as upstream's gate. */
@@ -123,4 +122,35 @@ function unknownKindText(object: KubeObject): string {
     ? (object.apiVersion.split('/') as [string, string])
     : ['', object.apiVersion];
   return `cannot find the wellknown statuses for resource with gvk ${group}/${version}, Kind=${object.kind}`;
+}
+
+/**
+ * The paths of the feedback rule WellKnownStatus, by `group/version/kind`.
+ * Source: ocm `pkg/work/spoke/statusfeedback/rules/rule.go`.
+ */
+const WELL_KNOWN: Readonly<Record<string, readonly FeedbackJsonPath[]>> = {
+  'apps/v1/Deployment': [
+    { name: 'ReadyReplicas', path: '.status.readyReplicas' },
+    { name: 'Replicas', path: '.status.replicas' },
+    { name: 'AvailableReplicas', path: '.status.availableReplicas' },
+  ],
+  'apps/v1/DaemonSet': [
+    { name: 'NumberReady', path: '.status.numberReady' },
+    { name: 'DesiredNumberScheduled', path: '.status.desiredNumberScheduled' },
+    { name: 'NumberAvailable', path: '.status.numberAvailable' },
+  ],
+  'batch/v1/Job': [
+    { name: 'JobComplete', path: '.status.conditions[?(@.type=="Complete")].status' },
+    { name: 'JobSucceeded', path: '.status.succeeded' },
+  ],
+  '/v1/Pod': [
+    { name: 'PodReady', path: '.status.conditions[?(@.type=="Ready")].status' },
+    { name: 'PodPhase', path: '.status.phase' },
+  ],
+};
+
+/** Undefined for a kind without a well-known status. */
+function wellKnownFeedbackPaths(apiVersion: string, kind: string): readonly FeedbackJsonPath[] | undefined {
+  const key = `${apiVersion.includes('/') ? apiVersion : `/${apiVersion}`}/${kind}`;
+  return Object.hasOwn(WELL_KNOWN, key) ? WELL_KNOWN[key] : undefined;
 }

@@ -1,9 +1,6 @@
 import { expect, it } from 'vitest';
-import {
-  type IdentitySources,
-  registrationIdentity,
-} from '../../../src/registration/options/registration-identity.ts';
 import { InputError } from '@berth/runtime/errors';
+import { type IdentitySources, registrationIdentity } from '../../../src/registration/run-registration.ts';
 
 const NOTHING: IdentitySources = {
   clusterName: undefined,

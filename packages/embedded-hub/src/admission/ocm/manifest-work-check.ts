@@ -2,7 +2,6 @@ import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../../json/json-value.ts';
 import { badRequest } from '../../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../../write/write-request.ts';
-import { isWriteOf } from './is-write-of.ts';
 
 const WORK_GROUP = 'work.open-cluster-management.io';
 
@@ -100,4 +99,18 @@ function accountOf(spec: JsonObject | undefined): { readonly namespace: string; 
   const account = objectAt(objectAt(objectAt(spec, 'executor'), 'subject'), 'serviceAccount');
   if (account === undefined) throw badRequest('executor service account can not be nil');
   return { namespace: textAt(account, 'namespace'), name: textAt(account, 'name') };
+}
+
+/**
+ * Whether a write creates or updates an object of the resource; false for subresources and
+ * deletions.
+ */
+export function isWriteOf(write: AdmissionWrite, group: string, plural: string): boolean {
+  const { definition } = write.ref;
+  return (
+    definition.group === group &&
+    definition.plural === plural &&
+    write.subresource === '' &&
+    write.operation !== 'DELETE'
+  );
 }

@@ -6,7 +6,7 @@ import type { CertificateAuthority } from './certificate-authority.ts';
 import { parseCertificates } from './client-ca-file.ts';
 import type { ServingIdentity } from './serving-certificate.ts';
 import { ServingCertificate } from './serving-certificate.ts';
-import { readFlagFile, wrongFile } from '../files/flag-file.ts';
+import { readFlagFile, wrongFile } from '../files/private-file.ts';
 
 const CODE = 'hub.serving-certificate';
 

@@ -1,5 +1,15 @@
-import { closeSync, fsyncSync, openSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  readFileSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import { errorText, InputError } from '@berth/runtime/errors';
 import { syncDirectoryNow } from '@berth/runtime/files/sync-directory';
 
 /**
@@ -22,4 +32,22 @@ export function writePrivateFile(path: string, content: string | Uint8Array): vo
   }
   renameSync(temporary, path);
   syncDirectoryNow(dirname(path));
+}
+
+/**
+ * The text of a file that a flag of the hub names.
+ * @param code of the error
+ * @throws InputError when it cannot be read
+ */
+export function readFlagFile(code: string, file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw wrongFile(code, file, `cannot be read: ${errorText(error)}`);
+  }
+}
+
+/** @param where the file, perhaps with the line */
+export function wrongFile(code: string, where: string, problem: string): InputError {
+  return new InputError(problem, { code, subject: where });
 }

@@ -1,7 +1,7 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey } from 'node:crypto';
 import { errorText } from '@berth/runtime/errors';
-import { readFlagFile, wrongFile } from '../files/flag-file.ts';
+import { readFlagFile, wrongFile } from '../files/private-file.ts';
 
 const CODE = 'hub.service-account-keys';
 

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import type { UserInfo } from '../../wire/user-info.ts';
-import { readFlagFile, wrongFile } from '../files/flag-file.ts';
+import { readFlagFile, wrongFile } from '../files/private-file.ts';
 
 const CODE = 'hub.token-auth-file';
 

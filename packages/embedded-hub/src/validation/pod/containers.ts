@@ -1,14 +1,53 @@
-import { dnsLabel } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import { dnsLabel, type NameRule, asPrefix, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
+import {
+  type JsonObject,
+  getOwn,
+  isObject,
+  listAt,
+  numberAt,
+  objectAt,
+  textAt,
+} from '../../json/json-value.ts';
+import {
+  type FieldReporter,
+  configKey,
+  checkDescendingPath,
+  checkNoBacksteps,
+} from '../values/field-reporter.ts';
 import { PROTOCOLS, checkPort, portName } from '../values/port-rules.ts';
-import { checkEnv, checkEnvFrom } from './container-env.ts';
-import { checkDevices, checkMounts } from './container-mounts.ts';
 import { checkLifecycle, checkProbes } from './probes.ts';
 import { checkResources } from './resources.ts';
 import { checkContainerSecurity } from './security-context.ts';
+import { checkFieldReference, checkResourceReference } from './volume-files.ts';
 import { PULL_POLICIES } from './volumes.ts';
+
+const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
+const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
+
+const NAME_TEXT =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
+const POD_FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+
+/** The checks of the sources of a value, in the order of the API server. */
+const SOURCES: Readonly<Record<string, SourceCheck>> = {
+  fieldRef: (source, at) => checkFieldReference(source, POD_FIELDS, at),
+  resourceFieldRef: (source, at) => checkResourceReference(source, false, at),
+  configMapKeyRef: checkKeyReference,
+  secretKeyRef: checkKeyReference,
+  fileKeyRef: checkFileReference,
+};
+
+const sourceName = asPrefix(dnsSubdomain);
 
 /** Facts about the pod that the checks of its containers need. */
 export interface PodContext {
@@ -155,5 +194,159 @@ function checkResizePolicy(container: JsonObject, podRestart: string, at: FieldR
     list.oneOf(restart, RESIZE_POLICIES);
     if (podRestart === 'Never' && restart !== 'NotRequired')
       list.invalid(restart, "must be 'NotRequired' when `restartPolicy` is 'Never'");
+  });
+}
+
+/** Source: apimachinery, pkg/util/validation (IsRelaxedEnvVarName). */
+const variableName: NameRule = (name) => (/^[ -<>-~]*$/.test(name) ? [] : [NAME_TEXT]);
+
+type SourceCheck = (source: JsonObject, at: FieldReporter) => void;
+
+/** Source: pkg/apis/core/validation (ValidateEnv). */
+function checkEnv(container: JsonObject, at: FieldReporter): void {
+  at.each(container, 'env', (variable, place) => {
+    const name = textAt(variable, 'name');
+    if (name === '') place.at('name').required();
+    else place.at('name').validName(name, variableName);
+    const from = objectAt(variable, 'valueFrom');
+    if (from !== undefined) checkValueFrom(from, textAt(variable, 'value'), place.at('valueFrom'));
+  });
+}
+
+function checkValueFrom(from: JsonObject, value: string, at: FieldReporter): void {
+  let count = 0;
+  for (const [key, check] of Object.entries(SOURCES)) {
+    const source = objectAt(from, key);
+    if (source === undefined) continue;
+    count += 1;
+    check(source, at.at(key));
+  }
+  if (count === 0) {
+    const detail =
+      'must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef`, `secretKeyRef` or `fileKeyRef`';
+    at.invalid('', detail);
+  } else if (value !== '') at.invalid('', 'may not be specified when `value` is not empty');
+  else if (count > 1) at.invalid('', 'may not have more than one field specified at a time');
+}
+
+function checkKeyReference(source: JsonObject, at: FieldReporter): void {
+  at.at('name').validName(textAt(source, 'name'), dnsSubdomain);
+  const key = textAt(source, 'key');
+  if (key === '') at.at('key').required();
+  else at.at('key').validName(key, configKey);
+}
+
+function checkFileReference(source: JsonObject, at: FieldReporter): void {
+  const [key, volume, path] = [textAt(source, 'key'), textAt(source, 'volumeName'), textAt(source, 'path')];
+  if (key === '') at.at('key').required();
+  else at.at('key').validName(key, variableName);
+  if (volume === '') at.at('volumeName').required();
+  else at.at('volumeName').validName(volume, dnsLabel);
+  if (path === '') at.at('path').required();
+  else checkNoBacksteps(path, at.at('path'));
+}
+
+/** Source: pkg/apis/core/validation (ValidateEnvFrom). */
+function checkEnvFrom(container: JsonObject, at: FieldReporter): void {
+  at.each(container, 'envFrom', (source, place) => {
+    const prefix = textAt(source, 'prefix');
+    if (prefix !== '') place.at('prefix').validName(prefix, variableName);
+    const found = ['configMapRef', 'secretRef'].filter((key) => objectAt(source, key) !== undefined);
+    for (const key of found) {
+      const name = textAt(objectAt(source, key), 'name');
+      if (name === '') place.at(key).at('name').required();
+      else place.at(key).at('name').validName(name, sourceName);
+    }
+    const list = at.at('envFrom');
+    if (found.length === 0) list.invalid('', 'must specify one of: `configMapRef` or `secretRef`');
+    else if (found.length > 1) list.invalid('', 'may not have more than one field specified at a time');
+  });
+}
+
+type Volumes = ReadonlyMap<string, JsonObject>;
+
+/**
+ * Source: pkg/apis/core/validation (ValidateVolumeMounts). A problem of one mount is reported at
+ * the list, as the API server does.
+ */
+function checkMounts(container: JsonObject, volumes: Volumes, at: FieldReporter): void {
+  const [names, paths] = namesAndPaths(container, 'volumeDevices', 'devicePath');
+  const taken = new Set<string>();
+  at.each(container, 'volumeMounts', (mount, place) => {
+    const [name, path] = [textAt(mount, 'name'), textAt(mount, 'mountPath')];
+    if (name === '') place.at('name').required();
+    if (!volumes.has(name)) place.at('name').notFound(name);
+    if (path === '') place.at('mountPath').required();
+    if (taken.has(path)) place.at('mountPath').invalid(path, 'must be unique');
+    taken.add(path);
+    if (names.has(name)) place.at('name').invalid(name, 'must not already exist in volumeDevices');
+    if (paths.has(path))
+      place.at('mountPath').invalid(path, 'must not already exist as a path in volumeDevices');
+    checkSubPaths(mount, place, at.at('volumeMounts'));
+    checkOptions(mount, container, at.at('volumeMounts'));
+  });
+}
+
+function namesAndPaths(
+  container: JsonObject,
+  list: string,
+  pathKey: string,
+): readonly [Set<string>, Set<string>] {
+  const found = listAt(container, list).filter(isObject);
+  return [
+    new Set(found.map((one) => textAt(one, 'name'))),
+    new Set(found.map((one) => textAt(one, pathKey))),
+  ];
+}
+
+function checkSubPaths(mount: JsonObject, at: FieldReporter, list: FieldReporter): void {
+  const [path, expression] = [textAt(mount, 'subPath'), textAt(mount, 'subPathExpr')];
+  if (path !== '') checkDescendingPath(path, list.at('subPath'));
+  if (expression === '') return;
+  if (path !== '') at.at('subPathExpr').invalid(expression, 'subPathExpr and subPath are mutually exclusive');
+  checkDescendingPath(expression, list.at('subPathExpr'));
+}
+
+function checkOptions(mount: JsonObject, container: JsonObject, list: FieldReporter): void {
+  const propagation = getOwn(mount, 'mountPropagation');
+  const place = list.at('mountPropagation');
+  place.oneOfIfPresent(propagation, PROPAGATIONS);
+  if (propagation === 'Bidirectional' && objectAt(container, 'securityContext')?.['privileged'] !== true)
+    place.forbidden('Bidirectional mount propagation is available only to privileged containers');
+  const recursive = getOwn(mount, 'recursiveReadOnly');
+  if (typeof recursive !== 'string' || recursive === 'Disabled') return;
+  const at = list.at('recursiveReadOnly');
+  if (!RECURSIVE.includes(recursive)) {
+    at.unsupported(recursive, RECURSIVE);
+    return;
+  }
+  if (mount['readOnly'] !== true) at.forbidden('may only be specified when readOnly is true');
+  if (propagation !== undefined && propagation !== 'None')
+    at.forbidden('may only be specified when mountPropagation is None or not specified');
+}
+
+/** Source: pkg/apis/core/validation (ValidateVolumeDevices). */
+function checkDevices(container: JsonObject, volumes: Volumes, at: FieldReporter): void {
+  const [names, paths] = namesAndPaths(container, 'volumeMounts', 'mountPath');
+  const [takenNames, takenPaths] = [new Set<string>(), new Set<string>()];
+  at.each(container, 'volumeDevices', (device, place) => {
+    const [name, path] = [textAt(device, 'name'), textAt(device, 'devicePath')];
+    const [nameAt, pathAt] = [place.at('name'), place.at('devicePath')];
+    const volume = volumes.get(name);
+    if (name === '') nameAt.required();
+    if (takenNames.has(name)) nameAt.invalid(name, 'must be unique');
+    const isClaim = ['persistentVolumeClaim', 'ephemeral'].some((key) => objectAt(volume, key) !== undefined);
+    if (volume === undefined) nameAt.notFound(name);
+    else if (!isClaim) {
+      const detail = 'can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode';
+      nameAt.invalid(name, detail);
+    }
+    if (path === '') pathAt.required();
+    if (takenPaths.has(path)) pathAt.invalid(path, 'must be unique');
+    if (path.split('/').includes('..')) pathAt.invalid(path, "can not contain backsteps ('..')");
+    else takenPaths.add(path);
+    if (names.has(name)) nameAt.invalid(name, 'must not already exist in volumeMounts');
+    if (paths.has(path)) pathAt.invalid(path, 'must not already exist as a path in volumeMounts');
+    if (name !== '') takenNames.add(name);
   });
 }

@@ -1,10 +1,19 @@
-import type { JsonObject } from '../../json/json-value.ts';
-import { getOwn, listAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { KindRules } from '../values/kind-rules.ts';
-import { checkTemplateMetadata } from '../values/metadata-rules.ts';
+import {
+  type JsonObject,
+  getOwn,
+  listAt,
+  objectAt,
+  textAt,
+  type JsonValue,
+  deepEqual,
+  isObject,
+  numberAt,
+} from '../../json/json-value.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
+import { checkTemplateMetadata } from '../values/metadata-rules.ts';
+import type { KindRules } from '../values/port-rules.ts';
+import { semanticEqual } from '../values/semantic-equal.ts';
 import { checkPodSpec } from './pod-spec.ts';
-import { checkImageText, checkPodChange } from './pod-update.ts';
 
 /** Source: pkg/apis/core/validation (ValidatePodCreate, ValidatePodUpdate). */
 export const POD_RULES: KindRules = {
@@ -20,6 +29,9 @@ export const POD_RULES: KindRules = {
     else checkNewPod(spec, place);
   },
 };
+
+const UPDATABLE =
+  '`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec.tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)';
 
 function checkNewPod(spec: JsonObject, at: FieldReporter): void {
   if (listAt(spec, 'ephemeralContainers').length > 0)
@@ -51,3 +63,132 @@ export function checkPodTemplate(template: JsonObject, at: FieldReporter): void 
 export const POD_TEMPLATE_RULES: KindRules = {
   validate: (owner, at) => checkPodTemplate(objectAt(owner, 'template') ?? {}, at.at('template')),
 };
+
+/**
+ * Which fields of an existing pod may change. Source: pkg/apis/core/validation (ValidatePodUpdate).
+ */
+function checkPodChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
+  for (const list of ['containers', 'initContainers']) {
+    if (listAt(spec, list).length !== listAt(old, list).length) {
+      at.at(list).forbidden('pod updates may not add or remove containers');
+      return;
+    }
+    at.each(spec, list, (container, place) => {
+      if (textAt(container, 'image') === '') place.at('image').required();
+      checkImageText(container, place.at('image'));
+    });
+  }
+  if (!checkDeadline(spec, old, at.at('activeDeadlineSeconds'))) return;
+  checkTolerations(spec, old, at.at('tolerations'));
+  checkNewGates(spec, old, at.at('schedulingGates'));
+  const gated = listAt(old, 'schedulingGates').length > 0;
+  if (gated) checkNarrowed(spec, old, at);
+  if (!semanticEqual(fixedPart(spec, gated), fixedPart(old, gated)))
+    at.forbidden(`pod updates may not change fields other than ${UPDATABLE}`);
+}
+
+function checkImageText(container: JsonObject, at: FieldReporter): void {
+  const image = textAt(container, 'image');
+  if (image.trim() !== image) at.invalid(image, 'must not have leading or trailing whitespace');
+}
+
+/** @returns false if the remaining fields are not checked */
+function checkDeadline(spec: JsonObject, old: JsonObject, at: FieldReporter): boolean {
+  const [now, before] = [numberAt(spec, 'activeDeadlineSeconds'), numberAt(old, 'activeDeadlineSeconds')];
+  if (now === undefined) {
+    if (before !== undefined) at.invalid(null, 'must not update from a positive integer to nil value');
+    return true;
+  }
+  const max = 2 ** 31 - 1;
+  if (now < 0 || now > max) at.inRange(now, 0, max);
+  else if (before !== undefined && before < now)
+    at.invalid(now, 'must be less than or equal to previous value');
+  else return true;
+  return false;
+}
+
+function checkTolerations(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
+  const plain = (toleration: JsonValue): JsonValue => {
+    if (!isObject(toleration)) return toleration;
+    const { tolerationSeconds: _seconds, ...rest } = toleration;
+    return rest;
+  };
+  const now = listAt(spec, 'tolerations').map(plain);
+  const kept = listAt(old, 'tolerations').every((one) => now.some((other) => deepEqual(plain(one), other)));
+  if (!kept) at.forbidden('existing toleration can not be modified except its tolerationSeconds');
+}
+
+function checkNewGates(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
+  const known = new Set(listAt(old, 'schedulingGates').map((gate) => (isObject(gate) ? gate['name'] : '')));
+  for (const [index, gate] of listAt(spec, 'schedulingGates').entries()) {
+    const name = isObject(gate) ? textAt(gate, 'name') : '';
+    if (known.has(name)) continue;
+    const detail = `only deletion is allowed, but found new scheduling gate '${name}'`;
+    at.at(index).at('name').forbidden(detail);
+  }
+}
+
+/** Node affinity of a gated pod may only become narrower. */
+function checkNarrowed(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
+  const selector = objectAt(spec, 'nodeSelector') ?? {};
+  const kept = Object.entries(objectAt(old, 'nodeSelector') ?? {}).every(
+    ([key, value]) => getOwn(selector, key) === value,
+  );
+  if (!kept) {
+    const detail = 'only additions to spec.nodeSelector are allowed (no mutations or deletions)';
+    at.at('nodeSelector').invalid(getOwn(spec, 'nodeSelector'), detail);
+  }
+  const required = 'requiredDuringSchedulingIgnoredDuringExecution';
+  const termsOf = (one: JsonObject): JsonObject | undefined =>
+    objectAt(objectAt(objectAt(one, 'affinity'), 'nodeAffinity'), required);
+  const place = at.at('affinity').at('nodeAffinity').at(required).at('nodeSelectorTerms');
+  checkTerms(termsOf(spec), listAt(termsOf(old), 'nodeSelectorTerms'), place);
+}
+
+function checkTerms(now: JsonObject | undefined, old: readonly JsonValue[], at: FieldReporter): void {
+  const terms = listAt(now, 'nodeSelectorTerms');
+  if (old.length === 0) return;
+  if (old.length !== terms.length) {
+    const detail = 'no additions/deletions to non-empty NodeSelectorTerms list are allowed';
+    at.invalid(getOwn(now ?? {}, 'nodeSelectorTerms'), detail);
+    return;
+  }
+  for (const [index, term] of old.entries()) {
+    const found = terms[index];
+    if (isObject(term) && isObject(found) && startsWithTerm(found, term)) continue;
+    at.at(index).invalid(found, 'only additions are allowed (no mutations or deletions)');
+  }
+}
+
+function startsWithTerm(term: JsonObject, old: JsonObject): boolean {
+  if (listAt(old, 'matchExpressions').length === 0 && listAt(old, 'matchFields').length === 0)
+    return semanticEqual(term, old);
+  return ['matchExpressions', 'matchFields'].every((key) =>
+    listAt(old, key).every((one, index) => deepEqual(one, listAt(term, key)[index] ?? null)),
+  );
+}
+
+/**
+ * The spec without the fields that may change. The scheduling rules of a gated pod may change, too.
+ */
+function fixedPart(spec: JsonObject, gated: boolean): JsonObject {
+  const {
+    activeDeadlineSeconds: _deadline,
+    tolerations: _tolerations,
+    schedulingGates: _gates,
+    ...rest
+  } = spec;
+  const withoutImages = (list: string): JsonValue =>
+    listAt(spec, list).map((container) => (isObject(container) ? { ...container, image: '' } : container));
+  const fixed: JsonObject = {
+    ...rest,
+    containers: withoutImages('containers'),
+    initContainers: withoutImages('initContainers'),
+  };
+  if (gated) {
+    delete fixed['nodeSelector'];
+    const { nodeAffinity: _nodes, ...affinity } = objectAt(spec, 'affinity') ?? {};
+    fixed['affinity'] = Object.keys(affinity).length === 0 ? null : affinity;
+  }
+  return fixed;
+}

@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import { checkVolumePath } from '../values/path-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import { type FieldReporter, checkVolumePath } from '../values/field-reporter.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 

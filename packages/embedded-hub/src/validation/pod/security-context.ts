@@ -1,7 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import { checkDescendingPath } from '../values/path-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import { type FieldReporter, checkDescendingPath } from '../values/field-reporter.ts';
 
 const MAX_ID = 2 ** 31 - 1;
 const PROFILES = ['Localhost', 'RuntimeDefault', 'Unconfined'];

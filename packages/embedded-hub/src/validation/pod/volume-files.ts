@@ -2,8 +2,7 @@ import { formatQuantity } from '@berth/kube/model/quantity';
 import { qualifiedName } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../../json/json-value.ts';
 import { numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import { checkVolumePath } from '../values/path-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import { type FieldReporter, checkVolumePath } from '../values/field-reporter.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
 
 const MAX_MODE = 0o777;

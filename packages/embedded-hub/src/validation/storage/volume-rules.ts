@@ -2,7 +2,7 @@ import { dnsSubdomain } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkAccessModes, checkVolumeMode } from '../pod/claim-spec.ts';
-import type { KindRules } from '../values/kind-rules.ts';
+import type { KindRules } from '../values/port-rules.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
 import { checkNodeSelector } from '../pod/node-selector.ts';
 import { checkDriverName, VOLUME_CHECKS } from '../pod/volumes.ts';

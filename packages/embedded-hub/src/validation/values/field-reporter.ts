@@ -1,3 +1,6 @@
+import type { NameRule } from '@berth/kube/model/selector/name-rules';
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { deepEqual, isObject, listAt } from '../../json/json-value.ts';
 import type { FieldPath } from '../../schema/field-path.ts';
 import { pathText } from '../../schema/field-path.ts';
 import {
@@ -11,15 +14,16 @@ import {
   tooMany,
   unsupportedValue,
 } from '../../schema/field-problems.ts';
-import type { NameRule } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { deepEqual, isObject, listAt } from '../../json/json-value.ts';
 import type { FieldProblem } from '../../wire/status-errors.ts';
 
 const EMPTY: JsonObject = {};
 
 /** Key of the root, the whole object. */
 const ROOT = -1;
+
+const KEY_LIMIT = 253;
+const KEY_TEXT =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 /**
  * A field path in the object that is validated, together with the list that problems are added to,
@@ -153,4 +157,31 @@ export class FieldReporter implements FieldPath {
   tooMany(count: number, limit: number): void {
     this.problems.push(tooMany(this.toString(), count, limit));
   }
+}
+
+/** Keys of ConfigMaps and Secrets. Source: apimachinery, pkg/util/validation (IsConfigMapKey). */
+export const configKey: NameRule = (key) => {
+  const problems: string[] = [];
+  if (key.length > KEY_LIMIT) problems.push(`must be no more than ${String(KEY_LIMIT)} characters`);
+  if (!/^[-._a-zA-Z0-9]+$/.test(key)) problems.push(KEY_TEXT);
+  if (key === '.' || key === '..') problems.push(`must not be '${key}'`);
+  else if (key.startsWith('..')) problems.push("must not start with '..'");
+  return problems;
+};
+
+/** Paths of files in volumes and containers. */
+export function checkNoBacksteps(path: string, at: FieldReporter): void {
+  if (path.split('/').includes('..')) at.invalid(path, "must not contain '..'");
+}
+
+/** A path below another one. */
+export function checkDescendingPath(path: string, at: FieldReporter): void {
+  if (path.startsWith('/')) at.invalid(path, 'must be a relative path');
+  checkNoBacksteps(path, at);
+}
+
+/** A relative path in a volume. Names that start with `..` are reserved for the kubelet. */
+export function checkVolumePath(path: string, at: FieldReporter): void {
+  checkDescendingPath(path, at);
+  if (path.startsWith('..') && !path.startsWith('../')) at.invalid(path, "must not start with '..'");
 }

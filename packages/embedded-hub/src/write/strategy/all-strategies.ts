@@ -1,25 +1,31 @@
 import { groupResource } from '@berth/kube/model/kinds';
+import {
+  type JsonObject,
+  objectAt,
+  setOwn,
+  textAt,
+  type JsonValue,
+  isObject,
+  listAt,
+  deepEqual,
+  getOwn,
+  withoutKey,
+} from '../../json/json-value.ts';
+import { forbiddenField, IMMUTABLE, invalidValue } from '../../schema/field-problems.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
-import { ADMISSION_POLICY_STRATEGY, POLICY_BINDING_STRATEGY } from './admission-policy-strategy.ts';
-import { AUTOSCALER_STRATEGY } from './autoscaler-strategy.ts';
+import type { FieldProblem } from '../../wire/status-errors.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
-import { PRIORITY_CLASS_STRATEGY, STORAGE_CLASS_STRATEGY } from './class-strategies.ts';
-import { SECRET_STRATEGY } from './secret-strategy.ts';
 import { CRD_STRATEGY } from './crd-strategy.ts';
 import { JOB_STRATEGY } from './job-strategy.ts';
 import { NAMESPACE_STRATEGY } from './namespace-strategy.ts';
-import {
-  API_SERVICE_STRATEGY,
-  ENDPOINTS_STRATEGY,
-  ENDPOINT_SLICE_STRATEGY,
-  INGRESS_CLASS_STRATEGY,
-  NETWORK_POLICY_STRATEGY,
-  NODE_STRATEGY,
-} from './network-strategies.ts';
-import { BINDING_STRATEGY } from './rbac-strategy.ts';
 import { SERVICE_STRATEGY } from './service-strategy.ts';
 import { CLAIM_STRATEGY, LIMIT_RANGE_STRATEGY, VOLUME_STRATEGY } from './storage-strategies.ts';
 import type { Strategy } from './strategy.ts';
+import {
+  MUTATING_WEBHOOK_STRATEGY,
+  VALIDATING_WEBHOOK_STRATEGY,
+  withScope,
+} from './webhook-configuration-strategy.ts';
 import {
   CRON_JOB_STRATEGY,
   DAEMON_SET_STRATEGY,
@@ -30,12 +36,154 @@ import {
   REPLICATION_CONTROLLER_STRATEGY,
   STATEFUL_SET_STRATEGY,
 } from './workload-strategies.ts';
-import { MUTATING_WEBHOOK_STRATEGY, VALIDATING_WEBHOOK_STRATEGY } from './webhook-configuration-strategy.ts';
 
 /** Custom resources have no code of their own, but all of them have a generation. */
 const CUSTOM: Strategy = { generation: true };
 const PLAIN: Strategy = {};
 const WITH_GENERATION: Strategy = { generation: true };
+
+const SECRET_STRATEGY: Strategy = {
+  fillIn: (object) => withEncodedData(textAt(object, 'type') === '' ? { ...object, type: 'Opaque' } : object),
+};
+
+/** RoleBinding and ClusterRoleBinding: groups are filled in. */
+const BINDING_STRATEGY: Strategy = {
+  fillIn: (object) => {
+    const result: JsonObject = { ...object };
+    const roleRef = objectAt(object, 'roleRef');
+    if (roleRef !== undefined && textAt(roleRef, 'apiGroup') === '')
+      result['roleRef'] = { ...roleRef, apiGroup: RBAC };
+    if (Array.isArray(object['subjects'])) result['subjects'] = listAt(object, 'subjects').map(withGroup);
+    return result;
+  },
+};
+
+/** Pods copy the value of their class, so it is immutable. */
+const PRIORITY_CLASS_STRATEGY: Strategy = {
+  fillIn: (object) => withDefaults(object, { preemptionPolicy: 'PreemptLowerPriority' }),
+  // The API server never increases its generation.
+  onCreate: (object) => ({ ...object, metadata: { ...objectAt(object, 'metadata'), generation: 1 } }),
+  validate: (object, old) => {
+    if (old === undefined) return [];
+    const problems: FieldProblem[] = [];
+    if (object['value'] !== old['value'])
+      problems.push(forbiddenField('value', 'may not be changed in an update.'));
+    return [...problems, ...immutable(object, old, ['preemptionPolicy'])];
+  },
+};
+
+const STORAGE_CLASS_STRATEGY: Strategy = {
+  fillIn: (object) => withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+  validate: (object, old) => {
+    if (old === undefined) return [];
+    const problems: FieldProblem[] = [];
+    for (const field of ['parameters', 'provisioner', 'reclaimPolicy'])
+      if (!deepEqual(getOwn(object, field), getOwn(old, field)))
+        problems.push(forbiddenField(field, `updates to ${field} are forbidden.`));
+    return [...problems, ...immutable(object, old, ['volumeBindingMode'])];
+  },
+};
+
+const ADMISSION_POLICY_STRATEGY: Strategy = {
+  generation: true,
+  conditionalUpdate: true,
+  fillIn: (object) => {
+    const spec = objectAt(object, 'spec');
+    if (spec === undefined) return object;
+    const failurePolicy = spec['failurePolicy'] ?? 'Fail';
+    return { ...object, spec: withMatchDefaults({ ...spec, failurePolicy }, 'matchConstraints') };
+  },
+};
+
+const POLICY_BINDING_STRATEGY: Strategy = {
+  generation: true,
+  conditionalUpdate: true,
+  fillIn: (object) => {
+    const spec = objectAt(object, 'spec');
+    return spec === undefined ? object : { ...object, spec: withMatchDefaults(spec, 'matchResources') };
+  },
+};
+
+/**
+ * Both versions of autoscalers. Source: pkg/apis/autoscaling/v1 and v2 (SetDefaults_HorizontalPodAutoscaler,
+ * GenerateHPAScaleUpRules). An autoscaler of v1 is stored as v2, which has a metric if v1 names none.
+ */
+const AUTOSCALER_STRATEGY: Strategy = {
+  fillIn: (autoscaler) => {
+    const spec: JsonObject = { minReplicas: 1, ...objectAt(autoscaler, 'spec') };
+    if (isFirstVersion(autoscaler)) return withTarget({ ...autoscaler, spec });
+    const behavior = objectAt(spec, 'behavior');
+    if (listAt(spec, 'metrics').length === 0) spec['metrics'] = [cpuMetric()];
+    if (behavior !== undefined) spec['behavior'] = withRules(behavior);
+    return { ...autoscaler, spec };
+  },
+};
+
+/** Source: pkg/apis/networking/v1 (SetDefaults_NetworkPolicy, SetDefaults_NetworkPolicyPort). */
+const NETWORK_POLICY_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (policy) => {
+    const spec = objectAt(policy, 'spec') ?? {};
+    const result: JsonObject = { ...spec };
+    for (const direction of ['ingress', 'egress'])
+      if (Array.isArray(spec[direction])) result[direction] = listAt(spec, direction).map(withPortProtocols);
+    if (listAt(spec, 'policyTypes').length === 0)
+      result['policyTypes'] = listAt(spec, 'egress').length > 0 ? ['Ingress', 'Egress'] : ['Ingress'];
+    return { ...policy, spec: result };
+  },
+};
+
+/** Source: pkg/apis/networking/v1 (SetDefaults_IngressClass). */
+const INGRESS_CLASS_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (ingressClass) => {
+    const spec = objectAt(ingressClass, 'spec') ?? {};
+    const parameters = objectAt(spec, 'parameters');
+    if (parameters === undefined || (getOwn(parameters, 'scope') ?? null) !== null) return ingressClass;
+    return { ...ingressClass, spec: { ...spec, parameters: { ...parameters, scope: 'Cluster' } } };
+  },
+};
+
+/** Source: pkg/apis/discovery/v1 (SetDefaults_EndpointPort), pkg/registry/discovery/endpointslice (dropTopologyOnV1). */
+const ENDPOINT_SLICE_STRATEGY: Strategy = {
+  generation: true,
+  fillIn: (slice) => {
+    if (!Array.isArray(slice['ports'])) return slice;
+    const ports = slice['ports'].map((port) =>
+      isObject(port) ? { name: '', protocol: 'TCP', ...port } : port,
+    );
+    return { ...slice, ports };
+  },
+  onCreate: withoutTopology,
+  onUpdate: withoutTopology,
+};
+
+/** Source: pkg/apis/apiregistration/v1 (SetDefaults_ServiceReference) of kube-aggregator. */
+const API_SERVICE_STRATEGY: Strategy = {
+  fillIn: (apiService) => {
+    const spec = objectAt(apiService, 'spec');
+    const service = objectAt(spec, 'service');
+    if (service === undefined) return apiService;
+    return { ...apiService, spec: { ...spec, service: { port: 443, ...service } } };
+  },
+};
+
+/** Source: pkg/apis/core/v1 (SetDefaults_Endpoints). */
+const ENDPOINTS_STRATEGY: Strategy = {
+  fillIn: (endpoints) =>
+    Array.isArray(endpoints['subsets'])
+      ? { ...endpoints, subsets: endpoints['subsets'].map(withPortProtocols) }
+      : endpoints,
+};
+
+/**
+ * `podCIDR` is the first item of `podCIDRs`. Source: pkg/apis/core/v1
+ * (Convert_v1_NodeSpec_To_core_NodeSpec).
+ */
+const NODE_STRATEGY: Strategy = {
+  keepsStatus: true,
+  fillIn: (node) => withAllocatable(withPodRanges(node)),
+};
 
 /** By `plural.group`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
@@ -75,8 +223,129 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'validatingwebhookconfigurations.admissionregistration.k8s.io': VALIDATING_WEBHOOK_STRATEGY,
 };
 
+const RBAC = 'rbac.authorization.k8s.io';
+
+const TARGET = 'targetCPUUtilizationPercentage';
+const DEFAULT_TARGET = 80;
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
+
+const SCALE_UP: JsonObject = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+};
+const SCALE_DOWN: JsonObject = {
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+};
+
 export function strategyOf(ref: ResourceRef): Strategy {
   if (!ref.definition.builtIn) return CUSTOM;
   const key = groupResource(ref.definition);
   return Object.hasOwn(STRATEGIES, key) ? (STRATEGIES[key] as Strategy) : PLAIN;
+}
+
+/** `stringData` is write-only: it goes into `data`. */
+function withEncodedData(object: JsonObject): JsonObject {
+  const data: JsonObject = { ...objectAt(object, 'data') };
+  const plain = objectAt(object, 'stringData');
+  if (plain === undefined) return object;
+  for (const [key, value] of Object.entries(plain))
+    setOwn(data, key, Buffer.from(String(value as string), 'utf8').toString('base64'));
+  const result: JsonObject = { ...object, data };
+  delete result['stringData'];
+  return result;
+}
+
+function withGroup(subject: JsonValue): JsonValue {
+  if (!isObject(subject) || textAt(subject, 'apiGroup') !== '') return subject;
+  const kind = textAt(subject, 'kind');
+  return kind === 'User' || kind === 'Group' ? { ...subject, apiGroup: RBAC } : subject;
+}
+
+function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
+  const missing = Object.entries(defaults).filter(([field]) => !Object.hasOwn(object, field));
+  return { ...object, ...Object.fromEntries(missing) };
+}
+
+function immutable(object: JsonObject, old: JsonObject, fields: readonly string[]): readonly FieldProblem[] {
+  return fields
+    .filter((field) => !deepEqual(getOwn(object, field), getOwn(old, field)))
+    .map((field) => invalidValue(field, getOwn(object, field), IMMUTABLE));
+}
+
+/* Source: kubernetes `pkg/apis/admissionregistration/v1/defaults.go`. */
+
+function withMatchDefaults(spec: JsonObject, key: string): JsonObject {
+  const resources = objectAt(spec, key);
+  if (resources === undefined) return spec;
+  const filled: JsonObject = {
+    ...resources,
+    matchPolicy: resources['matchPolicy'] ?? 'Equivalent',
+    namespaceSelector: resources['namespaceSelector'] ?? {},
+    objectSelector: resources['objectSelector'] ?? {},
+  };
+  for (const rules of ['resourceRules', 'excludeResourceRules'])
+    if (Array.isArray(resources[rules]))
+      filled[rules] = listAt(resources, rules).map(
+        (rule): JsonValue => (isObject(rule) ? withScope(rule) : rule),
+      );
+  return { ...spec, [key]: filled };
+}
+
+function isFirstVersion(autoscaler: JsonObject): boolean {
+  return textAt(autoscaler, 'apiVersion') === 'autoscaling/v1';
+}
+
+function withTarget(autoscaler: JsonObject): JsonObject {
+  const spec = objectAt(autoscaler, 'spec') ?? {};
+  const annotations = objectAt(objectAt(autoscaler, 'metadata'), 'annotations') ?? {};
+  const named = getOwn(spec, TARGET) !== undefined || Object.hasOwn(annotations, METRICS_ANNOTATION);
+  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [TARGET]: DEFAULT_TARGET } };
+}
+
+function cpuMetric(): JsonValue {
+  const target = { type: 'Utilization', averageUtilization: DEFAULT_TARGET };
+  return { type: 'Resource', resource: { name: 'cpu', target } };
+}
+
+function withRules(behavior: JsonObject): JsonObject {
+  return {
+    scaleUp: { ...structuredClone(SCALE_UP), ...objectAt(behavior, 'scaleUp') },
+    scaleDown: { ...structuredClone(SCALE_DOWN), ...objectAt(behavior, 'scaleDown') },
+  };
+}
+
+function withPortProtocols(rule: JsonValue): JsonValue {
+  if (!isObject(rule) || !Array.isArray(rule['ports'])) return rule;
+  return {
+    ...rule,
+    ports: rule['ports'].map((port) => (isObject(port) ? { protocol: 'TCP', ...port } : port)),
+  };
+}
+
+function withoutTopology(slice: JsonObject): JsonObject {
+  if (!Array.isArray(slice['endpoints'])) return slice;
+  const endpoints = slice['endpoints'].map((one) =>
+    isObject(one) ? withoutKey(one, 'deprecatedTopology') : one,
+  );
+  return { ...slice, endpoints };
+}
+
+function withPodRanges(node: JsonObject): JsonObject {
+  const spec = objectAt(node, 'spec') ?? {};
+  const [one, all] = [textAt(spec, 'podCIDR'), listAt(spec, 'podCIDRs')];
+  if (one !== '' && all[0] !== one) return { ...node, spec: { ...spec, podCIDRs: [one] } };
+  return one === '' && typeof all[0] === 'string' ? { ...node, spec: { ...spec, podCIDR: all[0] } } : node;
+}
+
+/** Source: pkg/apis/core/v1 (SetDefaults_NodeStatus). */
+function withAllocatable(node: JsonObject): JsonObject {
+  const status = objectAt(node, 'status');
+  const capacity = objectAt(status, 'capacity');
+  if (capacity === undefined || objectAt(status, 'allocatable') !== undefined) return node;
+  return { ...node, status: { ...status, allocatable: capacity } };
 }

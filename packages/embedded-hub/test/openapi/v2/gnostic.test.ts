@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { encodeGnostic } from '../../../src/openapi/v2/gnostic.ts';
-import { ProtoReader } from '../../../src/proto/proto-reader.ts';
+import { ProtoReader } from '../../../src/proto/decode-protobuf.ts';
 
 type Decoded = readonly (readonly [field: number, value: unknown])[];
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compilePattern } from '../../../src/schema/text/pattern.ts';
-import { patternWeight } from '../../../src/schema/text/pattern-weight.ts';
+import { compilePattern, patternWeight } from '../../../src/schema/text/pattern.ts';
 import { withinWorkBudget, WorkExceededError } from '../../../src/json/work-budget.ts';
 
 describe('patternWeight', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ADDON_CONVERSIONS } from '../../../src/scheme/conversion/addon-conversion.ts';
+import { ADDON_CONVERSIONS } from '../../../src/scheme/ocm-definitions.ts';
 import { PipelineStore } from '../../write/pipeline-store.ts';
 
 const GROUP = 'addon.open-cluster-management.io';

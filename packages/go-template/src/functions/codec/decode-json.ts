@@ -1,11 +1,10 @@
-import { encodeRune } from '../../text/bytes.ts';
+import { encodeRune, encodeRunes, isAscii, runesOf } from '../../text/bytes.ts';
 import { quoteRune } from '../../text/quote.ts';
 import { GoError } from '../../value/go-error.ts';
 import { GoMap, MAP } from '../../value/go-map.ts';
 import type { Any } from '../../value/go-type.ts';
 import { BOOL, FLOAT64, LIST, STRING, valueOf } from '../../value/go-type.ts';
 import { checkDepth, spend } from '../../value/work.ts';
-import { toValidUtf8 } from './valid-utf8.ts';
 
 /**
  * encoding/json's Unmarshal into an `interface {}`.
@@ -189,4 +188,9 @@ class JsonReader {
       if (!/[0-9a-fA-F]/.test(this.#bytes[this.#at] ?? '')) this.#fail('in \\u hexadecimal character escape');
     return Number.parseInt(this.#bytes.slice(start, this.#at), 16);
   }
+}
+
+/** A byte string with U+FFFD for each byte that is not UTF-8. */
+function toValidUtf8(bytes: string): string {
+  return isAscii(bytes) ? bytes : encodeRunes(runesOf(bytes));
 }

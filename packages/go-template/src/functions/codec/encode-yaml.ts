@@ -1,20 +1,24 @@
 import { formatFloat } from '../../fmt/format-float.ts';
-import { runesOf } from '../../text/bytes.ts';
+import { runesOf, decodeRune } from '../../text/bytes.ts';
+import { hex } from '../../text/quote.ts';
 import { isDigit, isLetter } from '../../text/unicode.ts';
 import { GoError, Refusal } from '../../value/go-error.ts';
 import type { GoMap } from '../../value/go-map.ts';
 import { isMap } from '../../value/go-map.ts';
 import type { Any } from '../../value/go-type.ts';
 import { isString } from '../../value/go-type.ts';
+import { checkText } from '../../value/work.ts';
 import { decodeJson } from './decode-json.ts';
 import { encodeJson } from './encode-json.ts';
-import { resolveScalar } from './resolve-scalar.ts';
-import { YamlEmitter } from './yaml-emitter.ts';
+import { resolveScalar, isPlainText } from './resolve-scalar.ts';
 
 /** Control characters that YAML readers refuse. */
 const REFUSED = /\x7f|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]/;
 
 const NEXT_LINE = '\xc2\x85';
+
+/** Lines are broken at the first space after this column. */
+const WIDTH = 80;
 
 /**
  * toYaml of Argo CD: Marshal of sigs.k8s.io/yaml without the final line break. The value is written
@@ -115,4 +119,257 @@ function digitsFrom(runes: readonly number[], at: number, lead: bigint): readonl
   for (; end < runes.length && isDigit(runes[end] ?? 0); end++)
     value = BigInt.asIntN(64, value * 10n + BigInt((runes[end] ?? 0) - 0x30));
   return [value, end];
+}
+
+const ESCAPES: ReadonlyMap<number, string> = new Map([
+  [0, '0'],
+  [7, 'a'],
+  [8, 'b'],
+  [9, 't'],
+  [10, 'n'],
+  [11, 'v'],
+  [12, 'f'],
+  [13, 'r'],
+  [27, 'e'],
+  [34, '"'],
+  [92, '\\'],
+  [0x85, 'N'],
+  [0xa0, '_'],
+  [0x2028, 'L'],
+  [0x2029, 'P'],
+]);
+
+/** Writes the scalars and the indentation of YAML as go-yaml v2 does (emitterc.go). */
+class YamlEmitter {
+  text = '';
+  /** −1 before the first block. */
+  indent = -1;
+  /** Whether this line has only indentation so far. */
+  indention = true;
+  #column = 0;
+  #whitespace = true;
+
+  #put(char: string): void {
+    this.text += char;
+    this.#column++;
+  }
+
+  #break(char = '\n'): void {
+    checkText(this.text.length >> 6);
+    this.text += char;
+    this.#column = 0;
+  }
+
+  writeIndent(): void {
+    const indent = Math.max(this.indent, 0);
+    if (!this.indention || this.#column > indent || (this.#column === indent && !this.#whitespace))
+      this.#break();
+    while (this.#column < indent) this.#put(' ');
+    this.#whitespace = true;
+    this.indention = true;
+  }
+
+  writeIndicator(indicator: string, needsSpace: boolean, staysIndention = false): void {
+    if (needsSpace && !this.#whitespace) this.#put(' ');
+    for (const char of indicator) this.#put(char);
+    this.#whitespace = false;
+    this.indention &&= staysIndention;
+  }
+
+  /** A number, a boolean or null. */
+  writeWord(word: string): void {
+    this.writeIndicator(word, true);
+  }
+
+  /** Whether a text can be the key before a colon in the same line. */
+  isSimpleKey(bytes: string): boolean {
+    return !analyzeScalar(bytes).multiline && bytes.length <= 128;
+  }
+
+  writeText(bytes: string, isKey: boolean): void {
+    const { multiline, plain, singleQuoted, block } = analyzeScalar(bytes);
+    const before = this.indent;
+    this.indent = before < 0 ? 2 : before + 2;
+    const isPlain = isPlainText(bytes);
+    if (bytes.includes('\n') && block && !isKey) this.#literal(bytes);
+    else if (bytes.includes('\n') || !isPlain || (isKey && multiline)) this.#doubleQuoted(bytes, !isKey);
+    else if (plain) this.#plain(bytes, !isKey);
+    else if (singleQuoted) this.#singleQuoted(bytes, !isKey);
+    else this.#doubleQuoted(bytes, !isKey);
+    this.indent = before;
+  }
+
+  #plain(bytes: string, mayBreak: boolean): void {
+    if (!this.#whitespace) this.#put(' ');
+    this.#folded(bytes, { mayBreak, isQuoted: false });
+    this.#whitespace = false;
+    this.indention = false;
+  }
+
+  #singleQuoted(bytes: string, mayBreak: boolean): void {
+    this.writeIndicator("'", true);
+    this.#folded(bytes, { mayBreak, isQuoted: true });
+    this.writeIndicator("'", false);
+    this.#whitespace = false;
+    this.indention = false;
+  }
+
+  /** Writes a text whose lines may be broken at spaces and whose own line breaks are doubled. */
+  #folded(
+    bytes: string,
+    { mayBreak, isQuoted }: { readonly mayBreak: boolean; readonly isQuoted: boolean },
+  ): void {
+    let [spaces, breaks] = [false, false];
+    for (let at = 0; at < bytes.length; ) {
+      const { rune, width } = decodeRune(bytes, at);
+      const char = bytes.slice(at, at + width);
+      if (char === ' ') {
+        const inside = !isQuoted || (at > 0 && at < bytes.length - 1);
+        if (mayBreak && !spaces && this.#column > WIDTH && inside && bytes[at + 1] !== ' ')
+          this.writeIndent();
+        else this.#put(' ');
+        spaces = true;
+      } else if (isBreak(rune)) {
+        if (!breaks && char === '\n') this.#break();
+        this.#break(char);
+        this.indention = true;
+        breaks = true;
+      } else {
+        if (breaks) this.writeIndent();
+        if (isQuoted && char === "'") this.#put("'");
+        this.#put(char);
+        this.indention = false;
+        [spaces, breaks] = [false, false];
+      }
+      at += width;
+    }
+  }
+
+  #doubleQuoted(bytes: string, mayBreak: boolean): void {
+    this.writeIndicator('"', true);
+    const hasMark = bytes.startsWith('\xef\xbb\xbf');
+    let spaces = false;
+    for (let at = 0; at < bytes.length; ) {
+      const { rune, width } = decodeRune(bytes, at);
+      const char = bytes.slice(at, at + width);
+      if (char === ' ' && !hasMark) {
+        if (mayBreak && !spaces && this.#column > WIDTH && at > 0 && at < bytes.length - 1) {
+          this.writeIndent();
+          if (bytes[at + 1] === ' ') this.#put('\\');
+        } else this.#put(' ');
+        spaces = true;
+      } else {
+        const escape = hasMark || !isPrintable(rune, width) || isBreak(rune) || char === '"' || char === '\\';
+        for (const part of escape ? escaped(rune) : [char]) this.#put(part);
+        spaces = false;
+      }
+      at += width;
+    }
+    this.writeIndicator('"', false);
+    this.#whitespace = false;
+    this.indention = false;
+  }
+
+  #literal(bytes: string): void {
+    this.writeIndicator('|', true);
+    this.writeIndicator(literalHints(bytes), false);
+    this.#break();
+    this.indention = true;
+    this.#whitespace = true;
+    let breaks = true;
+    for (let at = 0; at < bytes.length; ) {
+      const { rune, width } = decodeRune(bytes, at);
+      const char = bytes.slice(at, at + width);
+      if (isBreak(rune)) {
+        this.#break(char);
+        this.indention = true;
+        breaks = true;
+      } else {
+        if (breaks) this.writeIndent();
+        this.#put(char);
+        this.indention = false;
+        breaks = false;
+      }
+      at += width;
+    }
+  }
+}
+
+/**
+ * The indicators of a literal block: its indentation if the text starts with a space or a line
+ * break, and the handling of final line breaks.
+ */
+function literalHints(bytes: string): string {
+  const indent = bytes.startsWith(' ') || isBreak(decodeRune(bytes, 0).rune) ? '2' : '';
+  const [last, before] = runesOf(bytes).slice(-2).reverse();
+  if (last === undefined || !isBreak(last)) return `${indent}-`;
+  return before === undefined || isBreak(before) ? `${indent}+` : indent;
+}
+
+function escaped(rune: number): string[] {
+  const short = ESCAPES.get(rune);
+  if (short !== undefined) return ['\\', short];
+  const digits = rune <= 0xff ? 2 : rune <= 0xffff ? 4 : 8;
+  return ['\\', digits === 2 ? 'x' : digits === 4 ? 'u' : 'U', ...hex(rune, digits).toUpperCase()];
+}
+
+/** The styles in which a text can be written (yaml_emitter_analyze_scalar). */
+interface ScalarAnalysis {
+  readonly multiline: boolean;
+  readonly plain: boolean;
+  readonly singleQuoted: boolean;
+  readonly block: boolean;
+}
+
+/**
+ * Whether YAML can write a character without an escape. Characters of four bytes need one, because
+ * the emitter does not know them.
+ */
+function isPrintable(rune: number, width: number): boolean {
+  if (width === 1) return rune === 0x0a || (rune >= 0x20 && rune <= 0x7e);
+  return width < 4 && rune >= 0xa0 && rune !== 0xfeff && rune !== 0xfffe && rune !== 0xffff;
+}
+
+function isBreak(rune: number): boolean {
+  return rune === 0x0a || rune === 0x0d || rune === 0x85 || rune === 0x2028 || rune === 0x2029;
+}
+
+function isBlank(bytes: string, at: number): boolean {
+  return bytes[at] === ' ' || bytes[at] === '\t';
+}
+
+/** Whether a character at this place would have a special meaning in a block. */
+function isIndicator(bytes: string, at: number, precededBySpace: boolean): boolean {
+  const char = bytes[at] ?? '';
+  const followedBySpace = at + 1 >= bytes.length || isBlank(bytes, at + 1);
+  if (char === ':') return followedBySpace;
+  if (at === 0) return '#,[]{}&*!|>\'"%@`'.includes(char) || ('?-'.includes(char) && followedBySpace);
+  return char === '#' && precededBySpace;
+}
+
+function analyzeScalar(bytes: string): ScalarAnalysis {
+  if (bytes === '') return { multiline: false, plain: true, singleQuoted: true, block: false };
+  let indicators = /^(---|\.\.\.)/.test(bytes);
+  const found = { breaks: false, special: false, breakSpace: false, spaceBreak: false };
+  let [precededBySpace, previous] = [true, ''];
+  for (let at = 0; at < bytes.length; ) {
+    const { rune, width } = decodeRune(bytes, at);
+    indicators ||= isIndicator(bytes, at, precededBySpace);
+    found.special ||= !isPrintable(rune, width);
+    const kind = rune === 0x20 ? 'space' : isBreak(rune) ? 'break' : '';
+    found.breaks ||= kind === 'break';
+    found.breakSpace ||= kind === 'space' && previous === 'break';
+    found.spaceBreak ||= kind === 'break' && previous === 'space';
+    precededBySpace = isBlank(bytes, at) || kind === 'break' || rune === 0;
+    previous = kind;
+    at += width;
+  }
+  const edges = /^[ \n\r]|[ \n\r]$|^(\xc2\x85|\xe2\x80[\xa8\xa9])|(\xc2\x85|\xe2\x80[\xa8\xa9])$/.test(bytes);
+  const odd = found.spaceBreak || found.special;
+  return {
+    multiline: found.breaks,
+    plain: !(edges || found.breakSpace || odd || found.breaks || indicators),
+    singleQuoted: !(found.breakSpace || odd),
+    block: !(bytes.endsWith(' ') || odd),
+  };
 }

@@ -1,7 +1,8 @@
 import { sprintf } from '../../fmt/sprintf.ts';
-import { decodeRune, runesOf } from '../../text/bytes.ts';
+import { decodeRune, runesOf, encodeRune } from '../../text/bytes.ts';
 import { quote } from '../../text/quote.ts';
 import { trimRunes, trimSpaceBytes } from '../../text/trim.ts';
+import { isSpace } from '../../text/unicode.ts';
 import { GoError } from '../../value/go-error.ts';
 import type { FuncMap } from '../../value/go-func.ts';
 import { func, variadic } from '../../value/go-func.ts';
@@ -13,7 +14,6 @@ import { checkElements, checkText } from '../../value/work.ts';
 import { lower, pascalCase, swapCase, title, untitle, upper } from './change-case.ts';
 import { withConnector } from './snake-case.ts';
 import { strslice, strval } from './strval.ts';
-import { abbreviate, initials, withoutSpace, wrapText } from './wrap-text.ts';
 
 export function repeat(count: bigint, text: string): string {
   if (count < 0n) throw new GoError('strings: negative Repeat count');
@@ -186,3 +186,68 @@ export const TEXT_FUNCTIONS: FuncMap = new Map([
     }),
   ],
 ]);
+
+/** goutils.WrapCustom: lines of at most `width` bytes, broken at spaces. */
+function wrapText(
+  text: string,
+  width: number,
+  { newLine, breakWords }: { readonly newLine: string; readonly breakWords: boolean },
+): string {
+  const [length, line] = [Math.max(width, 1), newLine === '' ? '\n' : newLine];
+  let [wrapped, at] = ['', 0];
+  while (text.length - at > length) {
+    if (text[at] === ' ') {
+      at++;
+      continue;
+    }
+    const space = text.slice(at, at + length + 1).lastIndexOf(' ');
+    let end = at + space;
+    let next = end + 1;
+    if (space < 0) {
+      const following = breakWords ? -1 : text.indexOf(' ', at + length);
+      if (!breakWords && following < 0) break;
+      end = breakWords ? at + length : following;
+      next = breakWords ? end : end + 1;
+    }
+    wrapped += text.slice(at, end) + line;
+    checkText(wrapped.length);
+    at = next;
+  }
+  return wrapped + text.slice(at);
+}
+
+/**
+ * goutils.AbbreviateFull. Where it fails, this returns an empty text, because sprig drops the
+ * error.
+ */
+function abbreviate(text: string, offset: number, width: number): string {
+  if (text === '' || width < 4) return '';
+  if (text.length <= width) return text;
+  let from = Math.min(offset, text.length);
+  if (text.length - from < width - 3) from = text.length - (width - 3);
+  if (from <= 4) return `${text.slice(0, width - 3)}...`;
+  if (width < 7) return '';
+  if (from + width - 3 < text.length)
+    return `...${abbreviate(sliceText(text, from, text.length), 0, width - 3)}`;
+  return `...${text.slice(text.length - (width - 3))}`;
+}
+
+/**
+ * goutils.DeleteWhiteSpace. It treats bytes as characters. If it removes a space, it therefore
+ * corrupts characters outside of ASCII.
+ */
+function withoutSpace(bytes: string): string {
+  const kept = [...bytes].filter((byte) => !isSpace(byte.charCodeAt(0)));
+  return kept.length === bytes.length ? bytes : kept.map((byte) => encodeRune(byte.charCodeAt(0))).join('');
+}
+
+/** goutils.Initials. It treats bytes as characters too. */
+function initials(bytes: string): string {
+  let [result, afterGap] = ['', true];
+  for (const byte of bytes) {
+    const space = isSpace(byte.charCodeAt(0));
+    if (!space && afterGap) result += encodeRune(byte.charCodeAt(0));
+    afterGap = space;
+  }
+  return result;
+}

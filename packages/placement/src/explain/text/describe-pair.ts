@@ -1,14 +1,13 @@
-import { describeChange, describeTaint, describeToleration } from './describe-change.ts';
 import type {
   ClusterVerdict,
   PairExplanation,
   ScoreFinding,
   Suggestion,
   TaintFinding,
+  ClusterWaveFinding,
 } from '../verdict/explanation.ts';
-import { describeOrigin } from './describe-origin.ts';
-import { describeHold } from './describe-hold.ts';
-import { describeClusterWave } from './describe-cluster-wave.ts';
+import { describeChange, describeTaint, describeToleration } from './describe-change.ts';
+import { describeOrigin, describeHold } from './describe-origin.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** The explanation of a placement and a cluster as lines of text. */
@@ -210,4 +209,10 @@ export function alignColumns(rows: readonly (readonly string[])[]): readonly str
   return rows.map((row) =>
     row.map((cell, i) => (i === row.length - 1 ? cell : cell.padEnd(widths[i] ?? 0))).join('  '),
   );
+}
+
+/** `wave w1 of ApplicationSet argocd/shop: served` */
+export function describeClusterWave({ applicationSet, wave, isServed, why }: ClusterWaveFinding): string {
+  const state = isServed ? 'served' : `waits: ${why ?? ''}`;
+  return `wave w${wave} of ApplicationSet ${applicationSet}: ${state}`;
 }

@@ -1,8 +1,13 @@
-import { describeHold } from './describe-hold.ts';
-import { originWord } from './describe-origin.ts';
+import {
+  type DecisionChange,
+  type PlacementExplanation,
+  type ScoreFinding,
+  type WaveExplanation,
+  type WavesExplanation,
+  MAX_NAMED_CLUSTERS,
+} from '../verdict/explanation.ts';
+import { originWord, describeHold } from './describe-origin.ts';
 import { alignColumns } from './describe-pair.ts';
-import { describeWaves } from './describe-waves.ts';
-import type { DecisionChange, PlacementExplanation, ScoreFinding } from '../verdict/explanation.ts';
 
 const MAX_SELECTED_ROWS = 50;
 
@@ -67,4 +72,31 @@ function changeLines({ changes }: PlacementExplanation): readonly string[] {
     ...changes.lost.map((change) => line('-', change)),
   ];
   return lines.length === 0 ? ['no change'] : lines;
+}
+
+/** The waves of one ApplicationSet as lines of text. */
+export function describeWaves({ waves, problem }: WavesExplanation): readonly string[] {
+  if (problem !== undefined) return [`not known: ${problem}`];
+  const rows = waves.map(({ wave, isOpen, served, waiting }) => [
+    `w${wave}`,
+    isOpen ? 'open' : 'closed',
+    names(served),
+    names(waiting),
+  ]);
+  return [
+    ...alignColumns([['WAVE', 'GATE', 'SERVED', 'WAITING'], ...rows]),
+    ...closedLines(waves.filter(({ isOpen }) => !isOpen)),
+  ];
+}
+
+/** All closed waves wait for the same one. */
+function closedLines(closed: readonly WaveExplanation[]): readonly string[] {
+  const [first] = closed;
+  return first === undefined ? [] : [`closed from w${first.wave} on: ${first.why ?? ''}`];
+}
+
+function names(clusters: readonly string[]): string {
+  const more = clusters.length - MAX_NAMED_CLUSTERS;
+  const shown = clusters.slice(0, MAX_NAMED_CLUSTERS).join(', ');
+  return clusters.length === 0 ? '-' : more > 0 ? `${shown} and ${more} more` : shown;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { snapshotDifferences } from '../../../src/explain/snapshot/snapshot-difference.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { snapshotDifferences } from '../../../src/explain/decision-changes.ts';
 import type { Snapshot } from '../../../src/snapshot/snapshot.ts';
 
 const cluster = (metadata: object, taint: object): ManagedCluster =>

@@ -14,9 +14,8 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
-import type { CliCommand } from '../cli-command.ts';
-import { addArgocdFlags, argocdCommand, type ArgocdFlags } from './argocd-flags.ts';
+import { wrongValue } from '../../flags/refused-flags.ts';
+import { type CliCommand, addArgocdFlags, argocdCommand, type ArgocdFlags } from '../verb-command.ts';
 
 interface InstallFlags extends ArgocdFlags {
   readonly name: string;

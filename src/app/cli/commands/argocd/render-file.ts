@@ -1,21 +1,38 @@
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '@berth/runtime/errors';
-import { printableText } from '@berth/runtime/text/printable';
 import type { ApplicationJson } from '@berth/applicationset/application-renderer';
 import { NotRendered } from '@berth/applicationset/failure/failures';
 import { type Generated, generateApplications } from '@berth/applicationset/generate-applications';
+import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
 import type { JsonValue } from '@berth/applicationset/json/json-value';
 import { reconcile } from '@berth/applicationset/reconcile/reconcile';
-import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
 import { RENDERED_VERSION, versionNotes } from '@berth/applicationset/version-notes';
+import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { InputError } from '@berth/runtime/errors';
+import { leavesOut } from '@berth/runtime/problem/problem';
+import { printableText } from '@berth/runtime/text/printable';
+import { berthPluginResponses } from '../../../generator-inputs/berth-plugin-responses.ts';
+import { objectInputs } from '../../../generator-inputs/object-inputs.ts';
+import { planInputs } from '../../../generator-inputs/plan-inputs.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { renderDocument } from '../../../terminal/output-format.ts';
+import { renderDocument, type OutputFormat } from '../../../terminal/output-format.ts';
+import { messageLines } from '../../../terminal/terminal-output.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import { isHubRequested } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
-import { readFileObjects } from './read-file-objects.ts';
-import type { RenderOptions } from './inputs/render-options.ts';
-import { openInputs } from './inputs/open-inputs.ts';
+import { isHubRequested, withHub, type HubFlags } from '../../flags/hub-flags.ts';
+import { wrongValue } from '../../flags/refused-flags.ts';
+
+/** The options of `berth argocd render`. */
+export interface RenderOptions extends HubFlags {
+  readonly hub: boolean;
+  readonly repo?: string;
+  readonly cases: boolean;
+  readonly argocdNamespace: string;
+  readonly argocdVersion?: string;
+  readonly output: OutputFormat;
+}
 
 /**
  * Renders the ApplicationSets of a file and prints their Applications; errors are printed to
@@ -128,4 +145,137 @@ function table(applications: readonly ApplicationJson[]): string {
     return [namespace ?? '', name ?? '', project ?? '', target, destination?.namespace ?? ''];
   });
   return renderTextTable(['NAMESPACE', 'NAME', 'PROJECT', 'CLUSTER', 'TARGET'], rows);
+}
+
+/**
+ * The objects of a YAML file that is to be rendered: ApplicationSets, and what they need.
+ * @param full the absolute path
+ * @param file the path as the user gave it, for errors
+ * @throws InputError when the file cannot be read, or for an object that no API server would store
+ */
+async function readFileObjects(full: string, file: string): Promise<readonly KubeObject[]> {
+  const refuse = (problem: string, cause?: unknown): never => {
+    throw new InputError(problem, { code: 'argocd.render.file', subject: file, cause });
+  };
+  const text = await readFile(full, 'utf8').catch((cause: unknown) =>
+    refuse('the file cannot be read', cause),
+  );
+  const { default: yaml } = await import('js-yaml');
+  const { kubectlSchema } = await import('@berth/kube/yaml/kubectl-schema');
+  let documents: readonly unknown[];
+  try {
+    documents = yaml.loadAll(text, null, { schema: kubectlSchema(), filename: file });
+  } catch (cause) {
+    return refuse(`the file is not YAML: ${(cause as Error).message.split('\n')[0] ?? ''}`, cause);
+  }
+  const objects = documents.filter((document) => document !== null && document !== undefined);
+  for (const [index, object] of objects.entries()) {
+    const problem = objectProblem(object);
+    if (problem !== undefined) refuse(`${nameOf(object, index)}: ${problem}`);
+  }
+  return objects as unknown as readonly KubeObject[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function nameOf(object: unknown, index: number): string {
+  const { kind, metadata } = isObject(object) ? object : {};
+  const name = isObject(metadata) ? metadata['name'] : undefined;
+  return typeof kind === 'string' && typeof name === 'string'
+    ? `${kind} ${name}`
+    : `document ${String(index + 1)}`;
+}
+
+function objectProblem(object: unknown): string | undefined {
+  if (!isObject(object)) return 'it is not a Kubernetes object';
+  const { kind, metadata, data, stringData } = object;
+  if (typeof kind !== 'string') return 'kind is missing, or is not a string';
+  if (!isObject(metadata) || typeof metadata['name'] !== 'string')
+    return 'metadata.name is missing, or is not a string';
+  if (kind === 'ConfigMap') return textsProblem('data', data);
+  if (kind !== 'Secret') return undefined;
+  return textsProblem('data', data, isBase64) ?? textsProblem('stringData', stringData);
+}
+
+function textsProblem(
+  field: string,
+  texts: unknown,
+  isValid: (text: string) => boolean = () => true,
+): string | undefined {
+  if (texts === undefined || texts === null) return undefined;
+  if (!isObject(texts)) return `${field} is not a map`;
+  for (const [key, value] of Object.entries(texts)) {
+    if (typeof value !== 'string') return `${field}.${key} is not a string: got ${JSON.stringify(value)}`;
+    if (!isValid(value)) return `${field}.${key} is not base64: put plain text into stringData`;
+  }
+  return undefined;
+}
+
+/** Whether Go's standard decoder accepts the text: it requires padding, and ignores line breaks. */
+function isBase64(text: string): boolean {
+  const plain = text.replaceAll(/[\r\n]/g, '');
+  return plain.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(plain);
+}
+
+/**
+ * The generator inputs from `--repo`, `--hub`, or the file alone. Objects of the file take
+ * precedence.
+ */
+async function openInputs(
+  io: CliIo,
+  own: readonly KubeObject[],
+  options: RenderOptions,
+): Promise<GeneratorInputs> {
+  const { argocdNamespace: namespace, repo } = options;
+  if (repo !== undefined) {
+    const snapshot = await readRepository(io, repo);
+    return planInputs(namespace, snapshot, own);
+  }
+  if (!isHubRequested(options)) return objectInputs({ namespace, objects: own });
+  return withHub(io, options, (hub) => readHub(hub, own, namespace));
+}
+
+/** Decides every placement of a folder, as `berth simulate` and the previews do. */
+async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
+  const { readOfflineSnapshot } = await import('../../../../controllers/explanations/offline-snapshot.ts');
+  const { scheduleAll } = await import('@berth/placement/schedule-all');
+  const { withRecordedResults } = await import('@berth/placement/explain/snapshot/recorded-decisions');
+  const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
+  const { snapshot, problems, assumed } = await readOfflineSnapshot(
+    { from: folder, now: new Date().toISOString() },
+    { cwd: io.cwd, env: io.env, signal: io.signal },
+  );
+  const errors = problems.filter(({ severity }) => severity === 'error');
+  const left = errors.filter(leavesOut);
+  if (errors.length > 0) io.stderr.write(renderProblems(errors, false));
+  if (left.length > 0) io.stderr.write(`${countProblems(left)}: these objects are left out\n`);
+  for (const line of assumed) io.stderr.write(messageLines('assumed', line));
+  return withRecordedResults(snapshot, scheduleAll(snapshot));
+}
+
+async function readHub(
+  hub: KubeApi,
+  own: readonly KubeObject[],
+  namespace: string,
+): Promise<GeneratorInputs> {
+  const { readHubSnapshot } = await import('../../../../controllers/explanations/hub-snapshot.ts');
+  const list = async (kind: KindInfo, labelSelector?: string): Promise<readonly KubeObject[]> =>
+    (await hub.list(kind, { namespace, labelSelector })).items;
+  const [configMaps, clusterSecrets, decisions, snapshot] = await Promise.all([
+    list(CONFIG_MAP),
+    list(SECRET, 'argocd.argoproj.io/secret-type=cluster'),
+    list(PLACEMENT_DECISION),
+    readHubSnapshot(hub, new Date().toISOString()),
+  ]);
+  return objectInputs({
+    namespace,
+    objects: [...own, ...configMaps, ...clusterSecrets, ...decisions],
+    // Secrets with tokens are not read, because Berth's responses are computed locally.
+    missingSecret: {},
+    callPlugin: berthPluginResponses(snapshot),
+  });
 }

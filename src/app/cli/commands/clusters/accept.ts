@@ -4,10 +4,10 @@ import { printable } from '@berth/runtime/text/printable';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { clusterNames } from '../../flags/cluster-names.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { durationOrSeconds } from '../../flags/option-values.ts';
-import type { CliCommand } from '../cli-command.ts';
+import { clusterNames } from '../../flags/refused-flags.ts';
+import type { CliCommand } from '../verb-command.ts';
 
 interface AcceptFlags extends HubFlags {
   readonly clusters?: string;

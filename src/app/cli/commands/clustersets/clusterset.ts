@@ -4,9 +4,8 @@ import type { SetChange } from '../../../../controllers/cluster-sets/set-change.
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { clusterNames } from '../../flags/cluster-names.ts';
-import type { CliCommand, RunAction } from '../cli-command.ts';
-import { verbCommand } from '../verb-command.ts';
+import { clusterNames } from '../../flags/refused-flags.ts';
+import { verbCommand, type CliCommand, type RunAction } from '../verb-command.ts';
 
 interface ClusterSetFlags extends HubFlags {
   readonly dryRun: boolean;

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isDnsSubdomain } from '@berth/kube/model/selector/label-syntax';
 import type { ServeArgocdOptions } from '../../../settings/serve-options.ts';
 import { wholeNumber } from '../../flags/option-values.ts';
-import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
 
 /** Flags for what `berth serve` does for Argo CD. */
 export interface ServeArgocdFlags {

@@ -8,7 +8,7 @@ import {
   type ElectionTiming,
 } from '@berth/kube/leader-election/election-timing';
 import { positiveDuration } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { wrongValue } from '../../flags/refused-flags.ts';
 
 /** The flags have the names of those of Kubernetes components. */
 export interface ElectionFlags {

@@ -1,15 +1,16 @@
-import { looseGroup, setGroup } from '../../../../core/argocd/pull/pull-target.ts';
-import { InputError } from '@berth/runtime/errors';
+import { userInfo } from 'node:os';
+import { SELF_SUBJECT_REVIEW } from '@berth/kube/model/kinds';
+import type { ObjectKey, KubeApi } from '@berth/kube/model/kube-api';
 import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
-import { RELEASE_ANNOTATION } from '../../../../core/publish/approval/publish-annotations.ts';
+import { InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
+import { looseGroup, setGroup } from '../../../../core/argocd/pull/pull-target.ts';
+import { RELEASE_ANNOTATION } from '../../../../core/publish/approval/publish-annotations.ts';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
-import type { ObjectKey } from '@berth/kube/model/kube-api';
-import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
-import { releasingUser } from './releasing-user.ts';
+import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import type { CliCommand } from '../verb-command.ts';
 
 interface ReleaseFlags extends HubFlags {
   readonly token: string;
@@ -117,4 +118,41 @@ function pullGroup(placement: string | undefined, flags: ReleaseFlags): string |
     throw wrongValue('--application-set', set, 'NAMESPACE/NAME');
   if (set !== undefined) return setGroup(set);
   return applications === undefined ? undefined : looseGroup(applications);
+}
+
+/**
+ * The name of the releasing user for the annotation. An annotation does not show its author, so the
+ * client requests its own name from the hub and records it. A user who may write the annotation
+ * could write another name; only the hub's audit log is proof.
+ * @param as the name given by the user; undefined: none
+ * @throws TransientError when the hub does not respond
+ */
+async function releasingUser(hub: KubeApi, as: string | undefined): Promise<string> {
+  const user = await hubUser(hub);
+  if (user === undefined)
+    return `${as ?? userInfo().username} (Kubernetes user unknown: the hub has no SelfSubjectReview)`;
+  const recorded = `Kubernetes user ${user}, as recorded by the client`;
+  return as === undefined ? recorded : `${as} (${recorded})`;
+}
+
+/**
+ * Undefined if the hub has no SelfSubjectReview (Kubernetes before 1.28), or this user may not
+ * create one.
+ */
+async function hubUser(hub: KubeApi): Promise<string | undefined> {
+  const review = {
+    apiVersion: 'authentication.k8s.io/v1',
+    kind: 'SelfSubjectReview',
+    metadata: { name: '' },
+  };
+  try {
+    const { status } = (await hub.create(SELF_SUBJECT_REVIEW, review)) as {
+      status?: { userInfo?: { username?: string } };
+    };
+    return status?.userInfo?.username;
+  } catch (error) {
+    if (error instanceof InputError && ['kube.notfound', 'kube.forbidden'].includes(error.code))
+      return undefined;
+    throw error;
+  }
 }

@@ -1,25 +1,30 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import type { ServeOptions } from '../../../settings/serve-options.ts';
-import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
-import type { CliCommand } from '../cli-command.ts';
-import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { durationOrNone, oneOf, positiveDuration, removalBudget } from '../../flags/option-values.ts';
-import { packageVersion } from '../package-version.ts';
-import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
-import type { SourceSettings } from '../../../settings/source-settings.ts';
-import type { SourceContext } from '../../../settings/serve-source.ts';
-import { addElectionFlags, type ElectionFlags, electionSettings, writesToHub } from './election-flags.ts';
-import { sha256 } from '@berth/runtime/sha256';
-import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
-import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
-import { addRegistrationFlags, type RegistrationFlags, registrationOptions } from './registration-flags.ts';
-import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
-import { addListenFlags, checkListening, httpOptions, type ListenFlags } from './listen-flags.ts';
-import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
-import { wrongOption } from '../../flags/wrong-option.ts';
 import { onAbort } from '@berth/runtime/loop/on-abort';
+import { sha256 } from '@berth/runtime/sha256';
+import type { Command } from 'commander';
+import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
+import {
+  ACCEPT_NOBODY,
+  compileAutoAcceptance,
+} from '../../../../core/registration/acceptance/auto-acceptance.ts';
+import { DUTIES, type RegistrationDuty } from '../../../../core/registration/duties.ts';
+import type { ServeOptions, ServeRegistrationOptions } from '../../../settings/serve-options.ts';
+import type { SourceContext } from '../../../settings/serve-source.ts';
+import type { SourceSettings } from '../../../settings/source-settings.ts';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
+import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
+import { durationOrNone, oneOf, positiveDuration, removalBudget } from '../../flags/option-values.ts';
+import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import { packageVersion } from '../package-version.ts';
+import type { CliCommand } from '../verb-command.ts';
+import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
+import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
+import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
+import { addElectionFlags, type ElectionFlags, electionSettings, writesToHub } from './election-flags.ts';
+import { addListenFlags, checkListening, httpOptions, type ListenFlags } from './listen-flags.ts';
+import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } from './source-flags.ts';
 
 interface ServeFlags
   extends HubFlags,
@@ -293,4 +298,51 @@ interface ReadSources {
   /** Whether Berth applies at least one source. */
   readonly applies: boolean;
   readonly open: (context: SourceContext) => readonly ServeSource[];
+}
+
+/** Flags for what `berth serve` does for clusters that join. */
+interface RegistrationFlags {
+  readonly registration?: readonly string[];
+  readonly autoAcceptUser?: readonly string[];
+  readonly autoAcceptRule?: readonly string[];
+}
+
+function addRegistrationFlags(command: Command): Command {
+  return command
+    .option(
+      '--registration <controller...>',
+      `run these registration controllers, for a hub without OCM’s: ${DUTIES.join(', ')}; all (docs/registration.md)`,
+    )
+    .option('--auto-accept-user <user...>', 'users whose clusters are accepted without approval')
+    .option(
+      '--auto-accept-rule <cel...>',
+      'CEL: accept a cluster if this is true of managedCluster and request (username, groups, uid, extra)',
+    );
+}
+
+/**
+ * Undefined: Berth runs no registration controllers, which is the default.
+ *
+ * @throws InputError for flags that cannot be used
+ */
+export function registrationOptions(
+  flags: RegistrationFlags,
+): Omit<ServeRegistrationOptions, 'clock'> | undefined {
+  const { registration = [], autoAcceptUser: users = [], autoAcceptRule: rules = [] } = flags;
+  const duties = registration.includes('all') ? DUTIES : registration.map(dutyOf);
+  const decides = duties.includes('acceptance') || duties.includes('approval');
+  if (!decides && users.length + rules.length > 0)
+    throw wrongOption(
+      users.length > 0 ? '--auto-accept-user' : '--auto-accept-rule',
+      'has no effect without --registration acceptance approval',
+    );
+  if (duties.length === 0) return undefined;
+  const autoAcceptance = decides ? compileAutoAcceptance(users, rules) : ACCEPT_NOBODY;
+  return { duties: DUTIES.filter((duty) => duties.includes(duty)), autoAcceptance };
+}
+
+function dutyOf(text: string): RegistrationDuty {
+  const duty = DUTIES.find((known) => known === text);
+  if (duty === undefined) throw wrongValue('--registration', text, `${DUTIES.join(', ')} or all`);
+  return duty;
 }

@@ -4,9 +4,8 @@ import type { GitAuth } from '@berth/git-reader/repository/git-auth';
 import { parseGitRef } from '@berth/git-reader/repository/git-ref';
 import type { GitRef } from '@berth/git-reader/repository/git-repository';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
-import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { oneOf } from '../../flags/option-values.ts';
-import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { wrongOption, wrongValue, checkListedKinds } from '../../flags/refused-flags.ts';
 
 /** Flags that describe a source, for users with one source, or several with the same options. */
 export interface SourceFlags {

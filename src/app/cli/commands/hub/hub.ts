@@ -1,21 +1,36 @@
+import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import type { Command } from 'commander';
-import type { Logger } from '@berth/runtime/logger';
-import type { RunningHub } from '@berth/embedded-hub/hub-options';
-import { isLoopbackHost } from '@berth/runtime/loopback-host';
+import { text as textOf } from 'node:stream/consumers';
 import type { RunningMembers } from '@berth/agent/simulation/start-members';
-import type { CliCommand, RunAction } from '../cli-command.ts';
+import type { RunningHub, ApiServerFiles } from '@berth/embedded-hub/hub-options';
+import { errorText, InputError } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
+import { printable } from '@berth/runtime/text/printable';
+import type { Command } from 'commander';
+import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { oneOf, wholeNumber } from '../../flags/option-values.ts';
+import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import type { CliCommand, RunAction } from '../verb-command.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
-import type { ApiServerFileFlags } from './hub-flags.ts';
-import {
-  addApiServerFileFlags,
-  apiServerFiles,
-  parseConnections,
-  parseListen,
-  parseMembers,
-} from './hub-flags.ts';
-import { revokeCommand } from './hub-revoke.ts';
+
+const HELP = `
+A running hub refuses revoked credentials within 5 s, and closes the watches that use them. The user may get new
+credentials at once: berth hub kubeconfig. Restoring a backup makes credentials valid again that were revoked later.
+
+Exit codes: 0 revoked, 1 error, 2 there was no such token (with --user, certificates are refused anyway).
+
+Examples:
+  berth hub revoke --data .berth/hub --user alice           # all of alice's tokens and certificates
+  berth hub revoke --data .berth/hub --token-file leaked    # this token alone
+  berth hub revoke --data .berth/hub --user system:serviceaccount:team-a:deployer
+`;
+
+/**
+ * Maximum number of members: each has a store and five watches of simulated workloads in this
+ * process, so a thousand need about a gigabyte.
+ */
+const MEMBER_LIMIT = 1000;
 
 interface RunFlags extends ApiServerFileFlags {
   readonly data: string;
@@ -208,3 +223,149 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
 
 const parseAudit = (text: string) => oneOf('--audit', text, ['off', 'writes', 'all']);
 const parseLevel = (text: string) => oneOf('--log-level', text, ['debug', 'info', 'warn', 'error']);
+
+/**
+ * Parses `HOST:PORT`, `:PORT` or `[::1]:PORT`.
+ * @throws InputError
+ */
+function parseListen(text: string): { readonly host: string; readonly port: number } {
+  const match = /^(\[[0-9a-fA-F:]+\]|[^:[\]]*):(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  if (match === null || port > 65_535)
+    throw wrongValue('--listen', text, 'HOST:PORT, for example 127.0.0.1:6443');
+  const host = (match[1] ?? '').replace(/^\[|\]$/g, '');
+  return { host: host === '' ? '127.0.0.1' : host, port };
+}
+
+/**
+ * A number means `cluster1` … `clusterN`; any other text is a list of names, separated by commas.
+ * @throws InputError
+ */
+function parseMembers(text: string): readonly string[] {
+  if (/^\d+$/.test(text)) {
+    const count = Number(text);
+    if (count > MEMBER_LIMIT) throw wrongValue('--members', text, `at most ${String(MEMBER_LIMIT)}`);
+    return Array.from({ length: count }, (_, index) => `cluster${String(index + 1)}`);
+  }
+  const names = text.split(',').map((name) => name.trim());
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (names.includes('') || duplicate !== undefined)
+    throw wrongValue('--members', text, 'a number, or different names with commas');
+  return names;
+}
+
+/**
+ * Parses the limit of open connections.
+ * @throws InputError
+ */
+function parseConnections(flag: string, text: string): number {
+  return wholeNumber(flag, text, 1, 9_999_999);
+}
+
+/** Flags of kube-apiserver that installers and test environments set. */
+interface ApiServerFileFlags {
+  readonly clientCaFile?: string;
+  readonly tlsCertFile?: string;
+  readonly tlsPrivateKeyFile?: string;
+  readonly serviceAccountKeyFile: readonly string[];
+  readonly serviceAccountIssuer: readonly string[];
+  readonly tokenAuthFile?: string;
+}
+
+function addApiServerFileFlags(run: Command): Command {
+  const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+  return run
+    .option('--client-ca-file <file>', 'authorities (PEM) whose client certificates the hub also accepts')
+    .option(
+      '--tls-cert-file <file>',
+      'serving certificate (PEM, with its chain), instead of one that the hub creates',
+    )
+    .option('--tls-private-key-file <file>', 'key (PEM) of --tls-cert-file')
+    .option(
+      '--service-account-key-file <file>',
+      'key (PEM) with which others sign ServiceAccount tokens; may be repeated',
+      collect,
+      [],
+    )
+    .option('--service-account-issuer <issuer>', 'issuer that such tokens name; may be repeated', collect, [])
+    .option(
+      '--token-auth-file <file>',
+      'static tokens (CSV: token,user,uid,"group1,group2"), read when the hub starts',
+    );
+}
+
+/** @throws InputError when only one of the two serving files is given */
+export function apiServerFiles(flags: ApiServerFileFlags): ApiServerFiles {
+  const { tlsCertFile: certificate, tlsPrivateKeyFile: key } = flags;
+  if (certificate === undefined && key !== undefined)
+    throw wrongValue('--tls-private-key-file', key, '--tls-cert-file as well');
+  if (certificate !== undefined && key === undefined)
+    throw wrongValue('--tls-cert-file', certificate, '--tls-private-key-file as well');
+  return {
+    clientCa: flags.clientCaFile,
+    serving: certificate === undefined || key === undefined ? undefined : { certificate, key },
+    tokenKeys: flags.serviceAccountKeyFile,
+    tokenIssuers: flags.serviceAccountIssuer,
+    tokens: flags.tokenAuthFile,
+  };
+}
+
+interface RevokeFlags {
+  readonly data: string;
+  readonly user?: string;
+  readonly tokenFile?: string;
+}
+
+/** `berth hub revoke`: revokes credentials that the hub issued. */
+function revokeCommand(hub: Command, run: RunAction): void {
+  hub
+    .command('revoke')
+    .description('revoke the credentials of a user, or one token; the hub may be running')
+    .requiredOption('--data <dir>', 'data directory of the hub')
+    .option(
+      '--user <name>',
+      'remove the user’s tokens, and refuse its client certificates and service account tokens issued until now',
+    )
+    .option('--token-file <file>', 'remove the token in this file; - reads stdin')
+    .addHelpText('after', HELP)
+    .action(run((io, flags: RevokeFlags) => revoke(io, flags)));
+}
+
+async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promise<ExitCode> {
+  if ((user === undefined) === (tokenFile === undefined))
+    throw wrongOption(
+      '--user',
+      `got ${user === undefined ? 'neither' : 'both'}, expected either --user or --token-file`,
+    );
+  const { revokeToken, revokeUser } = await import('@berth/embedded-hub/maintenance/revoke-credentials');
+  const dataDir = resolve(io.cwd, data);
+  if (user !== undefined) {
+    if (user === '') throw wrongOption('--user', 'got an empty name, expected the name of a user');
+    const count = revokeUser(dataDir, user, Date.now());
+    const name = printable(user);
+    io.stdout.write(
+      count === 0 ? `${name}: there is no token\n` : `${name}: ${String(count)} token(s) revoked\n`,
+    );
+    io.stdout.write(`${name}: certificates and service account tokens issued until now are refused\n`);
+    return count === 0 ? 2 : 0;
+  }
+  const found = revokeToken(dataDir, await readToken(io, tokenFile ?? ''));
+  io.stdout.write(
+    found === undefined
+      ? 'the hub did not issue this token; use --user to revoke a service account token\n'
+      : `${printable(found)}: 1 token(s) revoked\n`,
+  );
+  return found === undefined ? 2 : 0;
+}
+
+async function readToken(io: CliIo, file: string): Promise<string> {
+  let text: string;
+  try {
+    text = file === '-' ? await textOf(io.stdin) : await readFile(resolve(io.cwd, file), 'utf8');
+  } catch (cause) {
+    throw new InputError(`cannot be read: ${errorText(cause)}`, { code: 'cli.token', subject: file, cause });
+  }
+  const token = text.trim();
+  if (/^\S+$/.test(token)) return token;
+  throw new InputError('contains no token, expected one word', { code: 'cli.token', subject: file });
+}

@@ -10,7 +10,7 @@ import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../cli-command.ts';
+import type { CliCommand } from '../verb-command.ts';
 import { installationOf, type Pending, waitUntil } from './run-installation.ts';
 
 interface CleanFlags extends HubFlags {

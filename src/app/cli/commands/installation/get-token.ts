@@ -11,8 +11,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../cli-command.ts';
-import { verbCommand } from '../verb-command.ts';
+import { verbCommand, type CliCommand } from '../verb-command.ts';
 import { serverEntry } from './account-kubeconfig.ts';
 
 interface TokenFlags extends HubFlags {

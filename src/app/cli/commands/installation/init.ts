@@ -17,7 +17,7 @@ import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.t
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../cli-command.ts';
+import type { CliCommand } from '../verb-command.ts';
 import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
 import { CLUSTER_INFO } from './hub-installation.ts';
 import { joinTicket, NO_BOOTSTRAP_TOKENS } from './get-token.ts';

@@ -7,8 +7,7 @@ import { AGENT_ANNOTATION_PREFIX } from '@berth/ocm/registration/names';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 import { oneOf, wholeNumber } from '../../flags/option-values.ts';
-import { refuseFlags } from '../../flags/refused-flags.ts';
-import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { refuseFlags, wrongOption, wrongValue } from '../../flags/refused-flags.ts';
 import type { InstallFlags } from './run-installation.ts';
 
 export interface JoinFlags extends HubFlags, InstallFlags {

@@ -1,9 +1,12 @@
 import { readFile } from 'node:fs/promises';
-import { InputError } from '@berth/runtime/errors';
-import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import path from 'node:path';
 import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
-import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '@berth/ocm/registration/names';
+import { InputError } from '@berth/runtime/errors';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
 import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/agent-objects.ts';
 import {
@@ -12,17 +15,23 @@ import {
   type ServerEntry,
   tokenKubeconfig,
 } from '../../../../core/registration/install/token-kubeconfig.ts';
-import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
-import { isLoopbackHost } from '@berth/runtime/loopback-host';
+import { runningPid, logOf, startBackground, writePrivate } from '../../../background/background-process.ts';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
+import { renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
-import type { CliCommand } from '../cli-command.ts';
-import { AGENT_CLUSTER, agentRights, checkNamespace, hostedNamespace } from './agent-installation.ts';
-import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
+import type { CliCommand } from '../verb-command.ts';
+import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
+import {
+  AGENT_CLUSTER,
+  agentRights,
+  checkNamespace,
+  hostedNamespace,
+  agentFolder,
+} from './agent-installation.ts';
 import { addJoinFlags, joinRequest, type JoinFlags, type JoinRequest } from './join-flags.ts';
+import { agentDefinitions, checkManagedKubeconfig } from './managed-cluster.ts';
 import { addInstallFlags, imageOf, installationOf, refuseImage } from './run-installation.ts';
 import { type Pending, showObjects, waitUntil } from './run-installation.ts';
-import { startLocalAgent } from './start-local-agent.ts';
 
 const HELP = `
 Installs the agent on the cluster of --context: its namespace, its account and rights, the kubeconfig with which it
@@ -289,3 +298,56 @@ function hasRequested(cluster: ManagedCluster, requests: readonly KubeObject[]):
 }
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
+
+interface AgentHere {
+  readonly flags: JoinFlags;
+  /** Options of `berth agent`. */
+  readonly options: readonly string[];
+  readonly clusterName: string;
+  readonly namespace: string;
+  /** The text of a kubeconfig. */
+  readonly bootstrap: string;
+  /** The kubeconfig of the managed cluster, if the agent is hosted. */
+  readonly managedText: string | undefined;
+}
+
+/**
+ * Starts the agent on this machine, with the account that was created for it.
+ * @param api of the cluster, which runs no pods
+ * @returns the folder of the agent; undefined if the command was only printed
+ */
+async function startLocalAgent(io: CliIo, api: KubeApi, agent: AgentHere): Promise<string | undefined> {
+  const { flags, options, clusterName, namespace, bootstrap, managedText } = agent;
+  const folder = agentFolder(io, clusterName, { server: api.server, namespace });
+  const kubeconfig = await accountKubeconfig(
+    api,
+    { namespace, name: AGENT_ACCOUNT },
+    await serverEntry(io, flags),
+  );
+  writePrivate(folder, 'bootstrap.kubeconfig', bootstrap);
+  writePrivate(folder, 'cluster.kubeconfig', kubeconfig);
+  if (managedText !== undefined) writePrivate(folder, 'managed.kubeconfig', managedText);
+  const entry = {
+    clusterName,
+    bootstrapKubeconfig: 'bootstrap.kubeconfig',
+    hubKubeconfigSecret: `${namespace}/${HUB_KUBECONFIG_SECRET}`,
+    ...(managedText === undefined
+      ? { kubeconfig: 'cluster.kubeconfig' }
+      : { kubeconfig: 'managed.kubeconfig', hostingKubeconfig: 'cluster.kubeconfig' }),
+  };
+  writePrivate(folder, 'agent.yaml', await renderDocument([entry], 'yaml'));
+  const args = ['agent', `--clusters=${path.join(folder, 'agent.yaml')}`, ...options];
+  if (!flags.start) {
+    io.stdout.write(
+      `The cluster runs no pods: run its agent on this machine.\n\n    berth ${args.join(' ')}\n`,
+    );
+    return undefined;
+  }
+  const running = runningPid(folder);
+  const pid = startBackground({ folder, args, env: io.env });
+  const how = running === undefined ? 'runs' : 'runs already';
+  io.stdout.write(
+    `The cluster runs no pods: its agent ${how} on this machine as process ${String(pid)}, log ${logOf(folder)}\n`,
+  );
+  return folder;
+}

@@ -1,9 +1,9 @@
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
-import { wrongOption } from '../../flags/wrong-option.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLIED_MANIFEST_WORK, apiVersionOf, CLUSTER_CLAIM, type KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import { wrongOption } from '../../flags/refused-flags.ts';
 
 /** OCM's kinds that an agent needs on the managed cluster. */
 const KINDS = [APPLIED_MANIFEST_WORK, CLUSTER_CLAIM];

@@ -13,7 +13,7 @@ import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { durationOrSeconds } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/wrong-option.ts';
+import { wrongValue } from '../../flags/refused-flags.ts';
 
 /** Flags of the commands that install something. */
 export interface InstallFlags {

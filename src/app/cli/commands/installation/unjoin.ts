@@ -7,7 +7,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../cli-command.ts';
+import type { CliCommand } from '../verb-command.ts';
 import {
   AGENT_CLUSTER,
   agentFolder,

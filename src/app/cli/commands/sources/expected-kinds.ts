@@ -1,9 +1,9 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import type { KindService } from '../../../../core/sources/check-kinds.ts';
 import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
 import { hubKinds } from '../../../../controllers/sources/acceptance/hub-kinds.ts';
-import { wrongOption } from '../../flags/wrong-option.ts';
+import type { KindService } from '../../../../core/sources/check-kinds.ts';
+import { wrongOption } from '../../flags/refused-flags.ts';
 
 /**
  * Whether the kind of an object is served on a hub, by CRDs in the manifests and by
@@ -33,4 +33,11 @@ export function servedKinds(
 
 function groupOf({ apiVersion }: KubeObject): string {
   return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+}
+
+/** What checks of these objects without a hub rest on, one sentence each. */
+export async function assumedAbout(objects: readonly SourceObject[]): Promise<readonly string[]> {
+  const { assumedSetNotes } = await import('../../../../core/registration/sets/assumed-sets.ts');
+  const { snapshotOfObjects } = await import('../../../../core/sources/snapshot-of-objects.ts');
+  return assumedSetNotes(snapshotOfObjects(objects, { now: '' }));
 }

@@ -5,7 +5,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { Inventory } from '../../../../core/preview/inventory/inventory.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { positiveDuration } from '../../flags/option-values.ts';
-import { wrongOption } from '../../flags/wrong-option.ts';
+import { wrongOption } from '../../flags/refused-flags.ts';
 
 export interface InventoryFlags {
   readonly inventory?: string;

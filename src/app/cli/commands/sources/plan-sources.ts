@@ -6,8 +6,7 @@ import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-r
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { durationOrNone, removalBudget } from '../../flags/option-values.ts';
-import { checkListedKinds } from '../../flags/listed-kinds.ts';
-import { wrongOption } from '../../flags/wrong-option.ts';
+import { wrongOption, checkListedKinds } from '../../flags/refused-flags.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {

@@ -1,19 +1,41 @@
-import path from 'node:path';
-import { InputError } from '@berth/runtime/errors';
+import { mkdir, realpath, stat, readFile } from 'node:fs/promises';
+import path, { resolve } from 'node:path';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { InputError, errorText } from '@berth/runtime/errors';
+import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
+import type { Logger } from '@berth/runtime/logger';
+import type { Command } from 'commander';
+import type { ParsedCache } from '../../../../controllers/sources/parsing/parsed-cache.ts';
 import { planOutcome } from '../../../../core/preview/plan-text.ts';
 import type { Plan } from '../../../../core/preview/plan.ts';
-import type { CliCommand } from '../cli-command.ts';
-import { packageVersion } from '../package-version.ts';
+import type { WhatIf } from '../../../../core/preview/what-if/apply-what-if.ts';
+import type { WhatIfFlag } from '../../../../core/preview/what-if/parse-what-if.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { addHubFlags, givenDecided, EMBEDDED_HELP, isHubRequested, withHub } from '../../flags/hub-flags.ts';
-import { makeProgress } from '../../../terminal/progress.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
-import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
-import { addCacheFlag, openPlanCache } from './plan-cache.ts';
-import { addInventoryFlags, type InventoryFlags, openInventory } from './plan-inventory.ts';
-import { addWhatIfFlags, hasWhatIf, readWhatIf, type WhatIfFlags } from './what-if-flags.ts';
+import { makeProgress } from '../../../terminal/progress.ts';
+import { addHubFlags, givenDecided, EMBEDDED_HELP, isHubRequested, withHub } from '../../flags/hub-flags.ts';
+import { wrongOption } from '../../flags/refused-flags.ts';
+import { packageVersion } from '../package-version.ts';
+import type { CliCommand } from '../verb-command.ts';
 import type { HubPart } from './plan-hub.ts';
+import { addInventoryFlags, type InventoryFlags, openInventory } from './plan-inventory.ts';
 import { needsReport, type PlanFormat, planReports, writePlan, writeReports } from './plan-output.ts';
+import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+const FLAGS: readonly (readonly [flag: WhatIfFlag, argument: string, help: string])[] = [
+  ['label', 'cluster:key=value', 'assume that a cluster has this label; `key-` removes it'],
+  ['claim', 'cluster:name=value', 'assume that a cluster has this claim; `name-` removes it'],
+  ['score', 'cluster:resource/score=value', 'assume that a cluster has this score of an add-on'],
+  ['taint', 'cluster:key[=value][:effect]', 'assume that a cluster has this taint (effect: NoSelect)'],
+  ['drain', 'cluster', 'assume that a cluster is drained: nothing may stay on it'],
+  [
+    'lose',
+    'cluster',
+    'assume that a cluster is gone; `region=eu` means all clusters with this label or claim',
+  ],
+];
 
 interface PlanOptions extends SettingsFlags, WhatIfFlags, InventoryFlags {
   readonly hub: boolean;
@@ -173,4 +195,112 @@ function baseOf(options: PlanOptions): string {
 function exitCode(result: Plan, problems: readonly { readonly severity: string }[]): ExitCode {
   if (problems.some(({ severity }) => severity === 'error')) return 1;
   return OUTCOME_CODES[planOutcome(result)];
+}
+
+/** Flags for assumptions. Each may be repeated. They apply in the order of this list. */
+interface WhatIfFlags extends Readonly<Record<WhatIfFlag, readonly string[]>> {
+  readonly addCluster: readonly string[];
+}
+
+function addWhatIfFlags(command: Command): Command {
+  command.option(
+    '--add-cluster <file>',
+    'assume that the ManagedClusters in this file exist',
+    collectValues,
+    [],
+  );
+  for (const [flag, argument, help] of FLAGS)
+    command.option(`--${flag} <${argument}>`, `${help}; may be repeated`, collectValues, []);
+  return command;
+}
+
+function hasWhatIf(flags: WhatIfFlags): boolean {
+  return flags.addCluster.length > 0 || FLAGS.some(([flag]) => flags[flag].length > 0);
+}
+
+/** @throws InputError for a value that cannot be parsed */
+async function readWhatIf(io: CliIo, flags: WhatIfFlags): Promise<readonly WhatIf[]> {
+  if (!hasWhatIf(flags)) return [];
+  const { parseWhatIf } = await import('../../../../core/preview/what-if/parse-what-if.ts');
+  const added: WhatIf[] = [];
+  for (const file of flags.addCluster)
+    for (const cluster of await readClusters(path.resolve(io.cwd, file), file))
+      added.push({ text: `--add-cluster ${file}`, assumption: { kind: 'add-cluster', cluster } });
+  const others = FLAGS.flatMap(([flag]) => flags[flag].map((value) => parseWhatIf(flag, value)));
+  return [...added, ...others];
+}
+
+async function readClusters(full: string, file: string): Promise<readonly ManagedCluster[]> {
+  const { parseManifests } = await import('../../../../adapters/yaml/parse-manifests.ts');
+  const fail = (problem: string, cause?: unknown): InputError =>
+    new InputError(problem, { code: 'plan.add-cluster', subject: `--add-cluster ${file}`, cause });
+  const text = await readFile(full, 'utf8').catch((cause: unknown) => {
+    throw fail(`cannot be read: ${errorText(cause)}`, cause);
+  });
+  const { manifests, problems } = parseManifests({ file, text });
+  const error = problems.find(({ severity }) => severity === 'error');
+  if (error !== undefined)
+    throw new InputError(error.message, {
+      code: error.code,
+      subject: `--add-cluster ${file}`,
+      location: error.location,
+    });
+  const clusters = manifests.filter(({ object }) => object.kind === 'ManagedCluster');
+  if (clusters.length === 0) throw fail('the file has no ManagedCluster');
+  return clusters.map(({ object }) => object as unknown as ManagedCluster);
+}
+
+function addCacheFlag(command: Command): Command {
+  return command.option(
+    '--cache <folder>',
+    'keep parsed files in this folder, outside of any repository, so that the next plan is faster',
+  );
+}
+
+/**
+ * Opens the cache of parsed files; undefined without a folder. Broken records, and those of another version of Berth,
+ * are ignored and written again.
+ * @throws InputError for a folder inside a repository, where a commit could add files, or one that other users may write to
+ */
+async function openPlanCache(io: CliIo, given: string | undefined): Promise<ParsedCache | undefined> {
+  if (given === undefined) return undefined;
+  const dir = await privateFolder(resolve(io.cwd, given));
+  const { ParsedCache } = await import('../../../../controllers/sources/parsing/parsed-cache.ts');
+  return new ParsedCache({ dir, log: warningsOn(io) });
+}
+
+async function privateFolder(folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true, mode: PRIVATE_DIRECTORY_MODE }).catch((error: unknown) => {
+    throw wrongOption(
+      '--cache',
+      `cannot be created: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  const dir = await realpath(folder);
+  const { findEnclosingGitDir } = await import('@berth/git-reader/repository/git-dir');
+  const repository = await findEnclosingGitDir(dir);
+  if (repository !== undefined)
+    throw wrongOption(
+      '--cache',
+      `is inside the repository ${repository.top}, where a commit could put files into it: expected a folder outside`,
+    );
+  const { mode, uid } = await stat(dir);
+  if ((mode & WRITABLE_BY_OTHERS) !== 0 || uid !== (process.getuid?.() ?? uid))
+    throw wrongOption(
+      '--cache',
+      `can be written by other users, expected a folder of your own with mode 0700: ${dir}`,
+    );
+  return dir;
+}
+
+function warningsOn({ stderr }: CliIo): Logger {
+  const log: Logger = {
+    debug: () => undefined,
+    info: () => undefined,
+    warn: (message, fields) =>
+      void stderr.write(`warning: ${message}${fields === undefined ? '' : ` ${JSON.stringify(fields)}`}\n`),
+    error: (message, fields) => log.warn(message, fields),
+    child: () => log,
+  };
+  return log;
 }

@@ -15,8 +15,7 @@ import { type FetchContext, withFetchedSource } from '../../../settings/fetch-so
 import { readSettings } from '../../../settings/read-settings.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { assumedAbout } from './assumed-about.ts';
-import { servedKinds } from './expected-kinds.ts';
+import { servedKinds, assumedAbout } from './expected-kinds.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { countProblems, renderProblems } from '../../../terminal/problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';

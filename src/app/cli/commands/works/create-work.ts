@@ -3,12 +3,10 @@ import { printableLines } from '@berth/runtime/text/printable';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { NamedWorksPlan } from '../../../../core/work/named-works.ts';
 import type { NamedWorkRequest, WorkTarget } from '../../../../controllers/works/create-named-work.ts';
-import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { clusterNames } from '../../flags/cluster-names.ts';
-import { verbCommand } from '../verb-command.ts';
-import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
+import { clusterNames, wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import { verbCommand, type CliCommand } from '../verb-command.ts';
 import { renderProblems } from '../../../terminal/problem-report.ts';
 
 interface CreateWorkFlags extends HubFlags {

@@ -2,10 +2,9 @@ import { InputError } from '@berth/runtime/errors';
 import { MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { describeWork } from '../../../../core/work/describe-work.ts';
-import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { verbCommand } from '../verb-command.ts';
+import { verbCommand, type CliCommand } from '../verb-command.ts';
 
 interface DescribeWorkFlags extends HubFlags {
   readonly cluster?: string;

@@ -1,7 +1,8 @@
 import type { PassEnd, PlacementAction } from '../state/placement-action.ts';
-import type { PlacementState } from '../state/placement-state.ts';
+import type { PlacementState, Pass, PassStage } from '../state/placement-state.ts';
 import { noteRivalWrite } from '../state/rival-rounds.ts';
-import type { PassingState, StepResult } from '../state/step-result.ts';
+
+export const DONE: PassEnd = { kind: 'done' };
 
 /**
  * Ends the pass. All writes have responses now, so the watch events that arrived during the pass
@@ -25,4 +26,30 @@ export function endPass(
       last,
     ],
   };
+}
+
+/** The state after an event, and the actions to apply. */
+export interface StepResult {
+  readonly state: PlacementState;
+  readonly actions: readonly PlacementAction[];
+}
+
+/** A state in which a pass is under way. */
+export type PassingState = PlacementState & { readonly pass: Pass };
+
+export function withStage(state: PassingState, stage: PassStage): PassingState {
+  return { ...state, pass: { ...state.pass, stage } };
+}
+
+/** The step with these actions before its own. */
+export function prependActions(
+  actions: readonly PlacementAction[],
+  { state, actions: next }: StepResult,
+): StepResult {
+  return actions.length === 0 ? { state, actions: next } : { state, actions: [...actions, ...next] };
+}
+
+/** A time in RFC 3339 with whole seconds, as in conditions. */
+export function statusTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z');
 }

@@ -7,13 +7,19 @@ import { planPlacementStatus } from '../../pages/placement-status.ts';
 import type { SettledPage } from '../../pages/plan-pages.ts';
 import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
 import { computeSettlement } from './publication-in-progress.ts';
-import { endPass } from './end-pass.ts';
+import {
+  endPass,
+  prependActions,
+  withStage,
+  DONE,
+  type PassingState,
+  type StepResult,
+  statusTime,
+} from './end-pass.ts';
 import { changeKey, afterShown, recordWrite } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
 import type { PlacementEvent } from '../state/placement-event.ts';
 import type { FinishingStage, Pass, PassPurpose, PassPages } from '../state/placement-state.ts';
-import { statusTime } from '../state/status-time.ts';
-import { prependActions, withStage, DONE, type PassingState, type StepResult } from '../state/step-result.ts';
 
 /**
  * All pages are written. The pass sends one status patch and makes the record. It sends the status

@@ -1,35 +1,48 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
-import type { PublishState } from '../../judge/publish-state.ts';
+import { activeHold } from '../../approval/active-hold.ts';
+import { isPlanWaiting } from '../../approval/pending-plans.ts';
 import type { Digest } from '../../approval/plan-token.ts';
+import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
+import type { Publication } from '../../judge/decide-publication.ts';
+import type { PublishState } from '../../judge/publish-state.ts';
 import {
   type DecisionPage,
   decisionPageOf,
   placementOfPage,
   publishedClusters,
 } from '../../pages/decision-page.ts';
+import { planPages } from '../../pages/plan-pages.ts';
 import {
   type LastPublication,
   planToRestore,
   publishedPages,
   wereChangedByOthers,
+  listClustersOnce,
 } from '../../record/last-publication.ts';
-import { listClustersOnce } from '../../pages/list-clusters-once.ts';
-import { planPages } from '../../pages/plan-pages.ts';
-import { recordedPublication } from '../../record/recorded-publication.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
+import { recordedPublication } from '../../record/recorded-publication.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
-import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
-import { decideFromFacts } from './decide-from-facts.ts';
-import { extendDisturbance } from '../state/disturbance.ts';
-import { endPass } from './end-pass.ts';
-import { waitBeforeJudging } from './wait-before-judging.ts';
 import { latestVersion } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
-import type { PassPurpose, PassPages, WritingStage } from '../state/placement-state.ts';
-import { prependActions, withStage, type PassingState, type StepResult } from '../state/step-result.ts';
+import type { PassPurpose, PassPages, WritingStage, Disturbance } from '../state/placement-state.ts';
+import { decideFromFacts } from './decide-from-facts.ts';
+import { endPass, prependActions, withStage, type PassingState, type StepResult } from './end-pass.ts';
+import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
 import { writePages } from './write-pages.ts';
+
+/** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
+const PARTIAL_COMMIT_RETRY_MS = 2_000;
+/** Time until the next pass while a new decision is requested, if that decision fails. */
+const DECISION_RETRY_MS = 1_000;
+/** Time until the next pass while a commit may still make its approved change. */
+const PLAN_RETRY_MS = 500;
+
+/**
+ * How long Berth waits for a new decision after changes by others. Without a limit, endless changes
+ * would block the placement.
+ */
+const MAX_WAIT_MS = 10_000;
 
 /**
  * The pages are known. Records publications that a killed process did not record, judges the
@@ -248,4 +261,90 @@ function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   if (!isClear) return undefined;
   const once = listClustersOnce(pages);
   return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
+}
+
+/*
+ * Decisions depend on earlier ones: Steady prefers clusters that are published. Berth therefore
+ * discards a result that was computed from pages that others changed. It first restores the pages,
+ * and then decides the placement again.
+ */
+
+/** The disturbance after others changed which clusters the pages list. */
+function extendDisturbance(earlier: Disturbance | undefined, nowMs: number): Disturbance {
+  return { firstMs: stillRunning(earlier, nowMs)?.firstMs ?? nowMs, lastMs: nowMs };
+}
+
+/** Whether a new decision has to wait because of changes by others. */
+function isDisturbed(disturbance: Disturbance | undefined, nowMs: number): boolean {
+  const running = stillRunning(disturbance, nowMs);
+  return running !== undefined && !isOver(running.firstMs, nowMs);
+}
+
+function stillRunning(disturbance: Disturbance | undefined, nowMs: number): Disturbance | undefined {
+  return disturbance === undefined || isOver(disturbance.lastMs, nowMs) ? undefined : disturbance;
+}
+
+function isOver(sinceMs: number, nowMs: number): boolean {
+  return Math.abs(nowMs - sinceMs) >= MAX_WAIT_MS;
+}
+
+/** How long a result has to wait, and what to do meanwhile. */
+interface Wait {
+  readonly state: PassingState;
+  readonly actions: readonly PlacementAction[];
+  /** Milliseconds; 0 if it is not too early. */
+  readonly waitMs: number;
+}
+
+/** How long the result has to wait before Berth may publish or hold it. */
+function waitBeforeJudging(
+  state: PassingState,
+  { published }: PassPages,
+  wanted: Publication,
+  nowMs: number,
+): Wait {
+  const { facts, placement } = state.pass;
+  const moves = movesClusters(wanted);
+  const endsHold = wanted.hold === undefined && activeHold(placement) !== undefined;
+  // This also applies if nothing is published yet: a set or a binding that the commit deletes
+  // exists until the commit is complete. A hold that ends waits too: while it exists, the commit
+  // deletes nothing that the placement would lose.
+  if (moves || endsHold) {
+    const consistency = facts.snapshotConsistency(endsHold || isConsented(wanted));
+    const waitMs = PARTIAL_COMMIT_RETRY_MS;
+    if (consistency === 'partial') return { state: { ...state, waitsForCommit: true }, actions: [], waitMs };
+    if (consistency === 'outdated' || isOfEarlierSpec(state))
+      return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
+  }
+  let settled = state;
+  if (moves && isDisturbed(state.disturbance, nowMs)) {
+    if (!facts.wasDecidedKnowing(publishedClusters(published)))
+      return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: DECISION_RETRY_MS };
+    settled = { ...state, disturbance: undefined };
+  }
+  // While the commit is partly applied, the change may differ from the plan.
+  const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
+  return { state: settled, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
+}
+
+/**
+ * Whether a release or an approved plan lets the change happen. It may have come with a commit after the result was
+ * decided, and then it consents to what that commit leads to.
+ */
+function isConsented({ releasedToken, approval }: Publication): boolean {
+  return releasedToken !== undefined || approval === 'met';
+}
+
+/**
+ * Whether the result was decided from an earlier spec. A release for the new spec does not approve
+ * such a result.
+ */
+function isOfEarlierSpec({ pass: { placement, result } }: PassingState): boolean {
+  const { generation } = placement.metadata;
+  return generation !== undefined && generation !== result.placement.metadata.generation;
+}
+
+function movesClusters(wanted: Publication): boolean {
+  const { added, removed } = wanted.hold ?? wanted;
+  return added.length + removed.length > 0;
 }

@@ -1,10 +1,9 @@
 import { recordWrite, changeKey, afterShown } from '../state/own-writes.ts';
-import { endPass } from './end-pass.ts';
+import { endPass, withStage, type PassingState, type StepResult } from './end-pass.ts';
 import { finishPass } from './finish-pass.ts';
 import type { PlacementEvent } from '../state/placement-event.ts';
 import type { PlacementState, WritingStage } from '../state/placement-state.ts';
 import { haveSameVersions, currentPages } from '../state/current-pages.ts';
-import { withStage, type PassingState, type StepResult } from '../state/step-result.ts';
 
 /** Starts the next write, or the step after the last write. */
 export function writePages(state: PassingState, writing: WritingStage, nowMs: number): StepResult {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { apiServerFiles } from '../../../../../src/app/cli/commands/hub/hub-flags.ts';
+import { apiServerFiles } from '../../../../../src/app/cli/commands/hub/hub.ts';
 
 const NONE = { serviceAccountKeyFile: [], serviceAccountIssuer: [] };
 
