@@ -13,7 +13,6 @@ import { controllerLoop, type HubController } from './controller-loop.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceController } from './namespace-controller.ts';
-import { ObjectController } from './object-controller.ts';
 
 const POLICIES = {
   group: 'admissionregistration.k8s.io',
@@ -92,6 +91,37 @@ function reportRefusedTokens({ store, log }: ApiCluster): void {
       first: secrets.slice(0, 5).map(({ namespace, name }) => `${namespace}/${name}`),
     },
   );
+}
+
+/** A controller of the objects of one resource: reconciles each at the start, and after each change. */
+abstract class ObjectController<C extends Cluster = Cluster> implements HubController {
+  protected readonly cluster: C;
+  protected readonly client: LocalClient;
+  readonly #storage: string;
+  readonly #loop: ReconcileLoop;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(cluster: C, { name, user, storage }: ObjectControllerOptions) {
+    this.cluster = cluster;
+    this.client = new LocalClient(cluster, user);
+    this.#storage = storage;
+    this.#loop = controllerLoop(name, (key) => this.reconcile(key), cluster);
+  }
+
+  start(): void {
+    this.#unsubscribe = this.client.watch(this.#storage, (events) => {
+      for (const { entry } of events) this.#loop.add(keyOf(entry));
+    });
+    for (const entry of this.cluster.store.list(this.#storage)) this.#loop.add(keyOf(entry));
+  }
+
+  async stop(): Promise<void> {
+    this.#unsubscribe?.();
+    await this.#loop.close();
+  }
+
+  /** @param key `NAME` of a cluster-scoped object, or `NAMESPACE/NAME` */
+  protected abstract reconcile(key: string): Promise<void>;
 }
 
 /**
@@ -325,4 +355,17 @@ class LogCompactor implements HubController {
     }
     this.#loop.addAfter('check', CHECK_EVERY_MS);
   }
+}
+
+interface ObjectControllerOptions {
+  /** The name of the loop in log messages. */
+  readonly name: string;
+  /** The controller's name as a user of the API. */
+  readonly user: string;
+  /** Storage key of the resource. */
+  readonly storage: string;
+}
+
+function keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+  return namespace === '' ? name : `${namespace}/${name}`;
 }

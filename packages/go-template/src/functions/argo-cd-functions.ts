@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
 import { decode, encode } from '../text/bytes.ts';
 import { hex, quote } from '../text/quote.ts';
 import { GoError } from '../value/go-error.ts';
@@ -10,11 +12,9 @@ import { DEFAULT_FUNCTIONS } from './collections/default-functions.ts';
 import { DICT_FUNCTIONS } from './collections/dict-functions.ts';
 import { LIST_FUNCTIONS } from './collections/list-functions.ts';
 import { NUMBER_FUNCTIONS } from './numbers/number-functions.ts';
-import { PATH_FUNCTIONS } from './path-functions.ts';
 import { REFUSED_FUNCTIONS } from './refused-functions.ts';
 import { REGEX_FUNCTIONS } from './regex-functions.ts';
 import { SEMVER_FUNCTIONS } from './semver/semver-functions.ts';
-import { SUM_FUNCTIONS } from './sum-functions.ts';
 import { lower } from './text/change-case.ts';
 import { TEXT_FUNCTIONS } from './text/text-functions.ts';
 import { DATE_FUNCTIONS } from './time/date-functions.ts';
@@ -44,6 +44,34 @@ const PORT = /^(:[0-9]*)?$/;
 const URL_FUNCTIONS: FuncMap = new Map([
   ['urlParse', func([STRING], MAP, urlParse)],
   ['urlJoin', func([MAP], STRING, urlJoin)],
+]);
+
+const FUNCTIONS = [
+  ['base', func([STRING], STRING, base)],
+  ['dir', func([STRING], STRING, dir)],
+  ['clean', func([STRING], STRING, clean)],
+  ['ext', func([STRING], STRING, ext)],
+  ['isAbs', func([STRING], BOOL, (path) => path.startsWith('/'))],
+] as const;
+
+/**
+ * The functions of sprig for paths: base, dir, clean, ext and isAbs, and the same with the prefix
+ * os.
+ */
+const PATH_FUNCTIONS: FuncMap = new Map([
+  ...FUNCTIONS,
+  ...FUNCTIONS.map(([name, fun]) => [`os${name.charAt(0).toUpperCase()}${name.slice(1)}`, fun] as const),
+]);
+
+const hash = (algorithm: string) => (bytes: string) =>
+  createHash(algorithm).update(Buffer.from(bytes, 'latin1')).digest('hex');
+
+/** sprig's checksums (crypto.go). */
+const SUM_FUNCTIONS: FuncMap = new Map([
+  ['sha1sum', func([STRING], STRING, hash('sha1'))],
+  ['sha256sum', func([STRING], STRING, hash('sha256'))],
+  ['sha512sum', func([STRING], STRING, hash('sha512'))],
+  ['adler32sum', func([STRING], STRING, adler32)],
 ]);
 
 /**
@@ -309,4 +337,45 @@ function urlText({ scheme, opaque, user, host, path, query, fragment }: UrlParts
   }
   if (query !== '') text += `?${query}`;
   return fragment === '' ? text : `${text}#${escapePart(fragment, 'fragment')}`;
+}
+
+/** The package path of Go. Argo CD runs on Linux, where path/filepath does the same. */
+
+function clean(path: string): string {
+  const isRooted = path.startsWith('/');
+  const parts: string[] = [];
+  for (const part of path.split('/')) {
+    if (part === '' || part === '.') continue;
+    const isUp = part === '..';
+    if (isUp && parts.length > 0 && parts.at(-1) !== '..') parts.pop();
+    else if (!isUp || !isRooted) parts.push(part);
+  }
+  const joined = parts.join('/');
+  if (isRooted) return `/${joined}`;
+  return joined === '' ? '.' : joined;
+}
+
+function base(path: string): string {
+  if (path === '') return '.';
+  const trimmed = path.replace(/\/+$/, '');
+  return trimmed === '' ? '/' : trimmed.slice(trimmed.lastIndexOf('/') + 1);
+}
+
+function dir(path: string): string {
+  return clean(path.slice(0, path.lastIndexOf('/') + 1));
+}
+
+function ext(path: string): string {
+  const name = path.slice(path.lastIndexOf('/') + 1);
+  const dot = name.lastIndexOf('.');
+  return dot < 0 ? '' : name.slice(dot);
+}
+
+function adler32(bytes: string): string {
+  let [a, b] = [1, 0];
+  for (let at = 0; at < bytes.length; at++) {
+    a = (a + bytes.charCodeAt(at)) % 65521;
+    b = (b + a) % 65521;
+  }
+  return String(b * 65536 + a);
 }

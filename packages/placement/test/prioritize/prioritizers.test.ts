@@ -2,8 +2,12 @@ import { describe, expect, it } from 'vitest';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import { addOnScore } from '../../src/prioritize/addon-score.ts';
 import type { MissingScores } from '../../src/prioritize/missing-scores.ts';
-import { balance } from '../../src/prioritize/balance.ts';
-import { steady, resourceAllocatableCpu, resourceAllocatableMemory } from '../../src/prioritize/registry.ts';
+import {
+  steady,
+  resourceAllocatableCpu,
+  resourceAllocatableMemory,
+  balance,
+} from '../../src/prioritize/registry.ts';
 import { NOON } from '../snapshots.ts';
 import type { ScoreSketch } from './score-input.ts';
 import { scoresOf } from './score-input.ts';

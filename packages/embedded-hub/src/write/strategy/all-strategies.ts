@@ -17,7 +17,6 @@ import type { FieldProblem } from '../../wire/status-errors.ts';
 import { CERTIFICATE_STRATEGY } from './certificate-strategy.ts';
 import { CRD_STRATEGY } from './crd-strategy.ts';
 import { JOB_STRATEGY } from './job-strategy.ts';
-import { NAMESPACE_STRATEGY } from './namespace-strategy.ts';
 import { SERVICE_STRATEGY } from './service-strategy.ts';
 import { CLAIM_STRATEGY, LIMIT_RANGE_STRATEGY, VOLUME_STRATEGY } from './storage-strategies.ts';
 import type { Strategy } from './strategy.ts';
@@ -185,6 +184,25 @@ const NODE_STRATEGY: Strategy = {
   fillIn: (node) => withAllocatable(withPodRanges(node)),
 };
 
+/** A new namespace gets its name as a label, the phase Active and the finalizer `kubernetes`. */
+const NAMESPACE_STRATEGY: Strategy = {
+  fillIn: (object) => {
+    const metadata = objectAt(object, 'metadata') ?? {};
+    const labels = { ...objectAt(metadata, 'labels'), [NAME_LABEL]: textAt(metadata, 'name') };
+    return { ...object, metadata: { ...metadata, labels } };
+  },
+  onCreate: (object) => ({ ...object, spec: { finalizers: ['kubernetes'] }, status: { phase: 'Active' } }),
+  onUpdate: (object, old, subresource) => {
+    if (subresource === 'finalize') return object;
+    const spec = getOwn(old, 'spec');
+    return spec === undefined ? object : { ...object, spec };
+  },
+  onDelete: (object): JsonObject => ({
+    ...object,
+    status: { ...objectAt(object, 'status'), phase: 'Terminating' },
+  }),
+};
+
 /** By `plural.group`. */
 const STRATEGIES: Readonly<Record<string, Strategy>> = {
   namespaces: NAMESPACE_STRATEGY,
@@ -241,6 +259,8 @@ const SCALE_DOWN: JsonObject = {
   selectPolicy: 'Max',
   policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
 };
+
+const NAME_LABEL = 'kubernetes.io/metadata.name';
 
 export function strategyOf(ref: ResourceRef): Strategy {
   if (!ref.definition.builtIn) return CUSTOM;
