@@ -5,11 +5,11 @@ import type { KubeApi } from '../../core/ports.ts';
 import type { AgentIdentity } from '../../core/registration/agent-identity.ts';
 import { changedFields, sameHub } from '../../core/registration/agent/hub-entry.ts';
 import { Backoff } from '../../runtime/backoff.ts';
-import { sha256 } from '../../runtime/sha256.ts';
 import { onAbort } from '../../runtime/on-abort.ts';
 import { sleep } from '../../runtime/sleep.ts';
 import type { CredentialStore } from './credentials/credential-store.ts';
 import { hubEntryOf } from './credentials/hub-entry-of.ts';
+import { bootstrapDigest, KnownBootstrap } from './credentials/known-bootstrap.ts';
 import { readCredentials } from './credentials/read-credentials.ts';
 import { storedHubServer } from './credentials/stored-hub-server.ts';
 import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
@@ -98,10 +98,10 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
   const isRefused = refusal.certificate !== undefined && refusal.certificate === files['tls.crt'];
   if (credentials.kind === 'usable' && !isRefused) {
     const reasonToLeave = (): string | undefined => leaveReason(readBootstrap, bootstrap);
-    const since = files['bootstrap-digest'] ?? bootstrapDigest(config);
-    const hasNewBootstrap = (): boolean => (digestOrUndefined(readBootstrap) ?? since) !== since;
+    const digest = files['bootstrap-digest'] ?? bootstrapDigest(config);
+    const knownBootstrap = new KnownBootstrap({ readBootstrap, store, log: settings.log, digest });
     const askWithBootstrap = (): Promise<ClusterAnswer> => askOnce(readBootstrap, identity, settings);
-    const checks = { reasonToLeave, hasNewBootstrap, askWithBootstrap };
+    const checks = { reasonToLeave, knownBootstrap, askWithBootstrap };
     const end = await workWithHub(registration, { identity, credentials, checks }, signal);
     refusal.certificate = end.mustRegister === false ? undefined : (await store.read())['tls.crt'];
     refusal.isDeleted = end.mustRegister === 'deleted';
@@ -150,7 +150,7 @@ async function workWithHub(
   parts: {
     readonly identity: AgentIdentity;
     readonly credentials: Usable;
-    readonly checks: Pick<SessionOptions, 'reasonToLeave' | 'hasNewBootstrap' | 'askWithBootstrap'>;
+    readonly checks: Pick<SessionOptions, 'reasonToLeave' | 'knownBootstrap' | 'askWithBootstrap'>;
   },
   signal: AbortSignal,
 ): Promise<SessionEnd> {
@@ -246,19 +246,6 @@ async function watchRefused(
     }
   } finally {
     hub.close();
-  }
-}
-
-/** A digest of the bootstrap credentials, to find out later whether there are new ones. */
-function bootstrapDigest(config: KubeConfig): string {
-  return sha256(JSON.stringify(config.getCurrentUser()));
-}
-
-function digestOrUndefined(readBootstrap: ReadBootstrap): string | undefined {
-  try {
-    return bootstrapDigest(readBootstrap());
-  } catch {
-    return undefined;
   }
 }
 
