@@ -16,6 +16,7 @@ import { EventStream } from './http/event-stream.ts';
 import type { ControllerEvent, ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { declaredPlacements, followSources } from './follow-sources.ts';
 import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
+import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
 import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { Subscribers } from '../../runtime/subscribers.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
@@ -88,7 +89,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   });
   const isHubRestored = (): boolean => continuity.wasRestored;
   const cache = serveCache(options, emit, continuity);
-  const inventory = new HubInventory({ ...options, cache, decides: ownPlacements(options) });
+  const inventory = inventoryOf(options, cache);
   const ledger = new SourceLedger(sha256, state.commits, options);
   const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
   const barrier = barrierOf(options, inventory);
@@ -135,6 +136,11 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
   };
+}
+
+function inventoryOf(options: ServeOptions, cache: ObjectCache): HubInventory {
+  const taintsClusters = options.registration?.duties.includes('taints');
+  return new HubInventory({ ...options, cache, taintsClusters, decides: ownPlacements(options) });
 }
 
 function eventsOf(clock: Clock) {
