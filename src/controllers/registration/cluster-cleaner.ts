@@ -165,12 +165,14 @@ export class ClusterCleaner extends CachedController {
 
   async #setFinalizers({ metadata }: KubeObject, finalizers: readonly string[]): Promise<void> {
     const { name, uid, resourceVersion } = metadata;
-    await this.options.hub.mergePatch(
-      MANAGED_CLUSTER,
-      { namespace: '', name },
-      { metadata: { uid, resourceVersion, finalizers } },
-      { fieldManager: REGISTRATION_MANAGER, metadataOnly: true },
-    );
+    const write = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
+    try {
+      const patch = { metadata: { uid, resourceVersion, finalizers } };
+      await this.options.hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch, write);
+    } catch (error) {
+      // The cache still shows the cluster after the pass before has let it go.
+      if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
+    }
   }
 }
 

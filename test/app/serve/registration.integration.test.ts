@@ -9,6 +9,7 @@ import { DUTIES } from '../../../src/core/registration/duties.ts';
 import { setCondition } from '../../../src/core/work/conditions/condition-list.ts';
 import { TransientError } from '../../../src/core/errors.ts';
 import type { KubeApi } from '../../../src/core/ports.ts';
+import { withMergePatch } from '../../fakes/with-merge-patch.ts';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 
@@ -78,13 +79,7 @@ function withoutTaints(api: KubeApi): KubeApi {
     kind === MANAGED_CLUSTER && JSON.stringify(patch).includes('"taints"')
       ? Promise.reject(new TransientError('are not written', { code: 'test', subject: 'taints' }))
       : api.mergePatch(kind, key, patch, options);
-  return new Proxy(api, {
-    get: (target, name) => {
-      if (name === 'mergePatch') return mergePatch;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  return withMergePatch(api, mergePatch);
 }
 
 it('selects no cluster that has never reported, before its taint is written', async () => {
