@@ -170,7 +170,7 @@ export class ClusterCleaner extends CachedController {
       const patch = { metadata: { uid, resourceVersion, finalizers } };
       await this.options.hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch, write);
     } catch (error) {
-      // The cache still shows the cluster after the pass before has let it go.
+      // The pass before has removed it, and the cache is behind.
       if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
     }
   }
