@@ -1,3 +1,5 @@
+const { readdirSync, readFileSync } = require('node:fs');
+
 /** The folders of the hub, each importing only those before it. docs/embedded-hub-internals.md says what each is for. */
 const HUB_FOLDERS = [
   'json',
@@ -33,12 +35,37 @@ const HUB_FOLDERS = [
 const hubOrder = HUB_FOLDERS.map((folder, at) => ({
   name: `hub-${folder}-imports-downward`,
   severity: 'error',
-  from: { path: `^src/hub/${folder}/` },
-  to: { path: `^src/hub/(${[...HUB_FOLDERS.slice(at + 1), '[^/]+\\.ts$'].join('/|')})` },
+  from: { path: `^packages/embedded-hub/src/${folder}/` },
+  to: { path: `^packages/embedded-hub/src/(${[...HUB_FOLDERS.slice(at + 1), '[^/]+\\.ts$'].join('/|')})` },
 }));
 
+/** The packages. Each imports only those that its package.json names, and nothing of the product. */
+const PACKAGES = readdirSync(`${__dirname}/packages`);
+
+const packageWalls = PACKAGES.map((name) => {
+  const { dependencies } = JSON.parse(readFileSync(`${__dirname}/packages/${name}/package.json`, 'utf8'));
+  const own = Object.keys(dependencies).filter((dependency) => dependency.startsWith('@berth/'));
+  const allowed = [name, ...own.map((dependency) => dependency.slice('@berth/'.length))];
+  return {
+    name: `package-${name}-imports-what-it-declares`,
+    severity: 'error',
+    from: { path: `^packages/${name}/src/` },
+    to: { path: '^(packages|src|plugin)/', pathNot: `^packages/(${allowed.join('|')})/src/` },
+  };
+});
+
+/** Of the packages, what is free of input and output. */
+const PURE = [
+  '^packages/(kube-cel|kube-jsonpath|ocm|placement|go-template|applicationset)/src/',
+  '^packages/runtime/src/((text|lists|json|problem)/|(errors|logger|sha256)\\.ts$|clock/clock\\.ts$)',
+  '^packages/runtime/src/loop/(failing-keys|backoff)\\.ts$',
+  '^packages/kube/src/(model|yaml)/',
+  '^packages/agent/src/rules/',
+  '^packages/forge/src/contract/',
+];
+
 /** The layers of src, each importing only those before it. CONTRIBUTING.md draws them. */
-const LAYERS = ['core', 'runtime', 'adapters', 'hub', 'render', 'controllers', 'agent', 'app'];
+const LAYERS = ['core', 'adapters', 'controllers', 'app'];
 
 const layerOrder = LAYERS.map((layer, at) => ({
   name: `layer-${layer}-imports-downward`,
@@ -47,7 +74,7 @@ const layerOrder = LAYERS.map((layer, at) => ({
   to: { path: `^src/(${[...LAYERS.slice(at + 1), '[^/]+\\.ts$'].join('|')})` },
 }));
 
-/** Layers import downward; adapters are islands; core imports only core; the plugin is for the app. */
+/** Layers import downward; adapters are islands; core imports only what is pure; the plugin is for the app. */
 module.exports = {
   forbidden: [
     { name: 'no-cycles', severity: 'error', from: {}, to: { circular: true } },
@@ -55,22 +82,16 @@ module.exports = {
       name: 'no-cycles-of-folders',
       scope: 'folder',
       severity: 'error',
-      from: { path: '^src/' },
+      from: { path: '^(src|packages)/' },
       to: { circular: true },
     },
+    ...packageWalls,
     {
       name: 'core-is-pure',
-      comment:
-        'core imports nothing but core, except the CEL and regular-expression libraries (pure, no I/O)',
+      comment: 'core imports nothing but core and what is pure of the packages',
       severity: 'error',
       from: { path: '^src/core/' },
-      to: { pathNot: ['^src/core/', '^node_modules/(@marcbachmann/cel-js|re2js)/'] },
-    },
-    {
-      name: 'runtime-knows-no-domain',
-      severity: 'error',
-      from: { path: '^src/runtime/' },
-      to: { path: '^(src/(adapters|hub|app|core/(?!errors|ports))|plugin)/' },
+      to: { pathNot: ['^src/core/', ...PURE, '^node_modules/re2js/'] },
     },
     {
       name: 'adapters-are-islands',
@@ -79,39 +100,10 @@ module.exports = {
       to: { path: '^src/adapters/', pathNot: '^src/adapters/$1/' },
     },
     {
-      name: 'adapters-point-inward',
-      severity: 'error',
-      from: { path: '^src/adapters/' },
-      to: { path: '^(src/(app|hub)|plugin)/' },
-    },
-    {
-      name: 'hub-is-a-house-of-its-own',
-      comment:
-        "the embedded hub knows nothing of placement: it may use only the Kubernetes words of core/model, OCM's kinds as OpenAPI, and runtime",
-      severity: 'error',
-      from: { path: '^src/hub/' },
-      to: {
-        path: '^(src/(app|adapters)/|plugin/|src/core/(?!model/|ocm/|errors|cel/|jsonpath/|ports))',
-      },
-    },
-    {
-      name: 'render-imports-only-core',
-      severity: 'error',
-      from: { path: '^src/render/' },
-      to: { path: '^(src|plugin)/', pathNot: '^src/(render|core)/' },
-    },
-    {
-      name: 'the-template-engine-knows-nothing-of-the-project',
-      comment: 'src/render/template could be published alone',
-      severity: 'error',
-      from: { path: '^src/render/template/' },
-      to: { path: '^(src|plugin)/', pathNot: '^src/render/template/' },
-    },
-    {
       name: 'rendering-is-for-controllers-and-app',
       severity: 'error',
-      from: { path: '^(src/(?!render/|controllers/|app/)|plugin/)' },
-      to: { path: '^src/render/' },
+      from: { path: '^(src/(?!controllers/|app/)|plugin)/' },
+      to: { path: '^packages/(applicationset|go-template)/' },
     },
     ...layerOrder,
     {
@@ -136,7 +128,7 @@ module.exports = {
     {
       name: 'no-dev-dependencies',
       severity: 'error',
-      from: { path: '^(src|plugin)/' },
+      from: { path: '^(src|plugin|packages/[^/]+/src)/', pathNot: '^packages/test-kit/' },
       to: { dependencyTypes: ['npm-dev'] },
     },
     ...hubOrder,
@@ -144,7 +136,10 @@ module.exports = {
       name: 'hub-folders-are-in-the-order',
       comment: 'a new folder of the hub gets its place in HUB_FOLDERS',
       severity: 'error',
-      from: { path: '^src/hub/', pathNot: `^src/hub/((${HUB_FOLDERS.join('|')})/|[^/]+\\.ts$)` },
+      from: {
+        path: '^packages/embedded-hub/src/',
+        pathNot: `^packages/embedded-hub/src/((${HUB_FOLDERS.join('|')})/|[^/]+\\.ts$)`,
+      },
       to: {},
     },
     { name: 'no-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },

@@ -4,15 +4,15 @@
 FROM node:24-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
+COPY packages ./packages
 RUN npm ci --ignore-scripts
-COPY tsconfig.json ./
 COPY scripts/build.mjs scripts/write-build.mjs ./scripts/
 COPY src ./src
 COPY plugin ./plugin
 # The files of .git that name the commit, in a clone (.dockerignore). The pattern may match nothing.
 COPY package.json .gi[t] ./.git/
 ARG BERTH_COMMIT=
-RUN npm run build && npm prune --omit=dev --ignore-scripts
+RUN npm run build && npm prune --omit=dev --ignore-scripts && rm -rf node_modules/@berth
 
 FROM node:24-bookworm-slim
 # git speaks to remotes, openssh-client carries ssh:// URLs and checks SSH signatures, gpg checks GPG ones, ca-certificates verify https:// URLs.

@@ -32,7 +32,12 @@ export default tseslint.config(
   },
   {
     // Core is pure: no clock, no randomness, no environment, no I/O.
-    files: ['src/core/**/*.ts'],
+    files: [
+      'src/core/**/*.ts',
+      'packages/{kube-cel,kube-jsonpath,ocm,placement}/src/**/*.ts',
+      'packages/kube/src/model/**/*.ts',
+      'packages/runtime/src/{text,lists,json,problem}/**/*.ts',
+    ],
     rules: {
       'no-restricted-globals': [
         'error',
@@ -52,7 +57,7 @@ export default tseslint.config(
   },
   {
     // Rendering gives the same for the same input.
-    files: ['src/render/**/*.ts'],
+    files: ['packages/{go-template,applicationset}/src/**/*.ts'],
     rules: {
       'no-restricted-globals': ['error', 'process', 'setTimeout', 'setInterval', 'setImmediate', 'fetch'],
       'no-restricted-properties': [
@@ -63,7 +68,7 @@ export default tseslint.config(
     },
   },
   {
-    files: ['test/**/*.ts', '*.config.ts'],
+    files: ['test/**/*.ts', 'packages/*/test/**/*.ts', 'packages/test-kit/**/*.ts', '*.config.ts'],
     rules: {
       'max-lines-per-function': 'off',
       'max-lines': 'off',

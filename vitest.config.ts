@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.sequencer.ts';
-import { HANG_MS, LONG_RUN_MS, PATIENCE_MS } from './test/fakes/patience.ts';
+import { HANG_MS, LONG_RUN_MS, PATIENCE_MS } from './packages/test-kit/src/patience.ts';
 
 interface ProjectOptions {
   readonly retry?: number;
@@ -19,12 +19,14 @@ const project = (name: string, include: string[], options: ProjectOptions = {}) 
  */
 const AGAIN = Number(process.env['BERTH_RETRY'] ?? 0);
 
-const MIRROR = 'test/{core,runtime,adapters,hub,render,controllers,agent,app,plugin,fakes,house}/**';
+const ROOMS = '{test/{core,adapters,hub,render,controllers,agent,app,plugin,fakes,house},packages/*/test}/**';
+/** Levels of their own inside of a package's tests. */
+const LEVELS = ['packages/*/test/{conformance,property}/**'];
 /** They put something else in the place of a module that the others use as it is. */
 const APART = [
   'test/adapters/store/crash-points.integration.test.ts',
-  'test/agent/registration/folder-store-crash.integration.test.ts',
-  'test/hub/log/power-cut.integration.test.ts',
+  'packages/agent/test/registration/folder-store-crash.integration.test.ts',
+  'packages/embedded-hub/test/log/power-cut.integration.test.ts',
 ];
 
 /** One project per level. `npm test` runs all but `interop`, and ends with plain counts (test/plain-counts.reporter.ts). */
@@ -42,23 +44,23 @@ export default defineConfig({
     projects: [
       // No socket, process or disk: what tries is refused (test/unit-boundary.setup.ts). Nothing to try twice.
       // Without isolation: a third of the whole time would go into loading the same modules for each file again.
-      project('unit', [`${MIRROR}/*.test.ts`], {
+      project('unit', [`${ROOMS}/*.test.ts`], {
         isolate: false,
-        exclude: [`${MIRROR}/*.integration.test.ts`],
+        exclude: [`${ROOMS}/*.integration.test.ts`, ...LEVELS],
         // Who writes golden files again writes files.
         setupFiles: [
           ...(process.env['UPDATE_GOLDEN'] === '1' ? [] : ['test/unit-boundary.setup.ts']),
           'test/random-input.setup.ts',
         ],
       }),
-      project('integration', [`${MIRROR}/*.integration.test.ts`], {
+      project('integration', [`${ROOMS}/*.integration.test.ts`], {
         retry: AGAIN,
         isolate: false,
         exclude: APART,
       }),
       project('integration-apart', APART, { retry: AGAIN }),
-      project('conformance', ['test/conformance/**/*.test.ts']),
-      project('property', ['test/property/**/*.test.ts'], {
+      project('conformance', ['{test,packages/*/test}/conformance/**/*.test.ts']),
+      project('property', ['{test,packages/*/test}/property/**/*.test.ts'], {
         testTimeout: LONG_RUN_MS,
         setupFiles: ['test/random-input.setup.ts'],
       }),

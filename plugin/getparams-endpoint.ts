@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { MonotonicClock } from '../src/core/ports.ts';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { ResponseCache } from './response/response-cache.ts';
 import { type GetparamsResponse, refuse } from './response/compute-response.ts';
 import { parsePluginRequest } from './response/plugin-request.ts';

@@ -11,6 +11,19 @@ const PARSER = 'src/controllers/sources/parsing/parse-worker.ts';
 /** What runs in a process or a thread of its own; `builtProgram` finds them. */
 const PROGRAMS = ['src/app/cli/main.ts', 'src/app/serve/plan-process.ts', PARSER];
 
+/** The packages of this repository are bundled; all others are loaded from node_modules. */
+const OWN_PACKAGES = {
+  name: 'own-packages',
+  setup(plugins) {
+    plugins.onResolve({ filter: /^@berth\// }, ({ path, kind }) =>
+      plugins.resolve(path.replace(/^@berth\/([^/]+)\/(.+)$/, (_, name, file) => `./packages/${name}/src/${file}.ts`), {
+        resolveDir: fileURLToPath(root),
+        kind,
+      }),
+    );
+  },
+};
+
 const OPTIONS = {
   absWorkingDir: fileURLToPath(root),
   outbase: '.',
@@ -18,6 +31,7 @@ const OPTIONS = {
   bundle: true,
   splitting: true,
   packages: 'external',
+  plugins: [OWN_PACKAGES],
   platform: 'node',
   format: 'esm',
   target: 'node20.19',
@@ -36,7 +50,11 @@ await import('./write-build.mjs');
 
 if (process.argv.includes('--modules')) {
   rmSync(new URL('.cache/modules', root), { recursive: true, force: true });
-  await build({ ...OPTIONS, entryPoints: ['src', 'plugin'].flatMap(sourcesIn), outdir: '.cache/modules' });
+  await build({ ...OPTIONS, entryPoints: ['src', 'plugin', ...packageFolders()].flatMap(sourcesIn), outdir: '.cache/modules' });
+}
+
+function packageFolders() {
+  return readdirSync(new URL('packages', root)).map((name) => `packages/${name}/src`);
 }
 
 function sourcesIn(folder) {

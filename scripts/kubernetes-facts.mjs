@@ -3,8 +3,8 @@
 //   node scripts/kubernetes-facts.mjs DIR MODULES VERSION
 // DIR holds kubernetes-api.json and protobuf-fields.json. MODULES is the folder k8s.io of Go's module cache, in which
 // `go mod download k8s.io/MODULE@VERSION` has put api, apimachinery, apiextensions-apiserver and kube-aggregator.
-// Only what the kinds in src/hub/scheme/builtin/{builtin,admission}-resources.ts reach is kept. The notation is explained where it is read:
-// src/hub/scheme/builtin/builtin-schemas.ts and src/hub/proto/message-types.ts.
+// Only what the kinds in packages/embedded-hub/src/scheme/builtin/{builtin,admission}-resources.ts reach is kept. The notation is explained where it is read:
+// packages/embedded-hub/src/scheme/builtin/builtin-schemas.ts and packages/embedded-hub/src/proto/message-types.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -12,7 +12,7 @@ import { goStructs, protoMessages } from './go-structs.mjs';
 
 const [facts, modules, version] = process.argv.slice(2);
 if (version === undefined) throw new Error('usage: node scripts/kubernetes-facts.mjs DIR MODULES VERSION');
-const src = fileURLToPath(new URL('../src/hub/', import.meta.url));
+const src = fileURLToPath(new URL('../packages/embedded-hub/src', import.meta.url));
 const { schemas } = JSON.parse(readFileSync(join(facts, 'kubernetes-api.json'), 'utf8'));
 // The facts do not name the messages of these groups.
 const messages = {

@@ -18,28 +18,28 @@ import { mutantsOf } from './mutants.mjs';
  * folder leaves out its integration tests.
  */
 const FOLDERS = {
-  'agent/apply': {
-    own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'test/agent/claim-before-owner.test.ts'],
-    elsewhere: ['test/agent/apply', 'test/conformance/agent/scenarios.test.ts'],
+  'packages/agent/src/apply': {
+    own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'packages/agent/test/claim-before-owner.test.ts'],
+    elsewhere: ['packages/agent/test/apply', 'test/agent/apply', 'test/conformance/agent/scenarios.test.ts'],
   },
-  'core/placement': { own: ['test/core/placement'], elsewhere: ['test/conformance/placement'] },
-  'core/publish': { own: ['test/core/publish'], elsewhere: [] },
-  'hub/auth': { own: ['test/hub/auth'], elsewhere: [] },
-  'hub/log': { own: ['test/hub/log'], elsewhere: ['test/security/data-directory.test.ts'] },
-  'hub/watch': {
-    own: ['unit:test/hub/watch'],
+  'packages/placement/src': { own: ['unit:packages/placement/test'], elsewhere: ['packages/placement/test/conformance'] },
+  'src/core/publish': { own: ['test/core/publish'], elsewhere: [] },
+  'packages/embedded-hub/src/auth': { own: ['packages/embedded-hub/test/auth'], elsewhere: [] },
+  'packages/embedded-hub/src/log': { own: ['packages/embedded-hub/test/log'], elsewhere: ['test/security/data-directory.test.ts'] },
+  'packages/embedded-hub/src/watch': {
+    own: ['unit:packages/embedded-hub/test/watch', 'unit:test/hub/watch'],
     elsewhere: ['test/hub/watch/watch.integration.test.ts', 'test/hub/webhooks/conversions.integration.test.ts'],
   },
-  'core/preview/comment': { own: ['test/core/preview/comment'], elsewhere: [] },
-  'controllers/previews/pull-requests': {
+  'src/core/preview/comment': { own: ['test/core/preview/comment'], elsewhere: [] },
+  'src/controllers/previews/pull-requests': {
     own: ['test/controllers/previews/pull-requests'],
     elsewhere: ['test/app/serve/previews'],
   },
-  'controllers/publication': {
+  'src/controllers/publication': {
     own: ['unit:test/controllers/publication'],
     elsewhere: ['test/controllers/publication/publish-scenarios.integration.test.ts'],
   },
-  'controllers/sources/pruning': {
+  'src/controllers/sources/pruning': {
     own: ['test/controllers/sources/pruning'],
     elsewhere: ['deletion-window', 'emptied-source', 'loss-of-deleted', 'recorded-deletions', 'released-deletions'].map(
       (name) => `test/controllers/sources/following/${name}.integration.test.ts`,
@@ -71,7 +71,7 @@ function numbersFrom(seed) {
 
 function sampleOf(folder, count, seed) {
   const random = numbersFrom(seed);
-  const all = filesBelow(`src/${folder}`, '.ts').flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')));
+  const all = filesBelow(folder, '.ts').flatMap((file) => mutantsOf(file, readFileSync(file, 'utf8')));
   const drawn = all.map((mutant) => ({ mutant, order: random() })).sort((a, b) => a.order - b.order);
   const sample = drawn.slice(0, count).map(({ mutant }) => mutant);
   return { found: all.length, sample };
@@ -90,7 +90,7 @@ async function serveRuns() {
     'test',
     {
       ...{ root: ROOT, config: false, watch: false, pool: 'forks', maxWorkers: 1, isolate: false, bail: 1 },
-      include: ['test/**/*.test.ts'],
+      include: ['{test,packages/*/test}/**/*.test.ts'],
       reporters: [{}],
       ...{ testTimeout: TEST_LIMIT_MS, hookTimeout: TEST_LIMIT_MS, expect: { poll: { timeout: 5_000 } } },
     },

@@ -5,13 +5,14 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 
 /** A test file that draws random input imports one of these (test/house/random-tests.test.ts). */
-const DRAWS = /^import .* from '(fast-check|(\.\.?\/)+fakes\/(test-seed|seeded-random)\.ts)';$/m;
+const DRAWS = /^import .* from '(fast-check|@berth\/test-kit\/(test-seed|seeded-random))';$/m;
 const VITEST = join('node_modules', 'vitest', 'vitest.mjs');
 
 /** @returns {string[]} paths of the test files that draw random input */
 export function randomTests() {
-  return readdirSync('test', { recursive: true, encoding: 'utf8' })
-    .map((name) => join('test', name))
+  return ['test', ...readdirSync('packages').map((name) => join('packages', name, 'test'))]
+    .filter((folder) => existsSync(folder))
+    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }).map((name) => join(folder, name)))
     .filter((file) => file.endsWith('.test.ts') && DRAWS.test(readFileSync(file, 'utf8')))
     .sort();
 }

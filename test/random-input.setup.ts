@@ -1,4 +1,4 @@
 import fc from 'fast-check';
-import { TEST_SEED } from './fakes/test-seed.ts';
+import { TEST_SEED } from '@berth/test-kit/test-seed';
 
 fc.configureGlobal({ seed: TEST_SEED });

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * The facts about an Argo CD from which its problems are diagnosed. Values of Secrets are decoded.

@@ -1,5 +1,5 @@
-import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
-import type { Problem } from '../../src/core/model/problem.ts';
+import type { ClusterDecision } from '@berth/ocm/kind/placement-decision';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { ArgoFacts, Texts } from './argo-facts.ts';
 
 interface ClusterSecret {

@@ -1,5 +1,5 @@
-import { PLACEMENT_LABEL } from '../../src/core/model/kind/placement-decision.ts';
-import type { Problem } from '../../src/core/model/problem.ts';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { DECISIONS_CONFIG, DECISIONS_GENERATOR } from '../install/argo-connection.ts';
 import type { ArgoFacts } from './argo-facts.ts';
 import type { DecisionGenerator } from './generators-in-use.ts';

@@ -1,7 +1,7 @@
 import semver from 'semver';
-import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
-import type { Condition } from '../../src/core/model/object-meta.ts';
-import type { Problem } from '../../src/core/model/problem.ts';
+import type { ClusterDecision } from '@berth/ocm/kind/placement-decision';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { GENERATOR_ACCOUNTS } from '../install/argo-connection.ts';
 import type { ArgoFacts } from './argo-facts.ts';
 import { clusterProblems } from './cluster-problems.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../src/core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { isPlaceholder } from '../tokens/placeholder.ts';
 import type { ArgoFacts, ArgoSecret, ProbeResult } from './argo-facts.ts';
 

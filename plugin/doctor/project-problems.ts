@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import type { Problem } from '../../src/core/model/problem.ts';
-import { closestName } from '../../src/core/sources/closest-name.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { closestName } from '@berth/runtime/text/closest-name';
 import type { ArgoFacts } from './argo-facts.ts';
 import { decisionGenerators } from './generators-in-use.ts';
 

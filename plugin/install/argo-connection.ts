@@ -1,5 +1,5 @@
-import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 export interface ArgoConnection {
   /** The namespace of Argo CD. */

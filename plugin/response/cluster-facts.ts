@@ -1,4 +1,4 @@
-import { CLUSTER_SET_LABEL, type ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { AddOnScore } from './plugin-source.ts';
 
 /** Key to value. */

@@ -1,6 +1,6 @@
 import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/served-waves.ts';
-import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
-import type { ClusterDecision } from '../../src/core/model/kind/placement-decision.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ClusterDecision } from '@berth/ocm/kind/placement-decision';
 
 /** Annotation of a Placement: `allow` lets its ApplicationSets get an empty list. */
 export const ON_EMPTY_ANNOTATION = 'berth.dev/on-empty';

@@ -1,4 +1,4 @@
-import { compareText } from '../../src/core/compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 import { clusterFacts, type ClusterFacts, FACT_MAPS, type Facts } from './cluster-facts.ts';
 import { normalizedName } from './normalized-name.ts';
 import type { PluginRequest } from './plugin-request.ts';

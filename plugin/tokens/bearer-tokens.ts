@@ -1,7 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import type { Clock, Logger } from '../../src/core/ports.ts';
-import { SecretFile } from '../../src/runtime/files/secret-file.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { SecretFile } from '@berth/runtime/files/secret-file';
 import { isPlaceholder } from './placeholder.ts';
 import { parseTokenFile, type TokenEntry } from './token-file.ts';
 import type { TokenGrant } from './token-grant.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { configProblem, parseConfig } from '../../src/adapters/yaml/parse-config.ts';
-import { InputError } from '../../src/core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import { isPlaceholder } from './placeholder.ts';
 import { type NameRestriction, TOKEN_SCOPES, type TokenGrant } from './token-grant.ts';
 

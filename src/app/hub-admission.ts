@@ -1,12 +1,12 @@
-import { validateWorkSpec } from '../core/work/manifests/validate-work.ts';
+import { validateWorkSpec } from '@berth/agent/rules/manifests/validate-work';
 import {
   manifestWorkCheck,
   type WorksWithoutExecutor,
   type WorkValidator,
-} from '../hub/admission/ocm/manifest-work-check.ts';
-import { agentRightsCheck } from '../hub/admission/ocm/agent-rights-check.ts';
-import { ocmChecks } from '../hub/admission/ocm-checks.ts';
-import type { AdmissionCheck } from '../hub/write/write-request.ts';
+} from '@berth/embedded-hub/admission/ocm/manifest-work-check';
+import { agentRightsCheck } from '@berth/embedded-hub/admission/ocm/agent-rights-check';
+import { ocmChecks } from '@berth/embedded-hub/admission/ocm-checks';
+import type { AdmissionCheck } from '@berth/embedded-hub/write/write-request';
 
 export interface HubAdmissionOptions {
   /** The users who may write works without an executor. Default: `restricted`. */

@@ -1,9 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { InputError, TransientError } from '../../src/core/errors.ts';
-import { APPLIED_MANIFEST_WORK, kind, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
-import { AgentHarness, CONFIG_MAP, configMap, DEPLOYMENT, workOf } from './agent-harness.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import { APPLIED_MANIFEST_WORK, kind, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
+import {
+  AgentHarness,
+  CONFIG_MAP,
+  configMap,
+  DEPLOYMENT,
+  workOf,
+} from '../../packages/agent/test/agent-harness.ts';
 
 const SECRET = kind('', 'v1', 'Secret', 'Namespaced');
 

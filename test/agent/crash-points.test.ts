@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
-import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { AgentHarness, CONFIG_MAP, configMap, workOf } from '../../packages/agent/test/agent-harness.ts';
+import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 
 // A life of every kind of step, played once for each write in it: the agent is killed at that write, done or not, and a new one
 // goes on. After every phase the harness must be as if nobody had died.

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import type { ManifestWorkSpec, UpdateStrategy } from '../../src/core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { AgentHarness, DEPLOYMENT } from './agent-harness.ts';
+import type { ManifestWorkSpec, UpdateStrategy } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { AgentHarness, DEPLOYMENT } from '../../packages/agent/test/agent-harness.ts';
 
 const LONG = 9_007_199_254_740_993n;
 

@@ -8,11 +8,11 @@ import { Session } from 'node:inspector/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { systemClock as clock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
-import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
-import { startAgent } from '../../.cache/modules/src/agent/start-agent.js';
-import { MANIFEST_WORK } from '../../.cache/modules/src/core/model/kinds.js';
+import { systemClock as clock } from '../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { HttpKubeApi } from '../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { loadKubeConfig } from '../../.cache/modules/packages/kube/src/config/load-kube-config.js';
+import { startAgent } from '../../.cache/modules/packages/agent/src/start-agent.js';
+import { MANIFEST_WORK } from '../../.cache/modules/packages/kube/src/model/kinds.js';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error, child: () => SILENT };
 const NAMESPACE = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
@@ -20,7 +20,7 @@ const DEPLOYMENT = { group: 'apps', version: 'v1', kind: 'Deployment', plural: '
 const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 
 async function runHub(dataDir, clusters, port) {
-  const { startHub } = await import('../../.cache/modules/src/hub/start-hub.js');
+  const { startHub } = await import('../../.cache/modules/packages/embedded-hub/src/start-hub.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
   const hub = await startHub({ dataDir, members, listen: { port } });
   process.on('message', async (message) => {

@@ -11,10 +11,10 @@ import { register } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { systemClock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../.cache/modules/src/core/model/kinds.js';
+import { systemClock } from '../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { loadKubeConfig } from '../../.cache/modules/packages/kube/src/config/load-kube-config.js';
+import { HttpKubeApi } from '../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../.cache/modules/packages/kube/src/model/kinds.js';
 import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles } from './gen-repository.mjs';
 

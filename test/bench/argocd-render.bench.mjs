@@ -4,7 +4,7 @@
 // JSON copy of the same Applications as a baseline. `--write` writes the ApplicationSet, to give it to Argo CD's own code.
 import { writeFileSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
-import { generateApplications } from '../../.cache/modules/src/render/applicationset/generate-applications.js';
+import { generateApplications } from '../../.cache/modules/packages/applicationset/src/generate-applications.js';
 
 const ROUNDS = 15;
 const NOTHING = {

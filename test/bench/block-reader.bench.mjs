@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import yaml from 'js-yaml';
 import { readPlainBlock } from '../../.cache/modules/src/adapters/yaml/block-reader.js';
-import { kubectlSchema } from '../../.cache/modules/src/runtime/yaml/kubectl-schema.js';
+import { kubectlSchema } from '../../.cache/modules/packages/kube/src/yaml/kubectl-schema.js';
 import { filesOf } from './gen-repository.mjs';
 
 const [FILES = 20_000, mode] = process.argv.slice(2);

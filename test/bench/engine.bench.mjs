@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const dist = new URL('../../.cache/modules/', import.meta.url);
-const { PlacementEngine } = await import(new URL('src/core/placement/engine.js', dist));
+const { PlacementEngine } = await import(new URL('packages/placement/src/engine.js', dist));
 const options = new Set(process.argv.slice(2));
 const folder = mkdtempSync(join(tmpdir(), 'berth-bench-'));
 
@@ -126,11 +126,11 @@ async function ratio(clusters, placements) {
   const out = mkdtempSync(join(new URL('../../.cache/modules', import.meta.url).pathname, 'reference-'));
   try {
     const tsc = new URL('../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
-    const source = new URL('../reference/reference-schedule.ts', import.meta.url).pathname;
+    const source = new URL('../../packages/placement/test/reference/reference-schedule.ts', import.meta.url).pathname;
     const flags = '--target ES2023 --module NodeNext --moduleResolution NodeNext --skipLibCheck --rewriteRelativeImportExtensions --verbatimModuleSyntax';
     execFileSync('node', [tsc, '--ignoreConfig', ...flags.split(' '), '--types', 'node', '--rootDir', new URL('../..', import.meta.url).pathname, '--outDir', out, source], { stdio: 'inherit' });
     const { scheduleAllPlainly } = await import(join(out, 'test/reference/reference-schedule.js'));
-    const { compileCel } = await import(new URL('src/core/placement/filter/cel-hook.js', dist));
+    const { compileCel } = await import(new URL('packages/placement/src/filter/cel-hook.js', dist));
     const snapshot = fleet(clusters, placements);
     const plain = measure(() => scheduleAllPlainly(snapshot, compileCel));
     const engine = measure(() => new PlacementEngine(snapshot).scheduleAll());

@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const [clusters = '10000', placements = '1000'] = process.argv.slice(2);
-const { PlacementEngine } = await import('../../.cache/modules/src/core/placement/engine.js');
-const { decisionOfEngine } = await import('../../.cache/modules/src/core/explain/verdict/decide-in-snapshot.js');
-const { explainPair } = await import('../../.cache/modules/src/core/explain/explain-pair.js');
-const { explainPlacement } = await import('../../.cache/modules/src/core/explain/explain-placement.js');
-const { describePair } = await import('../../.cache/modules/src/core/explain/text/describe-pair.js');
+const { PlacementEngine } = await import('../../.cache/modules/packages/placement/src/engine.js');
+const { decisionOfEngine } = await import('../../.cache/modules/packages/placement/src/explain/verdict/decide-in-snapshot.js');
+const { explainPair } = await import('../../.cache/modules/packages/placement/src/explain/explain-pair.js');
+const { explainPlacement } = await import('../../.cache/modules/packages/placement/src/explain/explain-placement.js');
+const { describePair } = await import('../../.cache/modules/packages/placement/src/explain/text/describe-pair.js');
 
 const generator = process.env.GEN_FLEET ?? fileURLToPath(new URL('./gen-fleet.mjs', import.meta.url));
 const text = execFileSync(process.execPath, [generator, clusters, placements], { maxBuffer: 2 ** 31 - 1 });

@@ -1,7 +1,7 @@
 // What the embedded hub's write pipeline costs per request, without sockets and disk. Run: npm run build:modules && node test/bench/hub-writes.bench.mjs
 import { performance } from 'node:perf_hooks';
 
-const hub = new URL('../../.cache/modules/src/hub/', import.meta.url);
+const hub = new URL('../../.cache/modules/packages/embedded-hub/src/', import.meta.url);
 const load = (path) => import(new URL(path, hub).href);
 const { createScheme } = await load('scheme/create-scheme.js');
 const { prepareCreate } = await load('write/prepare-create.js');

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { GitProgramMirror } from '../../.cache/modules/src/adapters/git/program/git-program-mirror.js';
+import { GitProgramMirror } from '../../.cache/modules/packages/git-reader/src/program/git-program-mirror.js';
 import { DEFAULT_MANIFEST_LIMITS } from '../../.cache/modules/src/controllers/sources/manifests/source-content.js';
 import { readFiles } from '../../.cache/modules/src/controllers/sources/reading/file-readings.js';
 import { SourceReader } from '../../.cache/modules/src/controllers/sources/reading/source-reader.js';

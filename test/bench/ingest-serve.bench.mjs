@@ -9,10 +9,10 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { systemClock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
-import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../.cache/modules/src/core/model/kinds.js';
+import { systemClock } from '../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { HttpKubeApi } from '../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { loadKubeConfig } from '../../.cache/modules/packages/kube/src/config/load-kube-config.js';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../.cache/modules/packages/kube/src/model/kinds.js';
 import { firstLine, startBerth } from './berth-child.mjs';
 import { commitFiles, fileOf, filesOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 

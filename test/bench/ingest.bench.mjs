@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import yaml from 'js-yaml';
-import { GitProgramMirror } from '../../.cache/modules/src/adapters/git/program/git-program-mirror.js';
+import { GitProgramMirror } from '../../.cache/modules/packages/git-reader/src/program/git-program-mirror.js';
 import { openGitSource } from '../../.cache/modules/src/controllers/sources/reading/git-source.js';
 import { commitFiles, filesOf } from './gen-repository.mjs';
 

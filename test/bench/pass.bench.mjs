@@ -1,9 +1,9 @@
 // What the controller's transition costs after one placement changed, from the store to the last decision: all rounds over all placements.
 // Usage: npm run build:modules && node test/bench/pass.bench.mjs [FILES [CHANGES]]
 import yaml from 'js-yaml';
-import { ObjectCache } from '../../.cache/modules/src/adapters/kube/cache/object-cache.js';
+import { ObjectCache } from '../../.cache/modules/packages/kube/src/cache/object-cache.js';
 import { HubInventory } from '../../.cache/modules/src/controllers/inventory/hub-inventory.js';
-import { IncrementalScheduler } from '../../.cache/modules/src/core/placement/incremental-scheduler.js';
+import { IncrementalScheduler } from '../../.cache/modules/packages/placement/src/incremental-scheduler.js';
 import { Transitions } from '../../.cache/modules/src/core/transition/transition.js';
 import { fileOf, manifestOf, placementsOf, setFiles } from './gen-repository.mjs';
 

@@ -13,7 +13,7 @@ else await serve(role);
 
 async function serve(kind) {
   const { GetparamsEndpoint } = await import('../../.cache/modules/plugin/getparams-endpoint.js');
-  const { listenHttp } = await import('../../.cache/modules/src/adapters/http/http-listener.js');
+  const { listenHttp } = await import('../../.cache/modules/packages/runtime/src/http/http-listener.js');
   const scores = [{ resource: 'default', name: 'cpu', value: 7 }];
   let revision = 0;
   const clusters = new Map();

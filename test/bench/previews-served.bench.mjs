@@ -17,7 +17,7 @@ import { PreviewsRepository } from './gen-previews.mjs';
 import { commitFiles } from './gen-repository.mjs';
 
 register('./real-hub/typescript-hook.mjs', import.meta.url);
-const { GiteaFake } = await import('../fakes/forges/gitea-fake.ts');
+const { GiteaFake } = await import('../../packages/forge/test/fakes/forges/gitea-fake.ts');
 const { hasGiteaModule, startGitea } = await import('../interop/peers/gitea.ts');
 const { hasPeers } = await import('../interop/peers/peer-programs.ts');
 const { freePort } = await import('../interop/peers/free-port.ts');

@@ -13,11 +13,11 @@ import { platform, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { systemClock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
-import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
+import { systemClock } from '../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { HttpKubeApi } from '../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { loadKubeConfig } from '../../.cache/modules/packages/kube/src/config/load-kube-config.js';
 import { serveController } from '../../.cache/modules/src/app/serve/serve-controller.js';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../.cache/modules/src/core/model/kinds.js';
+import { PLACEMENT, PLACEMENT_DECISION } from '../../.cache/modules/packages/kube/src/model/kinds.js';
 
 const PLACEMENTS = Number(process.argv[2] ?? 1000);
 const CLUSTERS = Number(process.argv[3] ?? 100);

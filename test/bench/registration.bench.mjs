@@ -8,19 +8,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { performance } from 'node:perf_hooks';
-import { systemClock as clock } from '../../.cache/modules/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { runRegistration } from '../../.cache/modules/src/agent/registration/run-registration.js';
-import { startAgent } from '../../.cache/modules/src/agent/start-agent.js';
-import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, MANIFEST_WORK, NAMESPACE } from '../../.cache/modules/src/core/model/kinds.js';
+import { systemClock as clock } from '../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { loadKubeConfig } from '../../.cache/modules/packages/kube/src/config/load-kube-config.js';
+import { HttpKubeApi } from '../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { runRegistration } from '../../.cache/modules/packages/agent/src/registration/run-registration.js';
+import { startAgent } from '../../.cache/modules/packages/agent/src/start-agent.js';
+import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, MANIFEST_WORK, NAMESPACE } from '../../.cache/modules/packages/kube/src/model/kinds.js';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error: console.error, child: () => SILENT };
 const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 const BINDING = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'ClusterRoleBinding', plural: 'clusterrolebindings', namespaced: false };
 
 async function runHub(dataDir, clusters) {
-  const { startHub } = await import('../../.cache/modules/src/hub/start-hub.js');
+  const { startHub } = await import('../../.cache/modules/packages/embedded-hub/src/start-hub.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
   const hub = await startHub({ dataDir, members });
   process.on('message', async (message) => {

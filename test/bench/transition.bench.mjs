@@ -1,7 +1,7 @@
 // What a whole transition costs when a commit affects every placement, from the snapshot to rest: all rounds over all placements.
 //   npm run build:modules && node test/bench/transition.bench.mjs [CLUSTERS [PLACEMENTS [RUNS]]]
 import { execFileSync } from 'node:child_process';
-import { IncrementalScheduler } from '../../.cache/modules/src/core/placement/incremental-scheduler.js';
+import { IncrementalScheduler } from '../../.cache/modules/packages/placement/src/incremental-scheduler.js';
 import { Transitions } from '../../.cache/modules/src/core/transition/transition.js';
 
 const [clusters = 10_000, placements = 1_000, runs = 9] = process.argv.slice(2).map(Number);

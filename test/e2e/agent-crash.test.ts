@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { PATIENCE_MS } from '../fakes/patience.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');

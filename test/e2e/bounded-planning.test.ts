@@ -10,16 +10,16 @@ import { PlanningProcesses } from '../../src/controllers/previews/bounded/planni
 import { planRevisions, type PlanRevisionsInput } from '../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../src/controllers/previews/recorded-hub-state.ts';
 import { readArgoPart } from '../../src/app/generator-inputs/argo-part.ts';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { InputError } from '../../src/core/errors.ts';
-import { type KindInfo, MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { InputError } from '@berth/runtime/errors';
+import { type KindInfo, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../src/core/sync/apply-set.ts';
 import { memberHead } from '../../src/core/sync/member-head.ts';
-import { sha256 } from '../../src/runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 
 const program = pathToFileURL(join(import.meta.dirname, '../../dist/src/app/serve/plan-process.js'));
 

@@ -3,11 +3,11 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:f
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import { DEPLOYMENT, MANIFEST_WORK_REPLICA_SET } from '../../src/core/model/kinds.ts';
-import { PATIENCE_MS } from '../fakes/patience.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { DEPLOYMENT, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 
 const MAIN = path.join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];

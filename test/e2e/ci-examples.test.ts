@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { MANAGED_CLUSTER } from '../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
-import { GiteaFake } from '../fakes/forges/gitea-fake.ts';
-import { GitHubFake } from '../fakes/forges/github-fake.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
+import { GiteaFake } from '../../packages/forge/test/fakes/forges/gitea-fake.ts';
+import { GitHubFake } from '../../packages/forge/test/fakes/forges/github-fake.ts';
 
 const CI = join(import.meta.dirname, '../../examples/ci');
 const BERTH = `${process.execPath} ${join(process.cwd(), 'dist/src/app/cli/main.js')}`;

@@ -2,23 +2,23 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { runCli } from '../../src/app/cli/program.ts';
 import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
-import { NAMESPACE } from '../../src/core/model/kinds.ts';
-import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { NAMESPACE } from '@berth/kube/model/kinds';
+import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   PLACEMENT_LABEL,
-} from '../../src/core/model/kind/placement-decision.ts';
+} from '@berth/ocm/kind/placement-decision';
 import { APPLICATION, APPLICATION_SET } from '../../src/core/argocd/argocd-kinds.ts';
-import { CUSTOM_RESOURCE_DEFINITION } from '../../src/core/model/kinds.ts';
-import type { RunningHub } from '../../src/hub/hub-options.ts';
-import { startHub } from '../../src/hub/start-hub.ts';
+import { CUSTOM_RESOURCE_DEFINITION } from '@berth/kube/model/kinds';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { crd } from '../interop/argocd-objects.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import { APPLICATION_KIND, ArgoStandIn } from './argo-stand-in.ts';
 import { notRun } from './guide-commands.ts';
 import { GuideShell } from './guide-shell.ts';

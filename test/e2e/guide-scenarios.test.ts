@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { startRecordingProxies } from '../fakes/recording-proxies.ts';
 import { notRun } from './guide-commands.ts';
 import { GuideShell } from './guide-shell.ts';

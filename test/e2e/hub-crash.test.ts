@@ -1,10 +1,10 @@
-import type { LooseJson } from '../hub/loose-json.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { isAvailable } from '../fakes/needed-program.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
 import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
 

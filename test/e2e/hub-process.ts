@@ -1,4 +1,4 @@
-import type { LooseJson } from '../hub/loose-json.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';

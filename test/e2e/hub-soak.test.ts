@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { LONG_RUN_MS } from '../fakes/patience.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import { LONG_RUN_MS } from '@berth/test-kit/patience';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 import type { HubProcess } from './hub-process.ts';
 import { startHubProcess } from './hub-process.ts';
 

@@ -3,7 +3,7 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitFixture } from '../adapters/git/git-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/git-fixture.ts';
 
 const DIST = path.join(import.meta.dirname, '../../.cache/modules/src');
 const configMap = (name: string, value: string) =>

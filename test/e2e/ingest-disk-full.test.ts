@@ -6,9 +6,9 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openGitSource } from '../../src/controllers/sources/reading/git-source.ts';
 import { ParsedCache } from '../../src/controllers/sources/parsing/parsed-cache.ts';
-import { GitFixture } from '../adapters/git/git-fixture.ts';
-import { isAvailable } from '../fakes/needed-program.ts';
-import { SilentLogger } from '../fakes/silent-logger.ts';
+import { GitFixture } from '../../packages/git-reader/test/git-fixture.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
 /** Mounting needs root, and a kernel that lets it. */

@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { writeCase } from '../adapters/kube/kubeconfig-case-files.ts';
-import { KUBECONFIG_CASES, type KubeconfigSummary } from '../adapters/kube/kubeconfig-cases.ts';
+import { writeCase } from '../../packages/kube/test/kubeconfig-case-files.ts';
+import { KUBECONFIG_CASES, type KubeconfigSummary } from '../../packages/kube/test/kubeconfig-cases.ts';
 import { hasKubectl } from './kubectl-program.ts';
 
 interface Named {

@@ -6,7 +6,7 @@ import {
   PROXY_CHOICES,
   readChoices,
   writeChoices,
-} from '../conformance/kubeconfig/proxy-choices.ts';
+} from '../../packages/kube/test/conformance/kubeconfig/proxy-choices.ts';
 import { KubeconfigWorld } from '../conformance/kubeconfig/world.ts';
 import { hasKubectl, plainKubectl } from './kubectl-program.ts';
 

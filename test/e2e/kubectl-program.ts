@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, realpathSync } from 'node:fs';
 import path from 'node:path';
-import { isAvailable } from '../fakes/needed-program.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 
 /**
  * Whether this machine has a kubectl, of this minor version or newer.

@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import type { StepName } from '../../src/core/timeline/timeline-step.ts';
 import {
   type ClusterName,

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { dump } from 'js-yaml';
 import { expect } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
-import type { PlacementDecision } from '../../src/core/model/kind/placement-decision.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import {
   CONFIG_MAP,
   MANAGED_CLUSTER,
@@ -15,16 +15,16 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { TimelineStep } from '../../src/core/timeline/timeline-step.ts';
-import { issueKubeconfig } from '../../src/hub/maintenance/issue-kubeconfig.ts';
+import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
 import { HubSide } from '../agent/registration/hub-side.ts';
-import { BreakingProxy } from '../fakes/breaking-proxy.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
-import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
-import { seeded } from '../fakes/seeded-random.ts';
-import { TEST_SEED } from '../fakes/test-seed.ts';
+import { BreakingProxy } from '../../packages/kube/test/fakes/breaking-proxy.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
+import { seeded } from '@berth/test-kit/seeded-random';
+import { TEST_SEED } from '@berth/test-kit/test-seed';
 import type { AgentPlace, MatrixAgent } from '../interop/registration/matrix-agents.ts';
 import { BerthProcess } from './berth-process.ts';
 import { ControllerProcess } from './controller-process.ts';

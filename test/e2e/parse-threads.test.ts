@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../src/adapters/git/program/git-program-repository.ts';
+import { GitProgramRepository } from '../../packages/git-reader/src/program/git-program-repository.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../../src/controllers/sources/manifests/source-content.ts';
 import { readFiles } from '../../src/controllers/sources/reading/file-readings.ts';
 import { ParsePool } from '../../src/controllers/sources/parsing/parse-pool.ts';
-import { GitFixture } from '../adapters/git/git-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/git-fixture.ts';
 
 // The threads run the built code.
 const DIST = path.join(import.meta.dirname, '../../dist/src/controllers/sources/parsing');

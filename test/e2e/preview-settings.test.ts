@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
-import { GiteaFake } from '../fakes/forges/gitea-fake.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
+import { GiteaFake } from '../../packages/forge/test/fakes/forges/gitea-fake.ts';
 import { ControllerProcess } from './controller-process.ts';
 
 let dir: string;

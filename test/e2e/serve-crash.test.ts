@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
-import type { Placement } from '../../src/core/model/kind/placement.ts';
+import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
-import { drawn } from '../fakes/seeded-random.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
+import { drawn } from '@berth/test-kit/seeded-random';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 
 const MAIN = join(import.meta.dirname, '../../dist/src/app/cli/main.js');
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

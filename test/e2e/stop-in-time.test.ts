@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 import { BerthProcess } from './berth-process.ts';
 import { type HubProcess, startHubProcess } from './hub-process.ts';
 

@@ -2,14 +2,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import { startAgent } from '../../src/agent/start-agent.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { startAgent } from '@berth/agent/start-agent';
 import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/app/hub-admission.ts';
 import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
-import { startWorkloadSimulation } from '../../src/agent/simulation/workload-simulation.ts';
+import { startWorkloadSimulation } from '@berth/agent/simulation/workload-simulation';
 import {
   CONFIG_MAP,
   DEPLOYMENT,
@@ -19,13 +19,13 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import type { RunningHub } from '../../src/hub/hub-options.ts';
-import { startHub } from '../../src/hub/start-hub.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../app/cli-harness.ts';
-import { PATIENCE_MS } from '../fakes/patience.ts';
-import { SilentLogger } from '../fakes/silent-logger.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { startWorksAlone } from '../fakes/works-alone.ts';
 
 const CLUSTERS = ['canary-1', 'prod-1', 'prod-2', 'prod-3', 'prod-4'];

@@ -1,7 +1,7 @@
-import { InputError } from '../../src/core/errors.ts';
-import type { KindInfo } from '../../src/core/model/kinds.ts';
-import type { WatchEvent, WatchOptions } from '../../src/core/ports.ts';
-import { InterceptedKubeApi } from './intercepted-kube-api.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { WatchEvent, WatchOptions } from '@berth/kube/model/kube-api';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 
 /** A KubeApi that notes which rights its user needed and did not have: `verb resource[/subresource]`. */
 export class AuditingKubeApi extends InterceptedKubeApi {

@@ -1,4 +1,4 @@
-import { InterceptedKubeApi } from './intercepted-kube-api.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 
 /** A KubeApi that counts requests; watches do not count. */
 export class CountedKubeApi extends InterceptedKubeApi {

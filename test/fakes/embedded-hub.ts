@@ -1,11 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import type { HubOptions } from '../../src/hub/hub-options.ts';
-import { startHub } from '../../src/hub/start-hub.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi, type HttpKubeApiOptions } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import type { HubOptions } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
 
 /** A real embedded hub in a directory of its own, and a client of it. */
 export async function startEmbeddedHub(

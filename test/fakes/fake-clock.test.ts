@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { FakeClock } from './fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 it('a timer that always sets itself again without a delay fails the test instead of keeping it running', async () => {
   const clock = new FakeClock();

@@ -1,6 +1,6 @@
-import { TransientError } from '../../src/core/errors.ts';
-import type { KubeApi } from '../../src/core/ports.ts';
-import { InterceptedKubeApi } from './intercepted-kube-api.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 
 /** May be changed at any time. */
 interface Faults {

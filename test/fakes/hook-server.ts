@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 
 const LIFETIME_MS = 3_600_000;
 
@@ -28,6 +28,8 @@ export interface HookServer {
   taken(): { readonly path: string; readonly review: LooseJson }[];
   /** How it answers from now on. */
   answers(hook: Hook): void;
+  /** From now on it closes a connection on which a second request comes, as a server does whose limit for idle ones has passed. */
+  closesIdle(): void;
   close(): Promise<void>;
 }
 
@@ -40,7 +42,11 @@ export async function startHookServer(): Promise<HookServer> {
   const { certPem, keyPem } = await authority.issueServing(hosts, nowMs, LIFETIME_MS);
   let hook: Hook = () => ({ status: 404, text: 'no webhook' });
   let calls: { path: string; review: LooseJson }[] = [];
+  let closesIdle = false;
+  const used = new WeakSet<object>();
   const server: Server = createServer({ cert: certPem, key: keyPem }, (request, response) => {
+    if (closesIdle && used.has(request.socket)) return void request.socket.destroy();
+    used.add(request.socket);
     void reply(request, response, (review, path) => {
       calls.push({ path, review });
       return hook(review, path);
@@ -58,6 +64,9 @@ export async function startHookServer(): Promise<HookServer> {
     taken: () => calls.splice(0),
     answers: (next) => {
       hook = next;
+    },
+    closesIdle: () => {
+      closesIdle = true;
     },
     close: async () => {
       calls = [];

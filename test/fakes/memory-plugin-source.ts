@@ -1,6 +1,6 @@
 import type { AddOnScore, PluginPlacement, PluginSource } from '../../plugin/response/plugin-source.ts';
 import type { WaveReading, WavesRequest } from '../../src/core/argocd/waves/served-waves.ts';
-import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 
 const NONE: readonly AddOnScore[] = [];
 

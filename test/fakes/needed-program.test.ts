@@ -1,5 +1,5 @@
 import { expect, it, vi } from 'vitest';
-import { findProgram, isAvailable } from './needed-program.ts';
+import { findProgram, isAvailable } from '@berth/test-kit/needed-program';
 
 const PROBLEM = 'there is no gpg on this machine';
 

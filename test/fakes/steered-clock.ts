@@ -1,4 +1,4 @@
-import type { SleepingClock } from '../../src/core/ports.ts';
+import type { SleepingClock } from '@berth/runtime/clock/clock';
 
 interface Timer {
   readonly dueMs: number;

@@ -1,7 +1,8 @@
-import { InputError, TransientError } from '../../src/core/errors.ts';
-import type { KindInfo } from '../../src/core/model/kinds.ts';
-import type { Clock, KubeApi, WatchEvent, WatchOptions } from '../../src/core/ports.ts';
-import { InterceptedKubeApi } from './intercepted-kube-api.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi, WatchEvent, WatchOptions } from '@berth/kube/model/kube-api';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 
 export interface FaultRates {
   /** A request fails and did nothing. */

@@ -1,4 +1,4 @@
-import type { KubeApi } from '../../src/core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** The API with another `mergePatch`. */
 export function withMergePatch(api: KubeApi, mergePatch: KubeApi['mergePatch']): KubeApi {

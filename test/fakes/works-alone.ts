@@ -1,12 +1,12 @@
-import { ObjectCache } from '../../src/adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { trimWork } from '../../src/core/work/trim-work.ts';
 import {
   startWorkControllers,
   type WorkControllers,
   type WorkControllersOptions,
 } from '../../src/controllers/works/start-work-controllers.ts';
-import { MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import { Supervisor } from '../../src/runtime/supervisor.ts';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
 
 export interface WorksAloneOptions extends Omit<WorkControllersOptions, 'cache'> {
   /** @param kind plural of the kind that cannot be read */

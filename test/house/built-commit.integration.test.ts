@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { GitFixture } from '../fakes/git-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/write-build.mjs');
 const COMMIT_OF_IMAGE = '5'.repeat(40);

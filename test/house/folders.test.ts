@@ -1,18 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SOURCES, sourceFiles, TESTS } from './source-files.ts';
 
 /**
- * The folders of `src`: small, in no circle, and as CONTRIBUTING.md draws them. dependency-cruiser enforces the order of
- * the layers, but it does not see a circle of a folder and a folder in it.
+ * The folders of the sources: small, in no circle, and as CONTRIBUTING.md draws them. dependency-cruiser enforces the
+ * order of the layers, but it does not see a circle of a folder and a folder in it.
  */
 const MOST_FILES = 20;
 
-const sources = readdirSync('src', { recursive: true, encoding: 'utf8' })
-  .filter((file) => file.endsWith('.ts'))
-  .map((file) => `src/${file}`)
-  .sort();
+const sources = [...sourceFiles(SOURCES, '.ts')].sort();
 const folders = [...new Set(sources.flatMap((file) => ancestors(file)))].sort();
 
 /** The folders that a file is in, from `src` down. */
@@ -63,7 +61,7 @@ function foldersIn(folder: string): readonly string[] {
     .sort();
 }
 
-describe('the folders of src', () => {
+describe('the folders of the sources', () => {
   it(`hold ${MOST_FILES} files at most`, () => {
     const sizes = folders.map((folder) => ({
       folder,
@@ -79,53 +77,83 @@ describe('the folders of src', () => {
   });
 });
 
-interface Drawn {
-  readonly names: readonly string[];
-  /** Words in backticks: the folders in it. */
-  readonly inner: readonly string[];
-}
-
-/** The lines of the drawing below `src/`, by their layer. */
-function drawing(): ReadonlyMap<string, readonly Drawn[]> {
-  const text = readFileSync('CONTRIBUTING.md', 'utf8').split('```\nsrc/\n')[1]?.split('```')[0] ?? '';
-  const layers = new Map<string, Drawn[]>();
-  let layer: Drawn[] = [];
-  for (const line of text.split('\n')) {
-    const [, indent = '', names = '', words = ''] = /^( +)((?:[\w-]+\/ ?)+)(.*)$/.exec(line) ?? [];
-    const drawn = {
-      names: names
-        .split('/')
-        .map((name) => name.trim())
-        .filter((name) => name !== ''),
-      inner: [...words.matchAll(/`([\w-]+)`/g)].map(([, word = '']) => word),
-    };
-    if (indent.length === 2) layers.set(drawn.names[0] ?? '', (layer = []));
-    else if (indent.length === 4) layer.push(drawn);
+/** Names of folders in the drawing, by the folder that they are in: `packages`, `src`, `src/core`. */
+function drawing(): ReadonlyMap<string, readonly string[]> {
+  const text = readFileSync('CONTRIBUTING.md', 'utf8').split('```\npackages/')[1]?.split('```')[0] ?? '';
+  const drawn = new Map<string, string[]>();
+  let path = ['packages'];
+  for (const line of text.split('\n').slice(1)) {
+    const [, indent = '', names = ''] = /^( *)((?:[\w-]+\/ ?)+)/.exec(line) ?? [];
+    const depth = indent.length / 2;
+    const folder = path.slice(0, depth).join('/');
+    const all = names.split('/').map((name) => name.trim());
+    drawn.set(folder, [...(drawn.get(folder) ?? []), ...all.filter((name) => name !== '')]);
+    path = [...path.slice(0, depth), all[0] ?? ''];
   }
-  return layers;
+  return drawn;
 }
 
 describe('the drawing in CONTRIBUTING.md', () => {
-  const layers = drawing();
+  const drawn = drawing();
 
   it('has the layers in the order that the layers check enforces', () => {
     const { forbidden } = createRequire(import.meta.url)('../../.dependency-cruiser.cjs') as {
       readonly forbidden: readonly { readonly name: string }[];
     };
     const rules = forbidden.flatMap(({ name }) => /^layer-(\w+)-imports-downward$/.exec(name)?.[1] ?? []);
-    expect([...layers.keys()]).toEqual(rules);
-    expect(foldersIn('src')).toEqual([...rules].sort());
+    expect(drawn.get('src')).toEqual(rules);
   });
 
-  // The hub's own folders are drawn in docs/embedded-hub-internals.md, which hub-folders.test.ts keeps true.
-  it.each(['core', 'runtime', 'adapters', 'render', 'controllers', 'agent', 'app'])(
+  it.each(['packages', 'src', 'src/core', 'src/adapters', 'src/controllers', 'src/app'])(
     'draws every folder of %s',
-    (layer) => {
-      const drawn = layers.get(layer) ?? [];
-      expect(drawn.flatMap(({ names }) => names).sort()).toEqual(foldersIn(`src/${layer}`));
-      for (const { names, inner } of drawn)
-        if (names.length === 1)
-          expect([...inner].sort(), names[0]).toEqual(foldersIn(`src/${layer}/${names[0] ?? ''}`));
+    (folder) => {
+      expect([...(drawn.get(folder) ?? [])].sort()).toEqual(foldersIn(folder));
     },
   );
+
+  it('has each package below those that it imports', () => {
+    const order = drawn.get('packages') ?? [];
+    const upward = order.flatMap((name, at) => {
+      const { dependencies } = manifestIn(`packages/${name}`);
+      const own = Object.keys(dependencies).filter((dependency) => dependency.startsWith('@berth/'));
+      return own.filter((dependency) => order.indexOf(dependency.slice('@berth/'.length)) >= at);
+    });
+    expect(upward).toEqual([]);
+  });
+});
+
+interface Manifest {
+  readonly exports: Readonly<Record<string, string>>;
+  readonly dependencies: Readonly<Record<string, string>>;
+}
+
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(`${folder}/package.json`, 'utf8')) as Manifest;
+
+it('the product has the dependencies of its packages, because it is published without them', () => {
+  const { dependencies } = manifestIn('.');
+  const missing = foldersIn('packages').flatMap((name) =>
+    Object.entries(manifestIn(`packages/${name}`).dependencies)
+      .filter(([dependency]) => !dependency.startsWith('@berth/'))
+      .filter(([dependency, version]) => dependencies[dependency] !== version)
+      .map(([dependency, version]) => `${name}: ${dependency} ${version}`),
+  );
+  expect(missing).toEqual([]);
+});
+
+describe('the exports of a package', () => {
+  const users = sourceFiles([...SOURCES, ...TESTS], '.ts').map((file) => ({
+    file,
+    text: readFileSync(file, 'utf8'),
+  }));
+
+  it.each(foldersIn('packages'))('of %s are files that another package or the product imports', (name) => {
+    const { exports } = manifestIn(`packages/${name}`);
+    const unused = Object.entries(exports).filter(
+      ([path, file]) =>
+        !existsSync(`packages/${name}/${file}`) ||
+        !users.some(({ text }) => text.includes(`'@berth/${name}/${path.slice(2)}'`)),
+    );
+    expect(unused).toEqual([]);
+  });
 });

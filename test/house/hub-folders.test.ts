@@ -14,7 +14,7 @@ describe('docs/embedded-hub-internals.md', () => {
     expect(files.length).toBeGreaterThan(0);
     // A reader follows a POST through no more than a dozen.
     expect(files.length).toBeLessThanOrEqual(12);
-    for (const file of files) expect(existsSync(`src/hub/${file}`), file).toBe(true);
+    for (const file of files) expect(existsSync(`packages/embedded-hub/src/${file}`), file).toBe(true);
   });
 
   it('lists the folders in the order that the layers check enforces', () => {
@@ -25,7 +25,9 @@ describe('docs/embedded-hub-internals.md', () => {
   });
 
   it('knows every folder', () => {
-    const folders = readdirSync('src/hub', { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    const folders = readdirSync('packages/embedded-hub/src', { withFileTypes: true }).filter((entry) =>
+      entry.isDirectory(),
+    );
     expect(folders.map(({ name }) => name).sort()).toEqual([...ordered].sort());
   });
 });

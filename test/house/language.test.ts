@@ -5,6 +5,7 @@ import { repositoryFiles } from './repository-files.ts';
 /** Everything that people read, titles and comments of tests included. */
 const READ = [
   'src',
+  'packages',
   'plugin',
   'test',
   'scripts',

@@ -4,7 +4,7 @@ import { sourceFiles } from './source-files.ts';
 
 /**
  * A test fails because the software is wrong, never because the machine is slow: how long a test, a hook or a poll may take is in
- * vitest.config.ts and test/fakes/patience.ts, and nowhere else.
+ * vitest.config.ts and packages/test-kit/src/patience.ts, and nowhere else.
  */
 const OWN_LIMITS: readonly (readonly [pattern: RegExp, instead: string])[] = [
   [/^\s*\}, [\d_]+\);$/, 'leave the limit of a test to vitest.config.ts'],
@@ -15,7 +15,7 @@ const OWN_LIMITS: readonly (readonly [pattern: RegExp, instead: string])[] = [
 
 /**
  * A wait of a fixed time proves nothing on a busy machine and wastes time on an idle one: wait for an event with expect.poll, for what
- * must not come with whenIdle (test/fakes/when-idle.ts) or by a steered clock. What must stay says why in the line above.
+ * must not come with whenIdle (packages/test-kit/src/when-idle.ts) or by a steered clock. What must stay says why in the line above.
  */
 const FIXED_WAIT = /setTimeout\((resolve|done), (?!ms\))|\bawait (sleep|pause)\(|\[.*\bsleep\(/;
 const REASON = /\/\/ fixed wait: \w/;

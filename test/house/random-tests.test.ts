@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { sourceFiles } from './source-files.ts';
+import { sourceFiles, TESTS } from './source-files.ts';
 
 interface RandomTests {
   readonly randomTests: () => string[];
@@ -12,17 +12,17 @@ const { href } = new URL('../../scripts/random-tests.mjs', import.meta.url);
 const { randomTests, failuresIn } = (await import(/* @vite-ignore */ href)) as RandomTests;
 
 it('seeds come from one place, so that each random test gets the seed of a draw', () => {
-  const readers = sourceFiles(['test'], '.ts').filter((file) =>
+  const readers = sourceFiles(TESTS, '.ts').filter((file) =>
     /env(\.|\[')BERTH_SEED/.test(readFileSync(file, 'utf8')),
   );
-  expect(readers).toEqual(['test/fakes/test-seed.ts']);
+  expect(readers).toEqual(['packages/test-kit/src/test-seed.ts']);
 });
 
 it('a draw runs tests of all levels that have random input, and no others', () => {
   const tests = randomTests();
   expect(tests).toEqual(
     expect.arrayContaining([
-      'test/core/model/json-equal.test.ts',
+      'packages/runtime/test/json/json-equal.test.ts',
       'test/e2e/serve-crash.test.ts',
       'test/property/plan-outcome.test.ts',
       'test/security/fuzz/fuzz.test.ts',
@@ -34,7 +34,7 @@ it('a draw runs tests of all levels that have random input, and no others', () =
 it('fast-check has the seed in each file that uses it', () => {
   // Only these projects have test/random-input.setup.ts.
   const seeded =
-    /^test\/property\/|^(?!test\/(conformance|e2e|interop|security)\/)(?!.*\.integration\.test\.ts$)/;
+    /\/property\/|^(?!(test|packages\/[\w-]+\/test)\/(conformance|e2e|interop|security)\/)(?!.*\.integration\.test\.ts$)/;
   const without = randomTests().filter(
     (file) => readFileSync(file, 'utf8').includes("from 'fast-check'") && !seeded.test(file),
   );
@@ -42,7 +42,7 @@ it('fast-check has the seed in each file that uses it', () => {
 });
 
 it('what a draw found is printed with the command that repeats it', () => {
-  const file = join(process.cwd(), 'test/property/cel.test.ts');
+  const file = join(process.cwd(), 'packages/placement/test/property/cel.test.ts');
   const report = {
     testResults: [
       {
@@ -59,14 +59,14 @@ it('what a draw found is printed with the command that repeats it', () => {
   };
   expect(failuresIn(report, { BERTH_SEED: '7', BERTH_HISTORIES: '3' })).toEqual([
     {
-      name: "test/property/cel.test.ts > CEL isn't wrong (2 runs)",
+      name: "packages/placement/test/property/cel.test.ts > CEL isn't wrong (2 runs)",
       message: 'Error: 1',
-      command: `BERTH_SEED=7 BERTH_HISTORIES=3 npx vitest run test/property/cel.test.ts -t 'CEL isn'\\''t wrong \\(2 runs\\)'`,
+      command: `BERTH_SEED=7 BERTH_HISTORIES=3 npx vitest run packages/placement/test/property/cel.test.ts -t 'CEL isn'\\''t wrong \\(2 runs\\)'`,
     },
     {
-      name: 'test/property/cel.test.ts',
+      name: 'packages/placement/test/property/cel.test.ts',
       message: 'cannot be loaded',
-      command: 'BERTH_SEED=7 BERTH_HISTORIES=3 npx vitest run test/property/cel.test.ts',
+      command: 'BERTH_SEED=7 BERTH_HISTORIES=3 npx vitest run packages/placement/test/property/cel.test.ts',
     },
   ]);
 });

@@ -8,14 +8,15 @@ import { runCli } from '../../src/app/cli/program.ts';
 import { addControllerGauges } from '../../src/app/serve/http/controller-gauges.ts';
 import type { ControllerHttpOptions } from '../../src/app/serve/http/controller-http-options.ts';
 import { ControllerMetrics } from '../../src/app/serve/http/controller-metrics.ts';
-import { RequestMetrics } from '../../src/hub/http/request-metrics.ts';
+import { RequestMetrics } from '../../packages/embedded-hub/src/http/request-metrics.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { repositoryFiles } from './repository-files.ts';
+import { SOURCES } from './source-files.ts';
 
 const PAGE = 'docs/reference.md';
 const page = readFileSync(PAGE, 'utf8');
 const named = new Set([...page.matchAll(/`([^`]+)`/g)].map(([, name]) => name ?? ''));
-const sources = repositoryFiles('src', 'plugin')
+const sources = repositoryFiles(...SOURCES)
   .filter((file) => /\.(ts|ya?ml)$/.test(file))
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
@@ -23,7 +24,7 @@ describe('annotations and labels', () => {
   const ours = new Set(sources.flatMap(({ text }) => text.match(/\bberth\.dev\/[\w-]+/g) ?? []));
   const others = new Set(
     sources
-      .filter(({ file }) => /^(src\/(?!hub\/)|plugin\/).*\.ts$/.test(file))
+      .filter(({ file }) => /^(?!packages\/embedded-hub\/).*\.ts$/.test(file))
       .flatMap(({ text }) => [...text.matchAll(/'([\w.-]+\.io\/[a-z][\w.-]+)'/g)])
       .map(([, name]) => name ?? '')
       .filter((name) => !/\/v\d+((alpha|beta)\d+)?$/.test(name)),
@@ -74,9 +75,9 @@ describe('conditions', () => {
 /** The API server's answers to requests have reasons too; those are the Kubernetes API's, not conditions. */
 function hasConditions(file: string): boolean {
   return (
-    !file.startsWith('src/hub/') ||
-    file === 'src/hub/scheme/crd.ts' ||
-    file.startsWith('src/hub/controllers/')
+    !file.startsWith('packages/embedded-hub/src/') ||
+    file === 'packages/embedded-hub/src/scheme/crd.ts' ||
+    file.startsWith('packages/embedded-hub/src/controllers/')
   );
 }
 

@@ -1,6 +1,6 @@
 import picomatch from 'picomatch';
 import { afterEach, expect, it, vi } from 'vitest';
-import { sourceFiles } from './source-files.ts';
+import { sourceFiles, TESTS } from './source-files.ts';
 
 interface Project {
   readonly test: {
@@ -25,7 +25,7 @@ async function projects(env: Readonly<Record<string, string>> = {}): Promise<rea
 }
 
 it('each file of tests is in exactly one project', async () => {
-  const files = sourceFiles(['test'], '.test.ts');
+  const files = sourceFiles(TESTS, '.test.ts');
   expect(files.length).toBeGreaterThan(500);
   const matchers = (await projects()).map(({ test: { name, include, exclude = [] } }) => {
     const isExcluded = picomatch(exclude);

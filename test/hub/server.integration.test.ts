@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestHub } from './hub-harness.ts';
-import { startTestHub } from './hub-harness.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 let hub: TestHub;
 beforeAll(async () => {

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import {
   MUTATING_CONFIGURATION,
   VALIDATING_CONFIGURATION,
 } from '../../src/core/registration/webhooks/webhook-configurations.ts';
-import { SECRET } from '../../src/core/model/kinds.ts';
+import { SECRET } from '@berth/kube/model/kinds';
 import { admissionContract, makeUsers, whenAsked } from '../controllers/admission/admission-contract.ts';
 import { printedRbac } from '../app/serve/restricted-controller.ts';
 import { rbacPath } from '../fakes/rbac-rules.ts';

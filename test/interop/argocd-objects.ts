@@ -1,5 +1,5 @@
-import type { JsonObject } from '../../src/hub/json/json-value.ts';
-import { objectAt, textAt } from '../../src/hub/json/json-value.ts';
+import type { JsonObject } from '@berth/embedded-hub/json/json-value';
+import { objectAt, textAt } from '@berth/embedded-hub/json/json-value';
 
 export interface ArgoWorld {
   /** A folder with a Git repository, whose manifests are at its root. */

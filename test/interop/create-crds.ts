@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { JsonObject } from '../../src/hub/json/json-value.ts';
-import { objectAt, textAt } from '../../src/hub/json/json-value.ts';
+import type { JsonObject } from '@berth/embedded-hub/json/json-value';
+import { objectAt, textAt } from '@berth/embedded-hub/json/json-value';
 import type { ApiClient } from './peers/api-client.ts';
 
 const POLL_MS = 50;

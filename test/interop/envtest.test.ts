@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { isAvailable } from '../fakes/needed-program.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
 
 const MODULE = join(import.meta.dirname, 'envtest');
 const LAUNCHERS = join(import.meta.dirname, '../../examples/envtest');

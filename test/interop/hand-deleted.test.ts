@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 import { RealHub } from './peers/real-hub.ts';

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import type { HubSyncOptions } from '../../src/controllers/sources/following/hub-sync-options.ts';
 import { SourceClaims } from '../../src/controllers/sources/progress/source-claims.ts';
-import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
-import { MANAGED_CLUSTER, PLACEMENT } from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { appliedKinds } from '../../src/core/sync/applied/applied-kinds.ts';
 import { REFUSED_APPLIES, refusalStatus } from '../conformance/hub/refused-applies.ts';
 import { conflictsOverFields } from '../controllers/sources/following/field-conflict-scenarios.ts';
@@ -14,7 +14,7 @@ import { namespacesThatComeLater } from '../controllers/sources/following/late-n
 import { objectsThatStay } from '../controllers/sources/following/withdrawal-scenarios.ts';
 import { hubSyncFor } from '../controllers/sources/following/hub-sync-fixture.ts';
 import { createCrds } from './create-crds.ts';
-import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { OCM_WEBHOOK_PROGRAM, startOcmWebhook } from './peers/ocm-webhook.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { BerthProcess } from '../e2e/berth-process.ts';
 import { hasKubectl } from '../e2e/kubectl-program.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
-import { isAvailable } from '../fakes/needed-program.ts';
-import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 
 /** Of an administrator of a cluster that is thrown away afterwards. Its server is an address that pods reach, too. */
 const KUBECONFIG = process.env['BERTH_NODES_KUBECONFIG'];

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { swaggerDocument } from '../../src/hub/openapi/v2/swagger-document.ts';
-import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
-import { definitionFromCrd } from '../../src/hub/scheme/crd.ts';
-import type { OpenApiSchema, OpenApiSchemas } from '../hub/openapi/open-api-document.ts';
-import { thingCrd } from '../hub/openapi/v2/thing-crd.ts';
-import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
+import { swaggerDocument } from '../../packages/embedded-hub/src/openapi/v2/swagger-document.ts';
+import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
+import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
+import type {
+  OpenApiSchema,
+  OpenApiSchemas,
+} from '../../packages/embedded-hub/test/openapi/open-api-document.ts';
+import { thingCrd } from '../../packages/embedded-hub/test/openapi/v2/thing-crd.ts';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';

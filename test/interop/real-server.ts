@@ -1,11 +1,11 @@
-import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
-import { definitionFromCrd } from '../../src/hub/scheme/crd.ts';
-import type { Scheme } from '../../src/hub/scheme/scheme.ts';
-import { carrierDefinition } from '../conformance/hub/validation/embedded-server.ts';
-import { NAMESPACE } from '../conformance/hub/validation/good-objects.ts';
-import type { Send } from '../conformance/hub/validation/write-cases.ts';
+import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
+import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
+import type { Scheme } from '../../packages/embedded-hub/src/scheme/scheme.ts';
+import { carrierDefinition } from '../../packages/embedded-hub/test/conformance/validation/embedded-server.ts';
+import { NAMESPACE } from '../../packages/embedded-hub/test/conformance/validation/good-objects.ts';
+import type { Send } from '../../packages/embedded-hub/test/conformance/validation/write-cases.ts';
 import { createCrds } from './create-crds.ts';
-import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { ControlPlane } from './peers/control-plane.ts';
 
 /** These change pods or need controllers; what is compared is what the server itself does. */

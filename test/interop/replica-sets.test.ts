@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { InputError } from '../../src/core/errors.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   binding,
   cluster,

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ControllerEvent } from '../../src/controllers/events/controller-events.ts';
-import { TransientError } from '../../src/core/errors.ts';
-import type { KindInfo } from '../../src/core/model/kinds.ts';
-import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../src/core/ports.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '@berth/kube/model/kube-api';
 import { baseFiles, namespace, placement, retired, yaml } from '../app/serve/fleet-fixture.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
-import { OUTAGE_PATIENCE_MS } from '../fakes/patience.ts';
-import { InterceptedKubeApi } from '../fakes/intercepted-kube-api.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';
 import { RealHub } from './peers/real-hub.ts';

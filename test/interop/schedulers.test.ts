@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { binding, cluster, clusterSet, namespace, placement } from '../app/serve/fleet-fixture.ts';
 import { CONTROL_PLANE_PROGRAMS } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';

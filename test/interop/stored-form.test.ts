@@ -1,16 +1,22 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { JsonObject } from '../../src/hub/json/json-value.ts';
-import { storedAnswer } from '../conformance/hub/stored-form/stored-answer.ts';
-import type { StoredCase } from '../conformance/hub/stored-form/stored-cases.ts';
+import type { JsonObject } from '@berth/embedded-hub/json/json-value';
+import { storedAnswer } from '../../packages/embedded-hub/test/conformance/stored-form/stored-answer.ts';
+import type { StoredCase } from '../../packages/embedded-hub/test/conformance/stored-form/stored-cases.ts';
 import {
   differences,
   readStoredForms,
   storedCases,
   storedObjects,
   writeStoredForms,
-} from '../conformance/hub/stored-form/stored-cases.ts';
-import { caseName, withEdits } from '../conformance/hub/validation/validation-case.ts';
-import { answersOf, caseWriter } from '../conformance/hub/validation/write-cases.ts';
+} from '../../packages/embedded-hub/test/conformance/stored-form/stored-cases.ts';
+import {
+  caseName,
+  withEdits,
+} from '../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import {
+  answersOf,
+  caseWriter,
+} from '../../packages/embedded-hub/test/conformance/validation/write-cases.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';

@@ -1,9 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { allCases } from '../conformance/hub/validation/all-cases.ts';
-import { readRecordedCases, writeRecordedCases } from '../conformance/hub/validation/recorded-cases.ts';
-import type { RecordedCase, ValidationCase, Verdict } from '../conformance/hub/validation/validation-case.ts';
-import { caseName } from '../conformance/hub/validation/validation-case.ts';
-import { answersOf, caseWriter } from '../conformance/hub/validation/write-cases.ts';
+import { allCases } from '../../packages/embedded-hub/test/conformance/validation/all-cases.ts';
+import {
+  readRecordedCases,
+  writeRecordedCases,
+} from '../../packages/embedded-hub/test/conformance/validation/recorded-cases.ts';
+import type {
+  RecordedCase,
+  ValidationCase,
+  Verdict,
+} from '../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import { caseName } from '../../packages/embedded-hub/test/conformance/validation/validation-case.ts';
+import {
+  answersOf,
+  caseWriter,
+} from '../../packages/embedded-hub/test/conformance/validation/write-cases.ts';
 import type { ControlPlane } from './peers/control-plane.ts';
 import { CONTROL_PLANE_PROGRAMS, startControlPlane } from './peers/control-plane.ts';
 import { hasPeers } from './peers/peer-programs.ts';

@@ -8,8 +8,8 @@ import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
 import { MemoryPluginSource } from '../fakes/memory-plugin-source.ts';
-import { SilentLogger } from '../fakes/silent-logger.ts';
-import type { ManagedCluster } from '../../src/core/model/kind/managed-cluster.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 
 const OLD = 'old-token-of-the-test';
 const NEW = 'new-token-of-the-test';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { argoConnectionObjects } from '../../plugin/install/argo-connection.ts';
 import { parseTokenFile } from '../../plugin/tokens/token-file.ts';
-import { ocmCrds } from '../../src/core/ocm/ocm-crds.ts';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import { runCli } from '../../src/app/cli/program.ts';
 import { parseManifests } from '../../src/adapters/yaml/parse-manifests.ts';
 import { makeCliIo } from '../app/cli-harness.ts';

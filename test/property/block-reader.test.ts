@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import yaml from 'js-yaml';
 import { describe, expect, it } from 'vitest';
 import { readPlainBlock } from '../../src/adapters/yaml/block-reader.ts';
-import { kubectlSchema } from '../../src/runtime/yaml/kubectl-schema.ts';
+import { kubectlSchema } from '@berth/kube/yaml/kubectl-schema';
 
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 3_000);
 const SCHEMA = kubectlSchema();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeApi } from '../../src/core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { expectRest, HOUR, NO_FAULTS, Simulation } from '../app/serve/simulated-controller.ts';
 
 /** Counts requests; at the chosen one the process dies: before the request is sent, or after it was carried out. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { seedsFrom } from '../fakes/test-seed.ts';
+import { seedsFrom } from '@berth/test-kit/test-seed';
 import { expectRest, HOUR, NO_FAULTS, Simulation } from '../app/serve/simulated-controller.ts';
 
 /**

@@ -3,18 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { HistoryReader } from '../../src/adapters/store/history-reader.ts';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { startEngine } from '../../src/controllers/scheduling/placement-engine.ts';
-import { PLACEMENT } from '../../src/core/model/kinds.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
 import { type DecisionRecord, decidedText } from '../../src/core/publish/record/decision-record.ts';
 import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
-import { MortalKubeApi, type Life } from '../fakes/mortal-kube-api.ts';
-import { DiskLife } from '../fakes/mortal-disk.ts';
+import { MortalKubeApi, type Life } from '@berth/test-kit/mortal-kube-api';
+import { DiskLife } from '@berth/test-kit/mortal-disk';
 
 vi.mock('node:fs/promises', async (original) => {
-  const { mortalFs } = await import('../fakes/mortal-disk.ts');
+  const { mortalFs } = await import('@berth/test-kit/mortal-disk');
   return mortalFs(await original());
 });
 

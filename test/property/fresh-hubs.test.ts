@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
+import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { binding, cluster, clusterSet, namespace, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
-import { PATIENCE_MS } from '../fakes/patience.ts';
-import { firstSeed } from '../fakes/test-seed.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
+import { firstSeed } from '@berth/test-kit/test-seed';
 import { type Death, Lives } from './plan-outcome/lives.ts';
 
 vi.mock('node:fs/promises', async (original) => {
-  const { mortalFs } = await import('../fakes/mortal-disk.ts');
+  const { mortalFs } = await import('@berth/test-kit/mortal-disk');
   return mortalFs(await original());
 });
 

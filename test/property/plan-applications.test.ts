@@ -5,15 +5,15 @@ import { describe, expect, it } from 'vitest';
 import { planInputs } from '../../src/app/generator-inputs/plan-inputs.ts';
 import { readHubSnapshot } from '../../src/controllers/explanations/hub-snapshot.ts';
 import { dataOf } from '../../src/controllers/publication/hub-records.ts';
-import { CONFIG_MAP, NAMESPACE as NAMESPACE_KIND } from '../../src/core/model/kinds.ts';
+import { CONFIG_MAP, NAMESPACE as NAMESPACE_KIND } from '@berth/kube/model/kinds';
 import { fieldChanges } from '../../src/core/preview/effects/field-changes.ts';
 import { RECORDS_NAME, recordsOf } from '../../src/core/publish/record/compact-record.ts';
 import type { Plan } from '../../src/core/preview/plan.ts';
-import { generateApplications } from '../../src/render/applicationset/generate-applications.ts';
-import type { JsonValue } from '../../src/render/applicationset/json/json-value.ts';
+import { generateApplications } from '@berth/applicationset/generate-applications';
+import type { JsonValue } from '@berth/applicationset/json/json-value';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
-import { PATIENCE_MS } from '../fakes/patience.ts';
-import { seedsFrom } from '../fakes/test-seed.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
+import { seedsFrom } from '@berth/test-kit/test-seed';
 import {
   applicationSets,
   beginning,

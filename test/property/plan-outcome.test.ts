@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { seedsFrom } from '../fakes/test-seed.ts';
+import { seedsFrom } from '@berth/test-kit/test-seed';
 import { commit } from './plan-outcome/commits.ts';
 import { History, type HistoryOptions } from './plan-outcome/history.ts';
 
 vi.mock('node:fs/promises', async (original) => {
   const [{ mortalFs }, { synchronousReads }] = await Promise.all([
-    import('../fakes/mortal-disk.ts'),
+    import('@berth/test-kit/mortal-disk'),
     import('../fakes/synchronous-reads.ts'),
   ]);
   return mortalFs(synchronousReads(await original()));

@@ -2,15 +2,15 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { ServeOptions } from '../../src/app/settings/serve-options.ts';
 import { baseFiles, cluster, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
-import { DiskLife } from '../fakes/mortal-disk.ts';
-import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
+import { DiskLife } from '@berth/test-kit/mortal-disk';
+import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 
 vi.mock('node:fs/promises', async (original) => {
-  const { mortalFs } = await import('../fakes/mortal-disk.ts');
+  const { mortalFs } = await import('@berth/test-kit/mortal-disk');
   return mortalFs(await original());
 });
 

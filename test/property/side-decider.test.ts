@@ -1,11 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
-import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
-import { scheduleEach } from '../../src/core/placement/schedule-each.ts';
+import { applySnapshotDelta } from '../../packages/placement/src/incremental/snapshot-delta.ts';
+import { scheduleAll } from '@berth/placement/schedule-all';
+import { scheduleEach } from '@berth/placement/schedule-each';
 import { SideDecider } from '../../src/core/preview/sides/side-decider.ts';
 import { completeTransition } from '../../src/core/transition/transition.ts';
-import { delta, snapshot, withUniqueNames } from './arbitrary-snapshot.ts';
+import {
+  delta,
+  snapshot,
+  withUniqueNames,
+} from '../../packages/placement/test/property/arbitrary-snapshot.ts';
 
 /** Holds what loses a cluster, so that some results are not what is published. */
 const judge = (key: string, { selected }: { readonly selected: readonly string[] }): readonly string[] =>

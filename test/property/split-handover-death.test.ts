@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Life, MortalKubeApi } from '../fakes/mortal-kube-api.ts';
+import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 import { SplitHarness } from '../controllers/works/split-harness.ts';
 
 describe('a template that is spread over several works', () => {

@@ -1,18 +1,23 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileCel, memoizeCel } from '../../src/core/placement/filter/cel-hook.ts';
-import { placementKey } from '../../src/core/placement/index/scheduling-index.ts';
-import { applySnapshotDelta } from '../../src/core/placement/incremental/snapshot-delta.ts';
-import { IncrementalScheduler } from '../../src/core/placement/incremental-scheduler.ts';
-import { scheduleAll } from '../../src/core/placement/schedule-all.ts';
-import { scheduleEach } from '../../src/core/placement/schedule-each.ts';
-import type { ScheduleResult } from '../../src/core/placement/result/schedule-result.ts';
-import { sameClusters } from '../../src/core/publish/judge/cluster-change.ts';
-import type { Snapshot } from '../../src/core/snapshot/snapshot.ts';
+import { compileCel, memoizeCel } from '../../packages/placement/src/filter/cel-hook.ts';
+import { placementKey } from '../../packages/placement/src/index/scheduling-index.ts';
+import { applySnapshotDelta } from '../../packages/placement/src/incremental/snapshot-delta.ts';
+import { IncrementalScheduler } from '@berth/placement/incremental-scheduler';
+import { scheduleAll } from '@berth/placement/schedule-all';
+import { scheduleEach } from '@berth/placement/schedule-each';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { sameClusters } from '@berth/placement/result/cluster-change';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Transition, TransitionOptions } from '../../src/core/transition/transition.ts';
 import { completeTransition, Transitions } from '../../src/core/transition/transition.ts';
 import { withPublishedClusters } from '../../src/core/transition/with-published-clusters.ts';
-import { crowdDelta, crowdedSnapshot, delta, snapshot } from './arbitrary-snapshot.ts';
+import {
+  crowdDelta,
+  crowdedSnapshot,
+  delta,
+  snapshot,
+} from '../../packages/placement/test/property/arbitrary-snapshot.ts';
 
 const RUNS = Number(process.env['BERTH_PROPERTY_RUNS'] ?? 1_000);
 const seeded = (runs = RUNS): fc.Parameters<unknown> => ({ numRuns: runs });

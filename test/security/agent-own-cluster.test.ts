@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { BerthError, InputError } from '../../src/core/errors.ts';
+import type { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { BerthError, InputError } from '@berth/runtime/errors';
 import {
   ADDON_PLACEMENT_SCORE,
   apiVersionOf,
@@ -23,8 +23,8 @@ import {
   ROLE_BINDING,
   SECRET,
   SELF_SUBJECT_ACCESS_REVIEW,
-} from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { RegistrationWorld } from '../controllers/registration/registration-world.ts';
 
 const CORE_EVENT = kind('', 'v1', 'Event', 'Namespaced');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { LooseJson } from '../hub/loose-json.ts';
-import type { Call, TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
+import type { Call, TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { as, grant } from './role-of.ts';
 
 const WORKS = '/apis/work.open-cluster-management.io/v1/namespaces/east/manifestworks';

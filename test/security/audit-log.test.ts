@@ -11,11 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { RotatingFile } from '../../src/hub/auth/files/rotating-file.ts';
-import { FakeClock } from '../fakes/fake-clock.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import { RotatingFile } from '../../packages/embedded-hub/src/auth/files/rotating-file.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 import { connectRaw, connectSession, openStream, tokenOf } from './raw-client.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';

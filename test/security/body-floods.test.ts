@@ -1,8 +1,8 @@
 import type { ClientHttp2Session } from 'node:http2';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../fakes/fake-clock.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import type { RawConnection } from './raw-client.ts';
 import { connectRaw, connectSession, metricOf, openStream, tokenOf } from './raw-client.ts';
 

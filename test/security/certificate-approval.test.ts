@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
-import { writeDer } from '../../src/hub/auth/certificates/der.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { writeDer } from '@berth/kube/x509/der';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { freshKey, pemOf, plainSubject, requestDer, requestPem } from './certificate-requests.ts';
 import { ask, askAndApprove, CSRS, whoami } from './certificate-signing.ts';
 import { as, grant } from './role-of.ts';

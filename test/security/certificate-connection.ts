@@ -1,5 +1,5 @@
 import { connect } from 'node:http2';
-import type { TestHub } from '../hub/hub-harness.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 export interface CertificateConnection {
   /** The code of the answer to GET `path`. */

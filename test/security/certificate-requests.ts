@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
-import { writeDer } from '../../src/hub/auth/certificates/der.ts';
+import { writeDer } from '@berth/kube/x509/der';
 
 /** Tags of the ASN.1 string types that a name may hold. */
 export const STRING_TAG = {

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { LooseJson } from '../hub/loose-json.ts';
-import type { Reply, TestHub } from '../hub/hub-harness.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
+import type { Reply, TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 export const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 const CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';

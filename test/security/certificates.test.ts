@@ -2,9 +2,9 @@ import { createPublicKey, generateKeyPairSync, X509Certificate } from 'node:cryp
 import type { KeyObject } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SteeredClock } from '../fakes/steered-clock.ts';
-import { writeDer } from '../../src/hub/auth/certificates/der.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { writeDer } from '@berth/kube/x509/der';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { openConnection } from './certificate-connection.ts';
 import type { HostileAttribute } from './certificate-requests.ts';
 import { freshKey, keyPem, plainSubject, requestPem, STRING_TAG } from './certificate-requests.ts';

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { connect as connectTcp } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FakeClock } from '../fakes/fake-clock.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { connectRaw, connectSession, metricOf, openStream, tokenOf } from './raw-client.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';

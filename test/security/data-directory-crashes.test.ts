@@ -31,8 +31,8 @@ vi.mock('node:fs/promises', async (original) => {
   };
 });
 
-const { Journal } = await import('../../src/hub/log/journal.ts');
-const { recoverState } = await import('../../src/hub/log/recovery.ts');
+const { Journal } = await import('../../packages/embedded-hub/src/log/journal.ts');
+const { recoverState } = await import('../../packages/embedded-hub/src/log/recovery.ts');
 
 let directory: string;
 let copies: string;

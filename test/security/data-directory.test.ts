@@ -16,11 +16,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/app/cli/program.ts';
-import { decodeRecord, encodeLine, encodeRecord } from '../../src/hub/log/log-record.ts';
+import { decodeRecord, encodeLine, encodeRecord } from '../../packages/embedded-hub/src/log/log-record.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
-import { makeEarlierDataDirectory } from '../fakes/earlier-data-directory.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { makeEarlierDataDirectory } from '../../packages/embedded-hub/test/fakes/earlier-data-directory.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../src/app/hub-admission.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 
 let hub: TestHub;
 const WORKS = '/apis/work.open-cluster-management.io/v1/namespaces/c1/manifestworks';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestHub } from '../hub/hub-harness.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { PipelineStore } from '../hub/write/pipeline-store.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { PipelineStore } from '../../packages/embedded-hub/test/write/pipeline-store.ts';
 import {
   answerLength,
   APPLY_PATCH,

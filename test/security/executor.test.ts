@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Agent } from '../../src/agent/start-agent.ts';
-import { MANIFEST_WORK } from '../../src/core/model/kinds.ts';
-import type { ManifestConfig, ManifestWorkSpec } from '../../src/core/model/kind/manifest-work.ts';
-import type { Condition, KubeObject } from '../../src/core/model/object-meta.ts';
+import type { Agent } from '@berth/agent/start-agent';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { ManifestConfig, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import {
   CLUSTER,
   CONFIG_MAP,

@@ -13,20 +13,20 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { openMirror } from '../../src/adapters/git/open-mirror.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { openMirror } from '@berth/git-reader/open-mirror';
 import { JsonFileMap } from '../../src/adapters/store/json-file.ts';
 import { RecordCache } from '../../src/adapters/store/record-cache.ts';
-import { backupData, restoreData } from '../../src/hub/maintenance/backup-file.ts';
-import { revokeUser } from '../../src/hub/maintenance/revoke-credentials.ts';
-import { writePrivateFile } from '../../src/hub/auth/files/private-file.ts';
-import { GitFixture } from '../fakes/git-fixture.ts';
-import { serveHttp } from '../adapters/git/git-servers.ts';
+import { backupData, restoreData } from '@berth/embedded-hub/maintenance/backup-file';
+import { revokeUser } from '@berth/embedded-hub/maintenance/revoke-credentials';
+import { writePrivateFile } from '../../packages/embedded-hub/src/auth/files/private-file.ts';
+import { GitFixture } from '../../packages/git-reader/test/fakes/git-fixture.ts';
+import { serveHttp } from '../../packages/git-reader/test/git-servers.ts';
 import { baseFiles, placement, yaml } from '../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
-import { SilentLogger } from '../fakes/silent-logger.ts';
-import { withoutGit } from '../fakes/without-git.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { withoutGit } from '../../packages/git-reader/test/fakes/without-git.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 const TIGHTENED = 'other users of this machine could read data; Berth removed their rights';
 

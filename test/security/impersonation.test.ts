@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { issueKubeconfig } from '../../src/hub/maintenance/issue-kubeconfig.ts';
-import type { Reply, TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
+import type { Reply, TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { grant } from './role-of.ts';
 
 let hub: TestHub;

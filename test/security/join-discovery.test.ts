@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/app/hub-admission.ts';
-import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
-import type { PemPair } from '../../src/hub/auth/certificates/pem-pair.ts';
-import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
-import type { RunningHub } from '../../src/hub/hub-options.ts';
-import { startHub } from '../../src/hub/start-hub.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import type { PemPair } from '@berth/kube/x509/pem-pair';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { startRecordingProxies } from '../fakes/recording-proxies.ts';
 

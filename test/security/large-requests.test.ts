@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestHub } from '../hub/hub-harness.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { many, thingDefinition } from './pipeline-attack.ts';
 
 const CONFIG_MAPS = '/api/v1/namespaces/default/configmaps';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { as, grant } from './role-of.ts';
 
 const CONFIGS = '/api/v1/namespaces/team/configmaps';

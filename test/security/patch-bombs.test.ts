@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { PipelineStore } from '../hub/write/pipeline-store.ts';
+import { PipelineStore } from '../../packages/embedded-hub/test/write/pipeline-store.ts';
 import {
   CONFIG_MAPS,
   configMap,

@@ -1,6 +1,6 @@
-import { textAt } from '../../src/hub/json/json-value.ts';
-import { PipelineStore } from '../hub/write/pipeline-store.ts';
-import type { Answer } from '../hub/write/pipeline-store.ts';
+import { textAt } from '@berth/embedded-hub/json/json-value';
+import { PipelineStore } from '../../packages/embedded-hub/test/write/pipeline-store.ts';
+import type { Answer } from '../../packages/embedded-hub/test/write/pipeline-store.ts';
 
 export const JSON_PATCH = 'application/json-patch+json';
 export const STRATEGIC_PATCH = 'application/strategic-merge-patch+json';

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
-import { CLUSTER_SET_LABEL } from '../../src/core/model/kind/managed-cluster.ts';
+import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { runCli } from '../../src/app/cli/program.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
-import { SilentLogger } from '../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const TOKENS = {
   a: 'token-of-the-tenant-a',

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { validateRules } from '../../src/hub/schema/cel/validate-rules.ts';
-import { validateValue } from '../../src/hub/schema/validate-value.ts';
-import { serverSideApply } from '../../src/hub/apply/server-side-apply.ts';
-import { trackUpdate } from '../../src/hub/apply/track-update.ts';
-import type { JsonObject, JsonValue } from '../../src/hub/json/json-value.ts';
-import { applyStrategicMergePatch } from '../../src/hub/patch/strategic-merge-patch.ts';
-import { compileSchema } from '../../src/hub/scheme/compile-schema.ts';
-import { compileRootSchema } from '../../src/hub/scheme/root-schema.ts';
-import { createScheme } from '../../src/hub/scheme/create-scheme.ts';
-import { undefinedField } from '../../src/hub/scheme/rule-fields.ts';
-import type { Schema } from '../../src/hub/schema/schema.ts';
+import { validateRules } from '../../packages/embedded-hub/src/schema/cel/validate-rules.ts';
+import { validateValue } from '@berth/embedded-hub/schema/validate-value';
+import { serverSideApply } from '../../packages/embedded-hub/src/apply/server-side-apply.ts';
+import { trackUpdate } from '../../packages/embedded-hub/src/apply/track-update.ts';
+import type { JsonObject, JsonValue } from '@berth/embedded-hub/json/json-value';
+import { applyStrategicMergePatch } from '../../packages/embedded-hub/src/patch/strategic-merge-patch.ts';
+import { compileSchema } from '../../packages/embedded-hub/src/scheme/compile-schema.ts';
+import { compileRootSchema } from '../../packages/embedded-hub/src/scheme/root-schema.ts';
+import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
+import { undefinedField } from '../../packages/embedded-hub/src/scheme/rule-fields.ts';
+import type { Schema } from '@berth/embedded-hub/schema/schema';
 import { many, processorMs } from './pipeline-attack.ts';
 
 /*

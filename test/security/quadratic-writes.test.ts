@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../hub/write/pipeline-store.ts';
-import { PipelineStore } from '../hub/write/pipeline-store.ts';
+import type { Answer } from '../../packages/embedded-hub/test/write/pipeline-store.ts';
+import { PipelineStore } from '../../packages/embedded-hub/test/write/pipeline-store.ts';
 import {
   answerLength,
   APPLY_PATCH,

@@ -2,8 +2,8 @@ import type { ClientHttp2Session, ClientHttp2Stream, OutgoingHttpHeaders } from 
 import { connect as connectHttp2 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
 import { connect as connectTls } from 'node:tls';
-import { issueKubeconfig } from '../../src/hub/maintenance/issue-kubeconfig.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
+import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 /** A connection on which a test sends whatever bytes it likes. */
 export interface RawConnection {

@@ -1,4 +1,4 @@
-import { CERTIFICATE_REQUEST } from '../../src/core/model/kinds.ts';
+import { CERTIFICATE_REQUEST } from '@berth/kube/model/kinds';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileAutoAcceptance } from '../../src/core/registration/acceptance/auto-acceptance.ts';
 import { freshKey, RegistrationWorld } from '../controllers/registration/registration-world.ts';

@@ -1,4 +1,4 @@
-import type { TestHub } from '../hub/hub-harness.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 

@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { MemoryPluginSource } from '../fakes/memory-plugin-source.ts';
 import { BearerTokens } from '../../plugin/tokens/bearer-tokens.ts';
 import { GetparamsEndpoint } from '../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../plugin/getparams-path.ts';
-import { type HttpListener, listenHttp } from '../../src/adapters/http/http-listener.ts';
-import { RECEIVED, webhookHandler } from '../../src/adapters/forge/webhook/webhook-handler.ts';
-import { SilentLogger } from '../fakes/silent-logger.ts';
+import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
+import { RECEIVED, webhookHandler } from '@berth/forge/webhook/webhook-handler';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 interface Client {
   readonly socket: Socket;

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ServiceAccountTokens } from '../../src/hub/auth/tokens/service-account-tokens.ts';
-import type { Logger } from '../../src/core/ports.ts';
-import { SILENT_LOG } from '../../src/hub/wire/silent-log.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
+import { ServiceAccountTokens } from '../../packages/embedded-hub/src/auth/tokens/service-account-tokens.ts';
+import type { Logger } from '@berth/runtime/logger';
+import { SILENT_LOG } from '../../packages/embedded-hub/src/wire/silent-log.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { as, grant } from './role-of.ts';
 
 const SECRETS = '/api/v1/namespaces/team/secrets';

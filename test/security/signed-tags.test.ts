@@ -1,9 +1,9 @@
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type SignatureMode, SignatureVerifier } from '../../src/adapters/git/program/commit-signature.ts';
-import type { GitRef } from '../../src/adapters/git/repository/git-repository.ts';
+import { type SignatureMode, SignatureVerifier } from '@berth/git-reader/program/commit-signature';
+import type { GitRef } from '@berth/git-reader/repository/git-repository';
 import { openGitSource } from '../../src/controllers/sources/reading/git-source.ts';
-import { GitFixture, tempDir } from '../adapters/git/git-fixture.ts';
+import { GitFixture, tempDir } from '../../packages/git-reader/test/git-fixture.ts';
 import { type Signer, signedCommit, signedTag, SIGNER_KINDS } from '../adapters/git/git-signers.ts';
 
 // Ada's key is allowed. Somebody who may push, or who owns the server, has every tag and signature that Ada ever made.

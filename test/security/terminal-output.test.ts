@@ -15,12 +15,12 @@ import { withSafeOutput, writePainted } from '../../src/app/terminal/terminal-ou
 import { createNarrator } from '../../src/app/demo/narrator.ts';
 import { renderReport } from '../../src/core/placement-test/render-report.ts';
 import { describeWork } from '../../src/core/work/describe-work.ts';
-import { InputError } from '../../src/core/errors.ts';
-import { MANIFEST_WORK, NAMESPACE } from '../../src/core/model/kinds.ts';
-import type { ManifestWork } from '../../src/core/model/kind/manifest-work.ts';
+import { InputError } from '@berth/runtime/errors';
+import { MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
-import { FakeClock } from '../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 // A user who writes an object, a file or an error message writes to the terminal of the person who looks at it.
 

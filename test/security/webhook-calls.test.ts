@@ -2,12 +2,12 @@ import { createServer } from 'node:https';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../src/hub/auth/certificates/self-signed-authority.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { SteeredClock } from '../fakes/steered-clock.ts';
-import type { TestHub } from '../hub/hub-harness.ts';
-import { startTestHub } from '../hub/hub-harness.ts';
-import type { LooseJson } from '../hub/loose-json.ts';
+import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';

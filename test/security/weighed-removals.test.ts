@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT_DECISION } from '../../src/core/model/kinds.ts';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import {
   baseFiles,
   binding,

@@ -1,17 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../src/adapters/kube/config/load-kube-config.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { hubAdmission, type HubAdmissionOptions } from '../../src/app/hub-admission.ts';
-import { errorText } from '../../src/core/errors.ts';
-import {
-  type KindInfo,
-  MANIFEST_WORK,
-  MANIFEST_WORK_REPLICA_SET,
-  NAMESPACE,
-} from '../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../src/core/ports.ts';
+import { errorText } from '@berth/runtime/errors';
+import { type KindInfo, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { ROLE, ROLE_BINDING } from '../conformance/agent/scenario-harness.ts';
 

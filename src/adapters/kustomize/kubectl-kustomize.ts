@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { TransientError, errorText } from '../../core/errors.ts';
+import { TransientError, errorText } from '@berth/runtime/errors';
 import { runBounded } from './run-bounded.ts';
 
 export interface KustomizeInput {

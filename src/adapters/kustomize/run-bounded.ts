@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
-import { TransientError } from '../../core/errors.ts';
-import { childProcessGroups } from '../../runtime/processes/child-process-groups.ts';
-import { killGroup } from '../../runtime/processes/kill-group.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
+import { killGroup } from '@berth/runtime/processes/kill-group';
 
 export interface BoundedRun {
   /** The program and its arguments. */

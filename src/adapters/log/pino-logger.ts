@@ -1,6 +1,6 @@
 import { pino, type DestinationStream, type Logger as PinoLogger } from 'pino';
-import { BerthError } from '../../core/errors.ts';
-import type { LogFields, Logger } from '../../core/ports.ts';
+import { BerthError } from '@berth/runtime/errors';
+import type { LogFields, Logger } from '@berth/runtime/logger';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 

@@ -1,12 +1,12 @@
-import { compareText } from '../../core/compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import { errorText, InputError } from '../../core/errors.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import { movePlacementsFirst } from '../../core/snapshot/move-placements-first.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { movePlacementsFirst } from '@berth/placement/snapshot/move-placements-first';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { SNAPSHOT_LISTS, snapshotObjectKey, type SnapshotList } from './snapshot-digest.ts';
 
 /** The pieces of a snapshot. */

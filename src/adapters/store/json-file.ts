@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
-import type { Clock, Logger } from '../../core/ports.ts';
-import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
-import { removeTemporaryFiles, writeFileAtomic } from './atomic-file.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
+import { removeTemporaryFiles, writeFileAtomic } from '@berth/runtime/files/atomic-file';
 import { MapJournal } from './map-journal.ts';
-import { sha256 } from '../../runtime/sha256.ts';
-import { syncDirectory } from '../../runtime/files/sync-directory.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { syncDirectory } from '@berth/runtime/files/sync-directory';
 
 /**
  * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash

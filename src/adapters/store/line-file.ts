@@ -1,9 +1,9 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
-import { writeFileAtomic } from './atomic-file.ts';
-import { withDirectory } from './with-directory.ts';
-import { syncDirectory } from '../../runtime/files/sync-directory.ts';
+import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
+import { writeFileAtomic } from '@berth/runtime/files/atomic-file';
+import { withDirectory } from '@berth/runtime/files/with-directory';
+import { syncDirectory } from '@berth/runtime/files/sync-directory';
 
 /**
  * An append-only file of lines. It is opened for a series of appends and closed after it. An

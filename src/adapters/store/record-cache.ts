@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { errorText } from '../../core/errors.ts';
-import type { Logger } from '../../core/ports.ts';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import { errorText } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { decodeSegment, encodeSegment } from './segment-file.ts';
 import type { CacheRecord } from './segment-file.ts';
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorText, InputError } from '../../core/errors.ts';
-import type { Logger } from '../../core/ports.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
 import { LineFile } from './line-file.ts';
 
 export interface RecordLogOptions {

@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { PRIVATE_DIRECTORY_MODE } from '../../runtime/files/private-mode.ts';
-import { writeFileAtomic } from './atomic-file.ts';
+import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
+import { writeFileAtomic } from '@berth/runtime/files/atomic-file';
 
 /** The limit for one source. */
 const MAX_REPORTS = 200;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { canonicalJson } from '../../core/model/json-equal.ts';
-import { sha256 } from '../../runtime/sha256.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { sha256 } from '@berth/runtime/sha256';
 
 /** The lists of a snapshot, in the order of the manifest. */
 export const SNAPSHOT_LISTS = [

@@ -1,4 +1,4 @@
-import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
+import { resolvePlainScalar, UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
 
 /**
  * Reads the YAML that most manifests consist of, in 0.6 of the processor time of the full parser

@@ -1,8 +1,8 @@
 import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { Document, LineCounter, Node, Pair } from 'yaml';
-import type { FieldPath } from '../../core/model/field-path.ts';
-import { resolvePlainScalar, UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import { resolvePlainScalar, UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
 
 /** Line and column, from 1, within the text of the document. */
 export interface Position {

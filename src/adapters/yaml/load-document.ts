@@ -2,8 +2,8 @@ import yaml from 'js-yaml';
 import type { YamlBudget } from './budget.ts';
 import { MAX_LENGTH, readPlainBlock } from './block-reader.ts';
 import { expandedSizeOf } from './expanded-size.ts';
-import { kubectlSchema } from '../../runtime/yaml/kubectl-schema.ts';
-import { UnrepresentableScalarError } from '../../runtime/yaml/scalar.ts';
+import { kubectlSchema } from '@berth/kube/yaml/kubectl-schema';
+import { UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
 
 /** The result of reading one document. Lines and columns are counted from 1 within the text of the document. */
 export type LoadedDocument =

@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../core/model/field-path.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
 import { DocumentLocator } from './document-locator.ts';
 import type { Position } from './document-locator.ts';
 import type { ManifestPlace } from './parse-manifests.ts';

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { hasManifestFields } from './has-manifest-fields.ts';
-import { closestName } from '../../core/sources/closest-name.ts';
+import { closestName } from '@berth/runtime/text/closest-name';
 import { checkSchema, isMapping, describeValue } from './schema/check.ts';
 import type { SchemaFinding } from './schema/check.ts';
 import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { InputError } from '../../core/errors.ts';
-import { formatFieldPath } from '../../core/model/field-path.ts';
-import type { FieldPath } from '../../core/model/field-path.ts';
+import { InputError } from '@berth/runtime/errors';
+import { formatFieldPath } from '@berth/kube/model/field-path';
+import type { FieldPath } from '@berth/kube/model/field-path';
 import { DEFAULT_YAML_BUDGET } from './budget.ts';
 import { makeFieldLocator } from './locate-fields.ts';
 import { loadDocument } from './load-document.ts';

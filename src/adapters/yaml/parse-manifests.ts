@@ -1,10 +1,10 @@
-import type { FieldPath } from '../../core/model/field-path.ts';
-import { formatFieldPath } from '../../core/model/field-path.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../core/model/object-ref.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import type { SourceLocation } from '../../core/model/source-location.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import { formatFieldPath } from '@berth/kube/model/field-path';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { DEFAULT_YAML_BUDGET } from './budget.ts';
 import type { YamlBudget } from './budget.ts';
 import { DocumentLocator } from './document-locator.ts';

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { LoadedDocument } from './load-document.ts';
 import { DocumentLocator } from './document-locator.ts';
 import type { SyntaxFinding } from './document-locator.ts';

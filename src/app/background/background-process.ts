@@ -2,11 +2,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, openSync, closeSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { InputError } from '../../core/errors.ts';
-import type { Clock } from '../../core/ports.ts';
-import { builtProgram } from '../../runtime/package-root.ts';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
-import { sleep } from '../../runtime/sleep.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { builtProgram } from '../../adapters/program/package-root.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
+import { sleep } from '@berth/runtime/loop/sleep';
 
 /**
  * A `berth` command that runs in the background after its starter has ended. Its folder contains

@@ -1,4 +1,4 @@
-import { childProcessGroups } from '../../runtime/processes/child-process-groups.ts';
+import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
 
 /** Requests and programs that still run after this time are cancelled. */
 const CUT_OFF_AFTER_MS = 3_000;

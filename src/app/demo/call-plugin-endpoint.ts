@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { TransientError } from '../../core/errors.ts';
+import { TransientError } from '@berth/runtime/errors';
 
 /** Calls the plugin endpoint as the ApplicationSet controller does. */
 export async function callPluginEndpoint(request: {

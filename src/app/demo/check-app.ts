@@ -1,9 +1,9 @@
-import { MANIFEST_WORK, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
-import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { MANIFEST_WORK, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { CheckResult } from './wait-until.ts';
 
 /** The clusters where an application of the example is expected, and what its Deployment must report there. */

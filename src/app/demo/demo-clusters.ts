@@ -1,16 +1,18 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
-import { HttpKubeApi } from '../../adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../adapters/kube/config/load-kube-config.ts';
-import { NAMESPACE } from '../../core/model/kinds.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import type { RunningHub } from '../../hub/hub-options.ts';
-import { startHub } from '../../hub/start-hub.ts';
-import type { AgentEvent } from '../../agent/options/agent-options.ts';
-import { startAgent } from '../../agent/start-agent.ts';
+import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { NAMESPACE } from '@berth/kube/model/kinds';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
+import type { AgentEvent } from '@berth/agent/options/agent-options';
+import { startAgent } from '@berth/agent/start-agent';
 import { hubAdmission } from '../hub-admission.ts';
-import { startWorkloadSimulation } from '../../agent/simulation/workload-simulation.ts';
+import { startWorkloadSimulation } from '@berth/agent/simulation/workload-simulation';
 
 /** The embedded hub and its simulated managed clusters, each with an agent and simulated workloads. */
 export interface DemoClusters {

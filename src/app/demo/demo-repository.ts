@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { simpleGit } from 'simple-git';
 import type { SimpleGit } from 'simple-git';
-import { hasGitProgram, needsGitProgram } from '../../adapters/git/program/git-program.ts';
+import { hasGitProgram, needsGitProgram } from '@berth/git-reader/program/git-program';
 import type { Document } from 'yaml';
 import { parseDocument } from 'yaml';
 

@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../../agent/options/agent-options.ts';
+import type { AgentEvent } from '@berth/agent/options/agent-options';
 import type { Narrator } from './narrator.ts';
 
 /** Describes what an agent did on its cluster. */

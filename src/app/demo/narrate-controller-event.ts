@@ -1,5 +1,5 @@
-import { errorText } from '../../core/errors.ts';
-import { formatLocation } from '../../core/model/source-location.ts';
+import { errorText } from '@berth/runtime/errors';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 import type { Narrator } from './narrator.ts';
 import { narrateDecision } from './narrate-decision.ts';

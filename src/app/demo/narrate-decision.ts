@@ -1,5 +1,5 @@
-import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
-import { explainPlacement } from '../../core/explain/explain-placement.ts';
+import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
+import { explainPlacement } from '@berth/placement/explain/explain-placement';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 import type { Narrator } from './narrator.ts';
 

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
-import type { Clock } from '../../core/ports.ts';
-import { printable } from '../../core/model/printable.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { printable } from '@berth/runtime/text/printable';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { writePainted } from '../terminal/terminal-output.ts';
 

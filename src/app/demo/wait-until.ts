@@ -1,5 +1,5 @@
-import { TransientError } from '../../core/errors.ts';
-import type { Clock } from '../../core/ports.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { Clock } from '@berth/runtime/clock/clock';
 
 /** The result of a check: done, or what is missing. */
 export type CheckResult = { readonly done: true } | { readonly done: false; readonly missing: string };

@@ -1,12 +1,12 @@
-import { secretTexts } from '../../adapters/kube/secret-texts.ts';
+import { secretTexts } from '@berth/kube/secret-texts';
 import type { ApplicationContext } from '../../controllers/previews/plan-applications.ts';
 import type { PlanRevisionsInput } from '../../controllers/previews/plan-revisions.ts';
 import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
-import { BerthError, errorText } from '../../core/errors.ts';
-import { apiVersionOf, CONFIG_MAP, type KindInfo, SECRET } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import { apiVersionOf, CONFIG_MAP, type KindInfo, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { planInputs } from './plan-inputs.ts';
 
 /** The inputs of a plan that are read from Argo CD. */

@@ -5,17 +5,17 @@ import {
   type PluginPlacement,
   type PluginSource,
 } from '../../../plugin/response/plugin-source.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   PLACEMENT_LABEL,
-} from '../../core/model/kind/placement-decision.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { NotRendered } from '../../render/applicationset/failure/failures.ts';
-import type { PluginResponse, PluginRequest } from '../../render/applicationset/inputs/generator-inputs.ts';
-import { sha256 } from '../../runtime/sha256.ts';
-import { groupBy } from '../../core/group-by.ts';
+} from '@berth/ocm/kind/placement-decision';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { NotRendered } from '@berth/applicationset/failure/failures';
+import type { PluginResponse, PluginRequest } from '@berth/applicationset/inputs/generator-inputs';
+import { sha256 } from '@berth/runtime/sha256';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**
  * Responds to plugin generators like Berth's endpoint, from decisions in a snapshot. Other plugins

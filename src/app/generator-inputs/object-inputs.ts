@@ -1,14 +1,14 @@
-import { secretTexts } from '../../adapters/kube/secret-texts.ts';
+import { secretTexts } from '@berth/kube/secret-texts';
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { NotRendered } from '../../render/applicationset/failure/failures.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { NotRendered } from '@berth/applicationset/failure/failures';
 import type {
   ClusterSecret,
   DecisionObject,
   PluginResponse,
   PluginRequest,
   GeneratorInputs,
-} from '../../render/applicationset/inputs/generator-inputs.ts';
+} from '@berth/applicationset/inputs/generator-inputs';
 
 /** The parts of the generator inputs: objects, and values for missing ones. */
 export interface InputParts {

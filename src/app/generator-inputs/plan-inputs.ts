@@ -1,7 +1,7 @@
 import { DECISIONS_GENERATOR } from '../../../plugin/install/argo-connection.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { GeneratorInputs } from '../../render/applicationset/inputs/generator-inputs.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
 import { berthPluginResponses } from './berth-plugin-responses.ts';
 import { objectInputs } from './object-inputs.ts';
 import { snapshotClusters } from './snapshot-clusters.ts';

@@ -1,7 +1,7 @@
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { ClusterSecret } from '../../render/applicationset/inputs/generator-inputs.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { ClusterSecret } from '@berth/applicationset/inputs/generator-inputs';
 
 /** The cluster Secrets that Argo CD would have for the clusters of a snapshot: name, address and labels. */
 export function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {

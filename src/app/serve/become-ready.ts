@@ -2,11 +2,11 @@ import type { ControllerEventBody } from '../../controllers/events/controller-ev
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import type { GitLoop } from '../../controllers/sources/following/git-loop.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import type { Leadership } from '../../runtime/leader-election/leadership.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
+import { sleep } from '@berth/runtime/loop/sleep';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
 import type { ControllerHttp } from './http/controller-http.ts';
 import type { Readiness } from './http/readiness.ts';
 import type { Standby } from './standby.ts';

@@ -1,10 +1,11 @@
 import { join } from 'node:path';
-import type { Clock, Logger } from '../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
 import { RecordLog } from '../../adapters/store/record-log.ts';
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { HistoryStore } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
-import { sha256 } from '../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
 import type { Removal } from '../../core/publish/judge/removal-window.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
@@ -13,15 +14,15 @@ import { TransitionJournal } from '../../controllers/publication/transition-jour
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
 import type { TimelineStep } from '../../core/timeline/timeline-step.ts';
-import { isEarlierTerm } from '../../runtime/leader-election/lease.ts';
-import { sleep } from '../../runtime/sleep.ts';
+import { isEarlierTerm } from '@berth/kube/leader-election/lease';
+import { sleep } from '@berth/runtime/loop/sleep';
 import { HubRecords } from '../../controllers/publication/hub-records.ts';
 import { PreviousRecords } from '../../controllers/publication/previous-records.ts';
 import { RecordedPublications } from '../../controllers/publication/recorded-publications.ts';
 import { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
 import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import type { TakeOver } from '../../runtime/leader-election/leadership.ts';
+import type { TakeOver } from '@berth/kube/leader-election/leadership';
 import type { ReadCommit } from '../../controllers/sources/progress/source-ledger.ts';
 
 /** The persistent state of a controller in its data directory. */

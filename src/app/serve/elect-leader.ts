@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
-import { HttpKubeApi, type HttpKubeApiOptions } from '../../adapters/kube/http-kube-api.ts';
-import type { ServerOutage } from '../../adapters/kube/transport/server-outage.ts';
-import { KubeLeaseStore } from '../../adapters/kube/kube-lease-store.ts';
+import { HttpKubeApi, type HttpKubeApiOptions } from '@berth/kube/http-kube-api';
+import type { ServerOutage } from '@berth/kube/transport/server-outage';
+import { KubeLeaseStore } from '@berth/kube/kube-lease-store';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
-import type { Logger, MonotonicClock, ObjectKey } from '../../core/ports.ts';
-import type { ElectionTiming } from '../../runtime/leader-election/election-timing.ts';
-import { LeaderElector } from '../../runtime/leader-election/leader-elector.ts';
+import type { Logger } from '@berth/runtime/logger';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
+import type { ObjectKey } from '@berth/kube/model/kube-api';
+import type { ElectionTiming } from '@berth/kube/leader-election/election-timing';
+import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 
 export interface ElectionOptions {
   readonly config: HttpKubeApiOptions['config'];

@@ -1,6 +1,6 @@
 import { SharedCommits } from '../../controllers/sources/progress/shared-commits.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';
-import { Subscribers } from '../../runtime/subscribers.ts';
+import { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
 import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
 import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';

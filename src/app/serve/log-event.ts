@@ -1,5 +1,5 @@
-import { formatLocation } from '../../core/model/source-location.ts';
-import type { LogFields, Logger } from '../../core/ports.ts';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { LogFields, Logger } from '@berth/runtime/logger';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { concernsRepository, sameRepository } from '../../adapters/forge/request/repository-url.ts';
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import { concernsRepository, sameRepository } from '@berth/forge/request/repository-url';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { ReportFiles } from '../../adapters/store/report-files.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
@@ -32,11 +32,11 @@ import type { PreviewReports } from '../../controllers/previews/pull-requests/pu
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
-import { builtProgram } from '../../runtime/package-root.ts';
-import type { Subscribers } from '../../runtime/subscribers.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
+import { builtProgram } from '../../adapters/program/package-root.ts';
+import type { Subscribers } from '@berth/runtime/loop/subscribers';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
 import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';

@@ -17,11 +17,11 @@ import { ReceivedLists, type SentList } from '../../controllers/previews/bounded
 import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { RenderedSets } from '../../controllers/previews/rendered-sets.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
-import { LastLists } from '../../core/once-per-list.ts';
+import { LastLists } from '@berth/runtime/lists/once-per-list';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';
 import { applicationContext } from '../generator-inputs/argo-part.ts';

@@ -1,7 +1,7 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import { placementOfWork } from '../../controllers/inventory/works-by-placement.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import { clusterSteps, leaseExpired } from '../../core/timeline/cluster-steps.ts';
 import { workSteps } from '../../core/timeline/work-steps.ts';

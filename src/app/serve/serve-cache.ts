@@ -1,8 +1,8 @@
-import { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../core/argocd/cluster-secrets/cluster-secret.ts';
 import { trimClusterSecret } from '../../core/argocd/cluster-secrets/known-secret.ts';
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import {
   CERTIFICATE_REQUEST,
   CLUSTER_ROLE,
@@ -12,11 +12,11 @@ import {
   MANIFEST_WORK,
   ROLE_BINDING,
   SECRET,
-} from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { ListOptions } from '../../core/ports.ts';
-import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
-import { sha256 } from '../../runtime/sha256.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ListOptions } from '@berth/kube/model/kube-api';
+import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import { sha256 } from '@berth/runtime/sha256';
 import { isPullWork } from '../../core/argocd/pull/pull-target.ts';
 import { trimWork } from '../../core/work/trim-work.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';

@@ -1,6 +1,6 @@
-import type { Clock } from '../../core/ports.ts';
-import type { Leadership } from '../../runtime/leader-election/leadership.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
 import type { ControllerState } from './controller-state.ts';
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';

@@ -1,4 +1,4 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
 import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
@@ -6,7 +6,7 @@ import { DEFAULT_STALE_AFTER_MS } from '../../controllers/inventory/hub-inventor
 import type { PullController } from '../../controllers/argocd/pull/start-pull-controller.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import { ConflictError } from '../../core/errors.ts';
+import { ConflictError } from '@berth/runtime/errors';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 import { startPull } from './start-pull.ts';

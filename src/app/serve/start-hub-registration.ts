@@ -1,4 +1,4 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import type { PullController } from '../../controllers/argocd/pull/start-pull-controller.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import {

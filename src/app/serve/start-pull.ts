@@ -1,14 +1,14 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import {
   type PullController,
   startPullController,
 } from '../../controllers/argocd/pull/start-pull-controller.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { ConflictError } from '../../core/errors.ts';
+import { ConflictError } from '@berth/runtime/errors';
 import { HubRemovals } from '../../controllers/argocd/pull/hub-removals.ts';
 import type { PullRemovalMemory } from '../../controllers/argocd/pull/pull-options.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
-import { sha256 } from '../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { ServeOptions } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 

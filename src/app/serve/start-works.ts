@@ -1,4 +1,4 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
@@ -6,7 +6,7 @@ import {
   startWorkControllers,
   type WorkControllers,
 } from '../../controllers/works/start-work-controllers.ts';
-import { ConflictError, TransientError } from '../../core/errors.ts';
+import { ConflictError, TransientError } from '@berth/runtime/errors';
 import type { ServeOptions } from '../settings/serve-options.ts';
 
 /** Starts the controllers for works. They write only what complete commits lead to. */

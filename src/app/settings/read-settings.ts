@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { configProblem, parseConfig } from '../../adapters/yaml/parse-config.ts';
-import { InputError, errorText } from '../../core/errors.ts';
+import { InputError, errorText } from '@berth/runtime/errors';
 import { settingsSchema } from './source-settings.ts';
 import type { SourceSettings } from './source-settings.ts';
 

@@ -1,12 +1,12 @@
 import { chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { ProvidedAuth } from '../../adapters/git/repository/git-auth.ts';
-import { GitHubApp } from '../../adapters/forge/github/github-app.ts';
-import { secretTexts } from '../../adapters/kube/secret-texts.ts';
-import { InputError } from '../../core/errors.ts';
-import { SECRET } from '../../core/model/kinds.ts';
-import type { KubeApi, ObjectKey } from '../../core/ports.ts';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../runtime/files/private-mode.ts';
+import type { ProvidedAuth } from '@berth/git-reader/repository/git-auth';
+import { GitHubApp } from '@berth/forge/github/github-app';
+import { secretTexts } from '@berth/kube/secret-texts';
+import { InputError } from '@berth/runtime/errors';
+import { SECRET } from '@berth/kube/model/kinds';
+import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 
 export interface SecretAuthOptions {
   readonly api: KubeApi;

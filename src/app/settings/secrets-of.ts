@@ -1,4 +1,4 @@
-import type { ObjectKey } from '../../core/ports.ts';
+import type { ObjectKey } from '@berth/kube/model/kube-api';
 import type { SourceSettings } from './source-settings.ts';
 
 /** The Secrets on the hub with the credentials of the sources. */

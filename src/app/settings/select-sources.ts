@@ -1,5 +1,5 @@
-import { InputError } from '../../core/errors.ts';
-import { closestName } from '../../core/sources/closest-name.ts';
+import { InputError } from '@berth/runtime/errors';
+import { closestName } from '@berth/runtime/text/closest-name';
 import type { SourceSettings } from './source-settings.ts';
 
 /**

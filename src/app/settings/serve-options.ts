@@ -1,13 +1,15 @@
-import type { WebhookProvider } from '../../adapters/forge/event/webhook-event.ts';
+import type { WebhookProvider } from '@berth/forge/event/webhook-event';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
-import type { ResultGenerator } from '../../core/placement/engine.ts';
-import type { Clock, KubeApi, Logger, SleepingClock } from '../../core/ports.ts';
+import type { ResultGenerator } from '@berth/placement/engine';
+import type { Clock, SleepingClock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import type { WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { Leadership } from '../../runtime/leader-election/leadership.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
 
 export interface ServeOptions {
   /** The client of the hub. With leader election, it refuses writes while this process may not write. */

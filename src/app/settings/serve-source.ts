@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import type { GitAuth } from '../../adapters/git/repository/git-auth.ts';
-import { checkAuthMatchesUrl, NO_AUTH } from '../../adapters/git/repository/git-auth.ts';
-import { gitRefOfType, parseGitRef } from '../../adapters/git/repository/git-ref.ts';
-import type { GitRef } from '../../adapters/git/repository/git-repository.ts';
-import { parseGitUrl } from '../../adapters/git/repository/git-url.ts';
-import { openForge } from '../../adapters/forge/open-forge.ts';
-import type { ForgeRepository } from '../../adapters/forge/request/forge-repository.ts';
-import { forgeOfUrl } from '../../adapters/forge/forge-of-url.ts';
-import { GitHubApp } from '../../adapters/forge/github/github-app.ts';
-import { InputError, errorText } from '../../core/errors.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import type { GitAuth } from '@berth/git-reader/repository/git-auth';
+import { checkAuthMatchesUrl, NO_AUTH } from '@berth/git-reader/repository/git-auth';
+import { gitRefOfType, parseGitRef } from '@berth/git-reader/repository/git-ref';
+import type { GitRef } from '@berth/git-reader/repository/git-repository';
+import { parseGitUrl } from '@berth/git-reader/repository/git-url';
+import { openForge } from '@berth/forge/open-forge';
+import type { ForgeRepository } from '@berth/forge/request/forge-repository';
+import { forgeOfUrl } from '@berth/forge/forge-of-url';
+import { GitHubApp } from '@berth/forge/github/github-app';
+import { InputError, errorText } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ServeSource } from '../../controllers/sources/progress/source-options.ts';
 import { SecretAuth } from './secret-auth.ts';
 import type {

@@ -1,5 +1,5 @@
 import { Option } from 'commander';
-import { printableText } from '../../core/model/printable.ts';
+import { printableText } from '@berth/runtime/text/printable';
 
 /** The formats of every command that prints objects. */
 export type OutputFormat = 'table' | 'json' | 'yaml';

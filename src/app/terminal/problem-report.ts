@@ -1,6 +1,6 @@
-import type { Problem } from '../../core/model/problem.ts';
-import { printable } from '../../core/model/printable.ts';
-import { formatLocation } from '../../core/model/source-location.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { printable } from '@berth/runtime/text/printable';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 
 const PAINT = { error: '\u001b[31m', warning: '\u001b[33m', off: '\u001b[0m' } as const;
 

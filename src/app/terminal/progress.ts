@@ -1,4 +1,4 @@
-import { printable } from '../../core/model/printable.ts';
+import { printable } from '@berth/runtime/text/printable';
 import type { CliIo } from './cli-io.ts';
 import { writePainted } from './terminal-output.ts';
 

@@ -1,5 +1,5 @@
 import { Document, visit } from 'yaml';
-import { printableText } from '../../core/model/printable.ts';
+import { printableText } from '@berth/runtime/text/printable';
 
 /**
  * YAML in which every string with control characters is in double quotes, the only style with

@@ -1,4 +1,4 @@
-import { printable, printableText } from '../../core/model/printable.ts';
+import { printable, printableText } from '@berth/runtime/text/printable';
 import type { CliIo } from './cli-io.ts';
 
 /** An output of a command. All text is escaped, so that text from outside cannot control the terminal. */

@@ -1,4 +1,4 @@
-import { printable } from '../../core/model/printable.ts';
+import { printable } from '@berth/runtime/text/printable';
 
 /** Formats rows as kubectl does: padded columns with three spaces between them, and no trailing space. */
 export function renderTextTable(header: readonly string[], rows: readonly (readonly string[])[]): string {

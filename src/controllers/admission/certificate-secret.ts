@@ -1,10 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type {
   CertificateFacts,
   StoredCertificates,
 } from '../../core/registration/webhooks/plan-certificates.ts';
-import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
+import type { PemPair } from '@berth/kube/x509/pem-pair';
 
 /** What the Secret holds, in PEM. A field that the Secret lacks is absent. */
 export interface CertificateTexts {

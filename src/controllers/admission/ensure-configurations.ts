@@ -1,5 +1,5 @@
-import { apiVersionOf } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { apiVersionOf } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   ADMISSION_NAME,
   hasAll,

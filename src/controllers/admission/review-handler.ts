@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
-import type { Clock, KubeApi } from '../../core/ports.ts';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { isReviewed, judgeMutation } from '../../core/registration/webhooks/judge-review.ts';
 import {
   readReview,

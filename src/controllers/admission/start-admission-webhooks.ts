@@ -1,10 +1,12 @@
-import { type HttpListener, listenHttp } from '../../adapters/http/http-listener.ts';
-import { ConflictError, errorText } from '../../core/errors.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
+import { ConflictError, errorText } from '@berth/runtime/errors';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import type { ReviewVerdict } from '../../core/registration/webhooks/review-message.ts';
 import { hostOf, type WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import { Supervisor } from '../../runtime/supervisor.ts';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { ensureConfigurations } from './ensure-configurations.ts';
 import { reviewHandler } from './review-handler.ts';
 import { WebhookCertificates, type WebhookIdentity } from './webhook-certificates.ts';

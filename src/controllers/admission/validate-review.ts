@@ -1,8 +1,8 @@
-import { errorText } from '../../core/errors.ts';
-import { apiVersionOf, NAMESPACE, SUBJECT_ACCESS_REVIEW } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
-import type { OcmRequirement } from '../../core/ocm/admission/ocm-write.ts';
+import { errorText } from '@berth/runtime/errors';
+import { apiVersionOf, NAMESPACE, SUBJECT_ACCESS_REVIEW } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { OcmRequirement } from '@berth/ocm/admission/ocm-write';
 import { judgeValidation } from '../../core/registration/webhooks/judge-review.ts';
 import type {
   ReviewRequest,

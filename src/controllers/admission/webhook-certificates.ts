@@ -1,16 +1,18 @@
-import { InputError } from '../../core/errors.ts';
-import { apiVersionOf, SECRET } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { apiVersionOf, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import {
   type CertificateStep,
   planCertificates,
   SERVING_LIFETIME_MS,
 } from '../../core/registration/webhooks/plan-certificates.ts';
 import { ADMISSION_NAME } from '../../core/registration/webhooks/webhook-configurations.ts';
-import { CertificateAuthority } from '../../hub/auth/certificates/certificate-authority.ts';
-import type { PemPair } from '../../hub/auth/certificates/pem-pair.ts';
-import { createAuthority } from '../../hub/auth/certificates/self-signed-authority.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import type { PemPair } from '@berth/kube/x509/pem-pair';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import {
   certificateData,
   type CertificateTexts,

@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import { CLUSTER_SET_LABEL, type ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { readClusterSet } from './read-cluster-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 

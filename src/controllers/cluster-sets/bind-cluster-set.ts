@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import type { ManagedClusterSetBinding } from '../../core/model/kind/managed-cluster-set.ts';
-import { apiVersionOf, MANAGED_CLUSTER_SET_BINDING, NAMESPACE } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import { apiVersionOf, MANAGED_CLUSTER_SET_BINDING, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { readClusterSet } from './read-cluster-set.ts';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 

@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import { apiVersionOf, MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '../../core/model/kinds.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { apiVersionOf, MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '@berth/kube/model/kinds';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { CLI_FIELD_MANAGER, type SetChange } from './set-change.ts';
 
 /** OCM's registration controller creates these sets again. */

@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import type { ManagedClusterSet } from '../../core/model/kind/managed-cluster-set.ts';
-import { MANAGED_CLUSTER_SET } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import { MANAGED_CLUSTER_SET } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** @throws InputError when the hub has no set of this name */
 export async function readClusterSet(hub: KubeApi, name: string): Promise<ManagedClusterSet> {

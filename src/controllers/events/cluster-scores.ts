@@ -1,7 +1,7 @@
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
-import { PlacementEngine } from '../../core/placement/engine.ts';
-import type { PlacementTrace } from '../../core/placement/trace/trace.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { PlacementEngine } from '@berth/placement/engine';
+import type { PlacementTrace } from '@berth/placement/trace/trace';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 type Score = readonly [cluster: string, total: number];
 

@@ -1,13 +1,13 @@
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
-import type { Problem } from '../../core/model/problem.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { PulledWorkWritten, PullHeld } from '../../core/argocd/pull/pull-events.ts';
 import type { WaveEvent } from '../../core/argocd/waves/wave-event.ts';
 import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubBreak } from '../../core/sync/hub-position.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 
 /** An event of the controller. Events arrive in the order in which they happened. `atMs`: milliseconds since the epoch. */
 export type ControllerEvent = { readonly atMs: number } & ControllerEventBody;

@@ -1,15 +1,17 @@
-import { InputError } from '../../core/errors.ts';
-import { eventAbout, type EventContent, type EventSubject } from '../../core/model/kind/event.ts';
-import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { eventAbout, type EventContent, type EventSubject } from '@berth/kube/model/event';
+import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { WakeUp } from '../../runtime/wake-up.ts';
-import { type RateLimit, RateLimiter } from '../../runtime/rate-limiter.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { ClusterScores } from './cluster-scores.ts';
 
 export interface PlacementEventsOptions {

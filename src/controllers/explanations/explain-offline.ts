@@ -1,31 +1,31 @@
-import { InputError } from '../../core/errors.ts';
-import type { WavesExplanation } from '../../core/argocd/waves/explain-waves.ts';
-import { clusterWaves } from '../../core/explain/explain-cluster-waves.ts';
-import { decisionChanges } from '../../core/explain/decision-changes.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { WavesExplanation } from '@berth/placement/explain/verdict/explanation';
+import { clusterWaves } from '@berth/placement/explain/explain-cluster-waves';
+import { decisionChanges } from '@berth/placement/explain/decision-changes';
 import type {
   DecisionChanges,
   PairExplanation,
   PlacementExplanation,
-} from '../../core/explain/verdict/explanation.ts';
-import { describePair } from '../../core/explain/text/describe-pair.ts';
-import { describePlacement } from '../../core/explain/text/describe-placement.ts';
-import { explainPair } from '../../core/explain/explain-pair.ts';
-import { explainPlacement } from '../../core/explain/explain-placement.ts';
-import { placementHold } from '../../core/explain/placement-hold.ts';
-import { recordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
-import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
+} from '@berth/placement/explain/verdict/explanation';
+import { describePair } from '@berth/placement/explain/text/describe-pair';
+import { describePlacement } from '@berth/placement/explain/text/describe-placement';
+import { explainPair } from '@berth/placement/explain/explain-pair';
+import { explainPlacement } from '@berth/placement/explain/explain-placement';
+import { placementHold } from '@berth/placement/explain/placement-hold';
+import { recordedClusters } from '@berth/placement/explain/snapshot/recorded-decisions';
+import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
 import {
   explainPairOfOthers,
   explainPlacementOfOthers,
-} from '../../core/explain/explain-placement-of-others.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
+} from '@berth/placement/explain/explain-placement-of-others';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { closestName } from '../../core/sources/closest-name.ts';
-import type { SnapshotDecision } from '../../core/explain/verdict/decide-in-snapshot.ts';
-import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { closestName } from '@berth/runtime/text/closest-name';
+import type { SnapshotDecision } from '@berth/placement/explain/verdict/decide-in-snapshot';
+import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import type { OfflineSource, CommandContext } from './offline-snapshot.ts';
 import { readOfflineSnapshot } from './offline-snapshot.ts';
 

@@ -1,10 +1,10 @@
 import { HistoryReader } from '../../adapters/store/history-reader.ts';
-import { InputError } from '../../core/errors.ts';
-import { decideInSnapshot } from '../../core/explain/verdict/decide-in-snapshot.ts';
-import { decisionChanges } from '../../core/explain/decision-changes.ts';
-import type { DecisionChanges } from '../../core/explain/verdict/explanation.ts';
+import { InputError } from '@berth/runtime/errors';
+import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
+import { decisionChanges } from '@berth/placement/explain/decision-changes';
+import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 type RecordRef = Pick<DecisionRecord, 'hash' | 'placement' | 'inputs'>;
 

@@ -1,4 +1,4 @@
-import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import {
   ADDON_PLACEMENT_SCORE,
   type KindInfo,
@@ -7,17 +7,14 @@ import {
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../core/model/kinds.ts';
-import type {
-  ManagedClusterSet,
-  ManagedClusterSetBinding,
-} from '../../core/model/kind/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { KubeApi } from '../../core/ports.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
 import { withSchedulingEnabled } from '../inventory/schedulable-placement.ts';
 
 /**

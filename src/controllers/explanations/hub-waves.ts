@@ -1,22 +1,18 @@
 import { APPLICATION, APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
 import { hostingSet } from '../../core/argocd/pull/pull-target.ts';
-import {
-  type ApplicationsRead,
-  explainWaves,
-  type WavesExplanation,
-  waveRuleOf,
-} from '../../core/argocd/waves/explain-waves.ts';
-import { errorText, InputError } from '../../core/errors.ts';
-import { decisionsOfPlacement } from '../../core/explain/snapshot/snapshot-lookup.ts';
-import type { PlacementRef } from '../../core/explain/snapshot/snapshot-change.ts';
-import { asApplication } from '../../core/model/kind/argo-application.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { type ApplicationsRead, explainWaves, waveRuleOf } from '../../core/argocd/waves/explain-waves.ts';
+import { type WavesExplanation } from '@berth/placement/explain/verdict/explanation';
+import { errorText, InputError } from '@berth/runtime/errors';
+import { decisionsOfPlacement } from '@berth/placement/explain/snapshot/snapshot-lookup';
+import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
+import { asApplication } from '../../core/argocd/argo-application.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { decisionPageOf, hasGroup } from '../../core/publish/pages/decision-page.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 export interface HubWaves {
   readonly waves: readonly WavesExplanation[];

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '../../core/errors.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
@@ -72,7 +72,7 @@ async function readRevision(
 ): Promise<SourceContent> {
   const { findGitDir } = await import('../sources/reading/find-git-dir.ts');
   const { SourceReader } = await import('../sources/reading/source-reader.ts');
-  const { openRepository } = await import('../../adapters/git/open-repository.ts');
+  const { openRepository } = await import('@berth/git-reader/open-repository');
   const { gitDir, below } = await findGitDir(path.resolve(cwd, from));
   const { repository } = await openRepository({ gitDir, ambient: env });
   try {

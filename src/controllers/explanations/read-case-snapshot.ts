@@ -1,4 +1,4 @@
-import { errorText, InputError } from '../../core/errors.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
 import type { ParsedCase, SimulationCase } from './simulation-case.ts';
 import { checkSimulationCase } from './simulation-case.ts';
 

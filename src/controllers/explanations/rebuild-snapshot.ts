@@ -1,9 +1,9 @@
-import { InputError } from '../../core/errors.ts';
-import { recordedClusters, withRecordedClusters } from '../../core/explain/snapshot/recorded-decisions.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { recordedClusters, withRecordedClusters } from '@berth/placement/explain/snapshot/recorded-decisions';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { readHubSnapshot } from './hub-snapshot.ts';
 import { readOfflineSnapshot, type CommandContext } from './offline-snapshot.ts';
 

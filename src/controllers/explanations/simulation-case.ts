@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { errorText } from '../../core/errors.ts';
-import { parseRfc3339 } from '../../core/model/rfc3339.ts';
+import { errorText } from '@berth/runtime/errors';
+import { parseRfc3339 } from '@berth/kube/model/rfc3339';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 export interface SimulationCase {
   readonly name: string;

@@ -1,13 +1,14 @@
-import { InputError } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Clock, KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   type Installer,
   isInstalledBy,
   markInstalled,
 } from '../../core/registration/install/installed-object.ts';
-import { sleep } from '../../runtime/sleep.ts';
+import { sleep } from '@berth/runtime/loop/sleep';
 
 const FIELD_MANAGER = 'berth-install';
 /** The API server needs some moments before it serves a new CustomResourceDefinition. */

@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { sha256 } from '../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g;
 

@@ -1,8 +1,8 @@
 import type { X509Certificate } from 'node:crypto';
 import yaml from 'js-yaml';
-import { InputError, TransientError } from '../../core/errors.ts';
-import { CONFIG_MAP } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ServerEntry } from '../../core/registration/install/token-kubeconfig.ts';
 import { authorityHash, certificatesIn, certificatesOf, isAuthority } from './authority-hash.ts';
 

@@ -1,8 +1,8 @@
-import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
-import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '../../core/model/kinds.ts';
-import type { KubeApi, ServerEndpoints } from '../../core/ports.ts';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '@berth/kube/model/kinds';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { isEmbeddedVersion } from '../../core/registration/install/embedded-version.ts';
-import { serverVersion } from '../../adapters/kube/server-version.ts';
+import { serverVersion } from '@berth/kube/server-version';
 import {
   type ActiveController,
   activeControllers,

@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import { SERVICE_ACCOUNT } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { SERVICE_ACCOUNT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /**
  * Requests a new token of a service account. The server may shorten the requested lifetime.

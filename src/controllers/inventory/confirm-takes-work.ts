@@ -1,7 +1,7 @@
-import { takesWork } from '../../core/model/kind/managed-cluster.ts';
-import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { takesWork } from '@berth/ocm/kind/managed-cluster';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /**
  * Whether the hub itself says that the cluster exists and is not being deleted. Asked before something is made in the

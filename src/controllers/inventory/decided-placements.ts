@@ -1,6 +1,6 @@
-import { InputError } from '../../core/errors.ts';
-import { LEASE } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { LEASE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import {
   CONTROLLER_LABEL,

@@ -1,7 +1,7 @@
-import type { IndexDefinition } from '../../adapters/kube/cache/object-cache.ts';
-import { PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { IndexDefinition } from '@berth/kube/cache/object-cache';
+import { PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** Decisions by the name of a cluster that they list. */
 export const DECISIONS_BY_CLUSTER: IndexDefinition = { kind: PLACEMENT_DECISION, keysOf: listedClusters };

@@ -1,8 +1,8 @@
-import type { ObjectCache, PartDefinition } from '../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { type KindInfo, typeKeyOf } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { ObjectCache, PartDefinition } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { type KindInfo, typeKeyOf } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { APPLY_SET_PART_OF_LABEL } from '../../core/sync/apply-set.ts';
 import { memberHead } from '../../core/sync/member-head.ts';
 

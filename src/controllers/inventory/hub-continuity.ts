@@ -1,14 +1,15 @@
-import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
-import type { ReflectorPosition } from '../../adapters/kube/cache/reflector-options.ts';
-import { MANAGED_CLUSTER_SET, NAMESPACE } from '../../core/model/kinds.ts';
-import type { Clock, KubeApi } from '../../core/ports.ts';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import type { ReflectorPosition } from '@berth/kube/cache/reflector-options';
+import { MANAGED_CLUSTER_SET, NAMESPACE } from '@berth/kube/model/kinds';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   withNewestVersion,
   type HubBreak,
   detectHubBreak,
   type HubPosition,
 } from '../../core/sync/hub-position.ts';
-import { sleep } from '../../runtime/sleep.ts';
+import { sleep } from '@berth/runtime/loop/sleep';
 
 export interface HubContinuityOptions {
   readonly api: Pick<KubeApi, 'list'>;

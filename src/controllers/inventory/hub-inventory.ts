@@ -1,8 +1,8 @@
-import type { KeyIndex } from '../../adapters/kube/cache/key-index.ts';
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { SortedView } from '../../adapters/kube/cache/sorted-view.ts';
-import type { AddOnPlacementScore } from '../../core/model/kind/addon-placement-score.ts';
+import type { KeyIndex } from '@berth/kube/cache/key-index';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { SortedView } from '@berth/kube/cache/sorted-view';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import {
   ADDON_PLACEMENT_SCORE,
   MANAGED_CLUSTER,
@@ -11,19 +11,16 @@ import {
   MANIFEST_WORK,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../core/model/kinds.ts';
-import type {
-  ManagedClusterSet,
-  ManagedClusterSetBinding,
-} from '../../core/model/kind/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import type { Clock } from '../../core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { usesAddOnScores } from '@berth/placement/prioritize/uses-addon-scores';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { withHealthTaints } from '../../core/registration/health/health-taints.ts';
-import { usesAddOnScores } from '../../core/placement/prioritize/uses-addon-scores.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
 import { WORKS_BY_PLACEMENT, worksKey } from './works-by-placement.ts';
 import { refusedKindText } from './refused-kind.ts';
 import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';

@@ -1,7 +1,8 @@
-import type { Clock, Logger } from '../../core/ports.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
-import { endingNamespace, failureText, missingNamespace } from '../../core/work/applied/kube-failure.ts';
-import { Backoff } from '../../runtime/backoff.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import { endingNamespace, failureText, missingNamespace } from '@berth/agent/rules/applied/kube-failure';
+import { Backoff } from '@berth/runtime/loop/backoff';
 
 interface Missing {
   readonly backoff: Backoff;

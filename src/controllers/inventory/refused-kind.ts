@@ -1,6 +1,6 @@
-import type { WatchFailure } from '../../adapters/kube/cache/reflector-options.ts';
-import { errorText } from '../../core/errors.ts';
-import { groupResource, type KindInfo } from '../../core/model/kinds.ts';
+import type { WatchFailure } from '@berth/kube/cache/reflector-options';
+import { errorText } from '@berth/runtime/errors';
+import { groupResource, type KindInfo } from '@berth/kube/model/kinds';
 import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 
 /** The message for a kind that the hub refuses to list, and what the user can do. */

@@ -1,5 +1,5 @@
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../core/model/kind/placement.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 
 /** The copy of a placement that decisions see, if it differs from the placement. */
 const schedulableOf = new WeakMap<Placement, Placement>();

@@ -1,7 +1,7 @@
-import type { IndexDefinition } from '../../adapters/kube/cache/object-cache.ts';
-import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ObjectMeta } from '../../core/model/object-meta.ts';
-import { MANIFEST_WORK } from '../../core/model/kinds.ts';
+import type { IndexDefinition } from '@berth/kube/cache/object-cache';
+import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
 
 /** By placement and cluster; see `worksKey`. */
 export const WORKS_BY_PLACEMENT: IndexDefinition = {

@@ -1,8 +1,10 @@
-import { createIfAbsent } from '../../adapters/kube/create-if-absent.ts';
-import { InputError } from '../../core/errors.ts';
-import { LEASE, NAMESPACE } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { InputError } from '@berth/runtime/errors';
+import { LEASE, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import {
   CONTROLLER_LABEL,
@@ -11,8 +13,8 @@ import {
   readDuties,
   sharedDuties,
 } from '../../core/registration/install/controller-announcement.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
+import { sleep } from '@berth/runtime/loop/sleep';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
 
 export interface ControllerAnnouncementOptions {
   readonly api: KubeApi;

@@ -1,8 +1,9 @@
-import type { Clock, Logger } from '../../core/ports.ts';
-import type { Leadership, LeadershipStatus, TakeOver } from '../../runtime/leader-election/leadership.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
-import { WaitList } from '../../runtime/wait-list.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import type { Leadership, LeadershipStatus, TakeOver } from '@berth/kube/leader-election/leadership';
+import { sleep } from '@berth/runtime/loop/sleep';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WaitList } from '@berth/runtime/loop/wait-list';
 
 export interface PreparedLeadershipOptions {
   readonly inner: Leadership;

@@ -1,10 +1,10 @@
 import path from 'node:path';
-import { InputError } from '../../core/errors.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import { formatRef, refOf } from '../../core/model/object-ref.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { ChangeTarget, FleetChange } from '../../core/preview/rules/rule-test.ts';
-import { applyMergePatch } from '../../hub/patch/merge-patch.ts';
+import { applyMergePatch } from '@berth/embedded-hub/patch/merge-patch';
 import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
 import { errorsAmong, overlayObjects, readInlineObjects, testProblemText } from './read-test-objects.ts';
 

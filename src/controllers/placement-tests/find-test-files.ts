@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 
 const TEST_FILE = /\.(?:placement|rule)-test\.ya?ml$/;
 

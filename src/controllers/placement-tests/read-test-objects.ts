@@ -1,8 +1,8 @@
 import { parseManifests } from '../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../core/model/problem.ts';
-import { objectIdentity, refOf } from '../../core/model/object-ref.ts';
-import { formatLocation } from '../../core/model/source-location.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /** The objects of a test, and their problems. */
 export interface TestObjects {

@@ -1,7 +1,7 @@
 import { access, readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { errorText, InputError } from '../../core/errors.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { CaseOutcome } from '../../core/placement-test/run-placement-test.ts';
 import { judgeRules } from '../../core/preview/rules/judge-rules.ts';
 import { type PlanRule, RULES_FILE } from '../../core/preview/rules/plan-rule.ts';

@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { needsGitProgram } from '../../adapters/git/program/git-program.ts';
-import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
-import { openRepository } from '../../adapters/git/open-repository.ts';
-import { CachedTreeListings } from '../../adapters/git/repository/cached-tree-listings.ts';
-import type { OpenedRepository } from '../../adapters/git/open-repository.ts';
-import { trialMerge } from '../../adapters/git/program/trial-merge.ts';
-import { WHOLE_HISTORY } from '../../adapters/git/repository/incomplete-clone.ts';
-import { InputError } from '../../core/errors.ts';
+import { needsGitProgram } from '@berth/git-reader/program/git-program';
+import type { GitRepository } from '@berth/git-reader/repository/git-repository';
+import { openRepository } from '@berth/git-reader/open-repository';
+import { CachedTreeListings } from '@berth/git-reader/repository/cached-tree-listings';
+import type { OpenedRepository } from '@berth/git-reader/open-repository';
+import { trialMerge } from '@berth/git-reader/program/trial-merge';
+import { WHOLE_HISTORY } from '@berth/git-reader/repository/incomplete-clone';
+import { InputError } from '@berth/runtime/errors';
 
 export interface ComparedCommits {
   /** Reads both commits, including a trial merge that exists only here. */

@@ -1,4 +1,4 @@
-import type { Problem } from '../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/source-checker.ts';

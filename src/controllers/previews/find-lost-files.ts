@@ -1,6 +1,6 @@
-import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
-import { identityOf, type ObjectRef, refOf } from '../../core/model/object-ref.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
+import type { GitRepository } from '@berth/git-reader/repository/git-repository';
+import { identityOf, type ObjectRef, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { LostFile } from '../../core/preview/lost-file.ts';
 import { manifestSelector, selectManifests } from '../sources/manifests/manifest-selection.ts';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';

@@ -1,14 +1,14 @@
-import type { GitRepository } from '../../adapters/git/repository/git-repository.ts';
-import { InputError } from '../../core/errors.ts';
+import type { GitRepository } from '@berth/git-reader/repository/git-repository';
+import { InputError } from '@berth/runtime/errors';
 import { errorProblem } from '../../core/sources/error-problem.ts';
-import { canonicalJson } from '../../core/model/json-equal.ts';
-import type { Problem } from '../../core/model/problem.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { Plan } from '../../core/preview/plan.ts';
 import type { PlanToken, RulesVerdict } from '../../core/preview/plan-verdict.ts';
 import { assessPlan } from '../../core/preview/risk/assess-plan.ts';
 import { judgeRules } from '../../core/preview/rules/judge-rules.ts';
 import { snapshotDigests } from '../../core/preview/sides/snapshot-digests.ts';
-import { sha256 } from '../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { PlannedContents } from './plan-contents.ts';
 import { type CommittedRules, readRules } from './rules/read-rules.ts';
 

@@ -1,7 +1,7 @@
-import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import type { OwnerOf, SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { judgeDeletions } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';

@@ -1,5 +1,5 @@
-import { findEnclosingGitDir } from '../../adapters/git/repository/git-dir.ts';
-import { InputError } from '../../core/errors.ts';
+import { findEnclosingGitDir } from '@berth/git-reader/repository/git-dir';
+import { InputError } from '@berth/runtime/errors';
 
 /**
  * The Git directory of a work tree, of a linked work tree, of a folder inside one, or of a bare repository. @throws

@@ -1,9 +1,9 @@
-import type { Placement } from '../../core/model/kind/placement.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { publishedResults } from '../../core/transition/published-results.ts';
 import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';
 

@@ -1,10 +1,10 @@
 import { decisionUses, type DecisionUse } from '../../core/argocd/refresh/decision-use.ts';
-import { jsonEqual } from '../../core/model/json-equal.ts';
-import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { sameEntries } from '../../core/placement/prior/page-of-clusters.ts';
-import { decisionOwner } from '../../core/placement/prior/decision-owner.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { sameEntries } from '@berth/placement/prior/page-of-clusters';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
 import { applicationSetPlacements } from '../../core/preview/application-set-placements.ts';
 import {
   applicationChanges,
@@ -15,12 +15,12 @@ import { decisionPages } from '../../core/preview/effects/decision-pages.ts';
 import type { ApplicationSetPlan } from '../../core/preview/effects/plan-effects.ts';
 import { objectKeyOf } from '../../core/preview/object-changes.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
-import { NotRendered } from '../../render/applicationset/failure/failures.ts';
-import { ApplicationGenerator, type Generated } from '../../render/applicationset/generate-applications.ts';
-import type { GeneratorInputs } from '../../render/applicationset/inputs/generator-inputs.ts';
-import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
-import { groupBy } from '../../core/group-by.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { NotRendered } from '@berth/applicationset/failure/failures';
+import { ApplicationGenerator, type Generated } from '@berth/applicationset/generate-applications';
+import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
+import type { JsonValue } from '@berth/applicationset/json/json-value';
+import { groupBy } from '@berth/runtime/lists/group-by';
 import type { RenderedSets } from './rendered-sets.ts';
 
 /** The context for rendering ApplicationSets. */

@@ -1,5 +1,5 @@
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
-import type { LastLists } from '../../core/once-per-list.ts';
+import type { LastLists } from '@berth/runtime/lists/once-per-list';
 import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import type { SourceChecker } from '../../core/sources/source-checker.ts';
 import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';

@@ -1,15 +1,12 @@
-import {
-  type ManifestWorkReplicaSet,
-  REPLICA_SET_LABEL,
-} from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
 import { withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Dependents } from '../../core/sync/compute-deletion-losses.ts';
-import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 

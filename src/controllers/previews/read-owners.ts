@@ -1,8 +1,8 @@
-import { sha256 } from '../../runtime/sha256.ts';
-import { BerthError } from '../../core/errors.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { identityOf } from '../../core/model/object-ref.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { BerthError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { identityOf } from '@berth/kube/model/object-ref';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   contestedObjects,
   type OwnerOf,

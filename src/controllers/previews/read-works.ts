@@ -1,8 +1,8 @@
-import { BerthError, errorText } from '../../core/errors.ts';
-import { apiVersionOf, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import { apiVersionOf, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 

@@ -1,10 +1,10 @@
-import { BerthError, errorText } from '../../core/errors.ts';
-import { CONFIG_MAP } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { type CompactRecord, RECORDS_LABEL, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { parentOfSource } from '../../core/sync/apply-set.ts';
 import { dataOf } from '../publication/hub-records.ts';
-import { groupBy } from '../../core/group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /** A part that cannot be read. `problem` says why. */
 interface Unknown {

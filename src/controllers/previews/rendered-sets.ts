@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { ApplicationGenerator } from '../../render/applicationset/generate-applications.ts';
-import type { JsonValue } from '../../render/applicationset/json/json-value.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { ApplicationGenerator } from '@berth/applicationset/generate-applications';
+import type { JsonValue } from '@berth/applicationset/json/json-value';
 
 /** How many Applications are kept after a plan. Each takes at most about two kilobytes. */
 const MAX_APPLICATIONS = 25_000;

@@ -1,4 +1,4 @@
-import { refuseShallow } from '../../adapters/git/repository/incomplete-clone.ts';
+import { refuseShallow } from '@berth/git-reader/repository/incomplete-clone';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { SourceReader } from '../sources/reading/source-reader.ts';

@@ -1,15 +1,15 @@
 import { digestSnapshot, type SnapshotDigest } from '../../adapters/store/snapshot-digest.ts';
-import { sha256 } from '../../runtime/sha256.ts';
-import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
-import type { Clock } from '../../core/ports.ts';
-import { sameClusters } from '../../core/publish/judge/cluster-change.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { sameClusters } from '@berth/placement/result/cluster-change';
 import { listedClusters } from '../../core/publish/pages/decision-page.ts';
 import { specHash } from '../../core/publish/judge/decide-publication.ts';
 import { decidedText, type DecisionRecord, sealRecord } from '../../core/publish/record/decision-record.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 
 export interface RecorderOptions {

@@ -1,8 +1,8 @@
-import { explainLostClusters, type LostClusters } from '../../core/explain/explain-lost-clusters.ts';
-import { decisionOwner } from '../../core/placement/prior/decision-owner.ts';
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import { explainLostClusters, type LostClusters } from '@berth/placement/explain/explain-lost-clusters';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { SnapshotConsistency } from '../../core/publish/machine/state/placement-facts.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 
 export interface DecisionSnapshotsOptions {

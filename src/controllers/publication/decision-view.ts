@@ -1,6 +1,6 @@
-import type { ObjectChange, ObjectStore } from '../../adapters/kube/cache/object-store.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
+import type { ObjectChange, ObjectStore } from '@berth/kube/cache/object-store';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { placementOfPage } from '../../core/publish/pages/decision-page.ts';
 
 /** The PlacementDecisions of each placement, as the watch shows them. */

@@ -1,7 +1,9 @@
-import { ConflictError, InputError } from '../../core/errors.ts';
-import { CONFIG_MAP } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { ConflictError, InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import {
   type CompactRecord,
   compactRecord,

@@ -1,7 +1,7 @@
-import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
-import { canonicalJson } from '../../core/model/json-equal.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Leadership } from '../../runtime/leader-election/leadership.ts';
+import type { ObjectChange } from '@berth/kube/cache/object-store';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { SchedulingLoop } from '../scheduling/scheduling-loop.ts';
 import { placementsOf } from './decision-view.ts';

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { WriteOptions } from '../../core/ports.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { WriteOptions } from '@berth/kube/model/kube-api';
 
 /** Requests a response with metadata only, since the written object is large and known. */
 export const METADATA_ONLY: WriteOptions = { fieldManager: 'berth', metadataOnly: true };

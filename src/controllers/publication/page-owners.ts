@@ -1,8 +1,9 @@
-import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
-import { apiVersionOf, NAMESPACE, PLACEMENT } from '../../core/model/kinds.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
-import type { Clock, KubeApi } from '../../core/ports.ts';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import { apiVersionOf, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** How long the uid of a namespace is cached. A namespace that was deleted and created again has another one, and other pages. */
 const UID_CACHE_MS = 60_000;

@@ -1,14 +1,14 @@
-import { BugError } from '../../core/errors.ts';
-import { apiVersionOf, PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import type { KubeObject, OwnerReference } from '../../core/model/object-meta.ts';
+import { BugError } from '@berth/runtime/errors';
+import { apiVersionOf, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
 import {
   type Placement,
   type PlacementStatus,
   SCHEDULING_DISABLE_ANNOTATION,
-} from '../../core/model/kind/placement.ts';
-import { PLACEMENT_LABEL } from '../../core/model/kind/placement-decision.ts';
-import type { KubeApi } from '../../core/ports.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
+} from '@berth/ocm/kind/placement';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import { pageLabels } from '../../core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PageAction } from '../../core/publish/pages/plan-pages.ts';

@@ -1,7 +1,7 @@
-import { sha256 } from '../../runtime/sha256.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
 import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';

@@ -1,7 +1,7 @@
-import type { CommitInfo } from '../../adapters/git/repository/git-repository.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { SourceObject } from '../../core/model/source-object.ts';
-import type { Clock } from '../../core/ports.ts';
+import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { approvedPlans } from '../../core/publish/approval/approved-plans.ts';
 import {
   isSamePlan,

@@ -1,4 +1,4 @@
-import type { Logger } from '../../core/ports.ts';
+import type { Logger } from '@berth/runtime/logger';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { PreviousProcessRecords } from '../../core/publish/machine/state/placement-facts.ts';
 

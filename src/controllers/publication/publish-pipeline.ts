@@ -1,28 +1,30 @@
-import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
-import { DEFAULT_MAX_REQUESTS } from '../../adapters/kube/transport/request-slots.ts';
-import { ConflictError } from '../../core/errors.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { ResultGenerator } from '../../core/placement/engine.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import { clusterChange } from '../../core/publish/judge/cluster-change.ts';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import { DEFAULT_MAX_REQUESTS } from '@berth/kube/transport/request-slots';
+import { ConflictError } from '@berth/runtime/errors';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ResultGenerator } from '@berth/placement/engine';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import { clusterChange } from '@berth/placement/result/cluster-change';
 import {
   decisionPageOf,
   placementOfPage,
   publishedClusters,
 } from '../../core/publish/pages/decision-page.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { rivalPlacements } from '../../core/publish/machine/rival-placements.ts';
 import { currentPages } from '../../core/publish/machine/state/current-pages.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
-import { type Leadership, SOLE_LEADER } from '../../runtime/leader-election/leadership.ts';
-import { runReconciler } from '../../runtime/reconciler.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
-import { WorkQueue } from '../../runtime/work-queue.ts';
+import { type Leadership, SOLE_LEADER } from '@berth/kube/leader-election/leadership';
+import { runReconciler } from '@berth/runtime/loop/reconciler';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { ControllerEventBody } from '../events/controller-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';

@@ -1,5 +1,5 @@
-import { compareText } from '../../core/compare-text.ts';
-import { ConflictError, errorText } from '../../core/errors.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { ConflictError, errorText } from '@berth/runtime/errors';
 
 /** Further placements are only counted. */
 const MAX_NAMED = 10;

@@ -1,8 +1,10 @@
-import { InputError } from '../../core/errors.ts';
-import { CONFIG_MAP } from '../../core/model/kinds.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';
 import { specHash } from '../../core/publish/judge/decide-publication.ts';
 import type { Digest } from '../../core/publish/approval/plan-token.ts';

@@ -1,5 +1,5 @@
-import type { Logger } from '../../core/ports.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Logger } from '@berth/runtime/logger';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Transition } from '../../core/transition/transition.ts';
 import {
   placementMovesOf,

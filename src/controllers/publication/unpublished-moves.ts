@@ -1,5 +1,5 @@
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { MovedPlacement, Transition } from '../../core/transition/transition.ts';
 import { withPublishedClusters } from '../../core/transition/with-published-clusters.ts';
 

@@ -1,11 +1,11 @@
 import { decisionPageOf, placementOfPage } from '../../core/publish/pages/decision-page.ts';
 import { OTHER_SCHEDULER_QUIET_MS } from '../../core/publish/machine/other-scheduler.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
-import { SCHEDULER_ANNOTATION } from '../../core/publish/approval/publish-annotations.ts';
-import type { Clock } from '../../core/ports.ts';
-import type { Supervisor } from '../../runtime/supervisor.ts';
-import { WorkQueue } from '../../runtime/work-queue.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { DecisionView, placementsOf } from './decision-view.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';

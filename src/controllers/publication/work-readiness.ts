@@ -1,4 +1,4 @@
-import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * Whether a placement runs on a cluster. This is true if the namespace of the cluster contains at least one

@@ -1,7 +1,7 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { isOpenToRules } from '../../core/registration/acceptance/auto-acceptance.ts';
 import {
   type CertificateRequestObject,
@@ -12,7 +12,7 @@ import {
   AUTO_ACCEPTED_ANNOTATION,
   CLUSTER_NAME_LABEL,
   REGISTRATION_MANAGER,
-} from '../../core/registration/names.ts';
+} from '@berth/ocm/registration/names';
 import { requestsOf } from './read-request.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 

@@ -1,10 +1,10 @@
-import { InputError } from '../../core/errors.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import { CERTIFICATE_REQUEST, MANAGED_CLUSTER, NAMESPACE } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { CERTIFICATE_REQUEST, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { type ChoiceRules, chooseRequests } from '../../core/registration/approval/choose-requests.ts';
 import type { CertificateRequestObject } from '../../core/registration/approval/judge-request.ts';
-import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { approveRequest } from './approve-request.ts';
 import { isAlive, isJoined } from '../../core/registration/health/is-joined.ts';
 import { readRequest } from './read-request.ts';

@@ -1,5 +1,5 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import { ConflictError, errorText, InputError } from '../../core/errors.ts';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
 import {
   CERTIFICATE_REQUEST,
   CLUSTER_ROLE,
@@ -8,24 +8,24 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   ROLE_BINDING,
-} from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import {
   type AcceptancePlan,
   type ObjectWrite,
   planAcceptance,
 } from '../../core/registration/acceptance/plan-acceptance.ts';
 import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
-import { acceptanceFailed, CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
+import { acceptanceFailed, CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import {
   API_RESOURCE_FINALIZER,
   CLUSTER_NAME_LABEL,
   REGISTRATION_MANAGER,
-} from '../../core/registration/names.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+} from '@berth/ocm/registration/names';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { AutomaticAcceptance } from './accept-by-rule.ts';

@@ -1,7 +1,7 @@
-import { CERTIFICATE_REQUEST } from '../../core/model/kinds.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import { CERTIFICATE_REQUEST } from '@berth/kube/model/kinds';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { CertificateRequestObject } from '../../core/registration/approval/judge-request.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 export interface ApprovedCondition {
   readonly type: 'Approved';

@@ -1,7 +1,7 @@
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
-import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
 
 /**

@@ -3,9 +3,9 @@ import {
   CERTIFICATE_REQUEST,
   MANAGED_CLUSTER,
   SUBJECT_ACCESS_REVIEW,
-} from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { RequesterIdentity } from '../../core/registration/acceptance/auto-acceptance.ts';
 import {
   APPROVED_CONDITION,
@@ -15,9 +15,9 @@ import {
 } from '../../core/registration/approval/judge-request.ts';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import { isAlive } from '../../core/registration/health/is-joined.ts';
-import { CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from './cached-controller.ts';
 import { approveRequest } from './approve-request.ts';
 import { readRequest, requestsOf } from './read-request.ts';

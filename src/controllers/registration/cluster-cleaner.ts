@@ -1,23 +1,23 @@
-import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
-import { errorText, InputError } from '../../core/errors.ts';
+import type { ObjectChange } from '@berth/kube/cache/object-store';
+import { errorText, InputError } from '@berth/runtime/errors';
 import {
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_ADDON,
   MANIFEST_WORK,
   PLACEMENT_DECISION,
-} from '../../core/model/kinds.ts';
-import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
-import { DELETING, deletionFailed } from '../../core/registration/cluster-conditions.ts';
+} from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { DELETING, deletionFailed } from '@berth/ocm/registration/cluster-conditions';
 import {
   type DeletionHold,
   deletionWaits,
   REMOVAL_HELD,
 } from '../../core/registration/deletion/deletion-hold.ts';
 import { type CleanupPlan, planCleanup } from '../../core/registration/deletion/plan-cleanup.ts';
-import { RESOURCE_FINALIZER, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
-import { findCondition } from '../../core/work/conditions/condition-list.ts';
+import { RESOURCE_FINALIZER, REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { listedClusters } from '../inventory/decisions-by-cluster.ts';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';

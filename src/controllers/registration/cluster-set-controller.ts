@@ -1,19 +1,15 @@
-import { jsonEqual } from '../../core/model/json-equal.ts';
-import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { ManagedClusterSet } from '../../core/model/kind/managed-cluster-set.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import {
-  DEFAULT_SETS,
-  planDefaultMembership,
-  planDefaultSet,
-} from '../../core/registration/sets/default-sets.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { DEFAULT_SETS, planDefaultMembership, planDefaultSet } from '@berth/ocm/registration/default-sets';
 import { planManagedNamespaces } from '../../core/registration/sets/managed-namespaces.ts';
 import { bindingCondition, setCondition } from '../../core/registration/sets/set-status.ts';
-import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from './cached-controller.ts';
 import { writeConditions } from './write-conditions.ts';
 

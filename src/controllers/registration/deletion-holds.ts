@@ -1,7 +1,7 @@
-import type { KeyIndex } from '../../adapters/kube/cache/key-index.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
+import type { KeyIndex } from '@berth/kube/cache/key-index';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { activeHold } from '../../core/publish/approval/active-hold.ts';
 import type { DeletionHold } from '../../core/registration/deletion/deletion-hold.ts';
 import {

@@ -1,9 +1,9 @@
-import { InputError } from '../../core/errors.ts';
-import { apiVersionOf, LEASE, MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
-import { formatMicroTime, instantFromEpochMs } from '../../core/model/rfc3339.ts';
-import { CLUSTER_CONDITIONS } from '../../core/registration/cluster-conditions.ts';
+import { InputError } from '@berth/runtime/errors';
+import { apiVersionOf, LEASE, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { formatMicroTime, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import {
   continuePresence,
   type HubPresence,
@@ -17,10 +17,10 @@ import {
   type ObservedLease,
   observeLease,
 } from '../../core/registration/health/judge-lease.ts';
-import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '../../core/registration/names.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import { sleep } from '@berth/runtime/loop/sleep';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from './cached-controller.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';

@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /**
  * The objects of a kind in the namespace of a cluster. They are read from the hub itself, because they will be deleted

@@ -1,12 +1,12 @@
-import { readCertificateRequest } from '../../hub/auth/certificates/certificate-request.ts';
-import { readSubject } from '../../hub/auth/certificates/certificate-subject.ts';
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import { readCertificateRequest } from '@berth/kube/x509/certificate-request';
+import { readSubject } from '@berth/kube/x509/certificate-subject';
+import type { Reflector } from '@berth/kube/cache/reflector';
 import type {
   CertificateRequestObject,
   RequestContent,
 } from '../../core/registration/approval/judge-request.ts';
 import type { ReadRequest } from '../../core/registration/approval/known-agents.ts';
-import { CLUSTER_NAME_LABEL } from '../../core/registration/names.ts';
+import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 
 /**
  * Parses a certificate request as strictly as the embedded hub parses what it signs: exactly one PEM block, without

@@ -1,10 +1,12 @@
-import type { ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
-import type { KubeApi, Logger, SleepingClock } from '../../core/ports.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import type { SleepingClock } from '@berth/runtime/clock/clock';
 import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
-import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import type { ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 
 export interface RegistrationOptions {
   readonly hub: KubeApi;

@@ -1,8 +1,8 @@
-import { InputError } from '../../core/errors.ts';
-import type { EventContent } from '../../core/model/kind/event.ts';
-import { EVENT } from '../../core/model/kinds.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { clusterEvent } from '../../core/registration/cluster-event.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { EventContent } from '@berth/kube/model/event';
+import { EVENT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { clusterEvent } from '@berth/ocm/registration/cluster-event';
 import type { REMOVAL_HELD } from '../../core/registration/deletion/deletion-hold.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 

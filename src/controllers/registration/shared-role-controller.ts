@@ -1,9 +1,9 @@
-import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
 import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
-import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
-import type { ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
+import type { ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from './cached-controller.ts';
 
 const ALL = 'all';

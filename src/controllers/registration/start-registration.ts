@@ -1,10 +1,10 @@
-import { mayBeAllowedLater } from '../../adapters/kube/transport/kube-errors.ts';
-import { ConflictError } from '../../core/errors.ts';
-import { FailingKeys } from '../../core/failing-keys.ts';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import { ConflictError } from '@berth/runtime/errors';
+import { FailingKeys } from '@berth/runtime/loop/failing-keys';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
-import { runReconciler } from '../../runtime/reconciler.ts';
-import { Supervisor } from '../../runtime/supervisor.ts';
-import { WorkQueue } from '../../runtime/work-queue.ts';
+import { runReconciler } from '@berth/runtime/loop/reconciler';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { refusedKindText } from '../inventory/refused-kind.ts';
 import { CertificateApprover } from './certificate-approver.ts';
 import { ClusterCleaner } from './cluster-cleaner.ts';

@@ -1,10 +1,10 @@
-import { MANAGED_CLUSTER } from '../../core/model/kinds.ts';
-import type { ManagedCluster, Taint } from '../../core/model/kind/managed-cluster.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
-import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
-import type { WorkQueue } from '../../runtime/work-queue.ts';
+import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { CachedController } from './cached-controller.ts';
 
 /** Taints clusters by their health, so that placements move away from clusters that do not answer. */

@@ -1,10 +1,11 @@
-import { jsonEqual } from '../../core/model/json-equal.ts';
-import type { KindInfo } from '../../core/model/kinds.ts';
-import type { Condition, KubeObject } from '../../core/model/object-meta.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
-import type { Clock, KubeApi } from '../../core/ports.ts';
-import { setCondition } from '../../core/work/conditions/condition-list.ts';
-import { REGISTRATION_MANAGER } from '../../core/registration/names.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { setCondition } from '@berth/kube/model/condition-list';
+import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 
 /**
  * Sets conditions in the status of an object. It sends at most one request, and none if they are already set. Other

@@ -1,7 +1,7 @@
-import { InputError } from '../../core/errors.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import { CONFIG_MAP, PLACEMENT } from '../../core/model/kinds.ts';
-import type { KubeApi, ObjectKey } from '../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { CONFIG_MAP, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 import { activeHold } from '../../core/publish/approval/active-hold.ts';
 import {
   HELD_MESSAGE_ANNOTATION,

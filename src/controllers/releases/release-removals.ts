@@ -3,18 +3,18 @@ import { countedRemoval } from '../../core/argocd/pull/judge-removals.ts';
 import { planPull, type WorkToRemove } from '../../core/argocd/pull/plan-pull.ts';
 import { PULL_LABEL } from '../../core/argocd/pull/pull-keys.ts';
 import { hubApplicationOf, removalGroup } from '../../core/argocd/pull/pull-target.ts';
-import { InputError } from '../../core/errors.ts';
-import { asApplication } from '../../core/model/kind/argo-application.ts';
-import { takesWork } from '../../core/model/kind/managed-cluster.ts';
-import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../core/model/kinds.ts';
-import type { KubeApi } from '../../core/ports.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
+import { InputError } from '@berth/runtime/errors';
+import { asApplication } from '../../core/argocd/argo-application.ts';
+import { takesWork } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../../core/publish/approval/publish-annotations.ts';
-import { sha256 } from '../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { RELEASE_WRITE, type Release } from './release.ts';
 
 /**

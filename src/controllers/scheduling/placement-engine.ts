@@ -1,6 +1,6 @@
-import type { ResultGenerator } from '../../core/placement/engine.ts';
-import { IncrementalScheduler } from '../../core/placement/incremental-scheduler.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { ResultGenerator } from '@berth/placement/engine';
+import { IncrementalScheduler } from '@berth/placement/incremental-scheduler';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /** Berth's own engine. Between passes it computes again only what changed, and each result only on demand. */
 export function startEngine(): (snapshot: Snapshot) => ResultGenerator {

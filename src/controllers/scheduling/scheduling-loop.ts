@@ -1,12 +1,12 @@
-import type { ScheduleResult } from '../../core/placement/result/schedule-result.ts';
-import type { Clock } from '../../core/ports.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Transition } from '../../core/transition/transition.ts';
-import { jsonEqual } from '../../core/model/json-equal.ts';
-import { NextScoreExpiry } from '../../core/placement/prioritize/next-score-expiry.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import { TimeSlices } from '../../runtime/time-slices.ts';
-import { WakeUp } from '../../runtime/wake-up.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { NextScoreExpiry } from '@berth/placement/prioritize/next-score-expiry';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { TimeSlices } from '@berth/runtime/loop/time-slices';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
 import { WallClockTimer } from './wall-clock-timer.ts';
 
 export interface SchedulingOptions {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 
 /**
  * Maximum interval of checking the time, because timers do not notice that the clock was set or

@@ -1,8 +1,8 @@
-import type { Clock } from '../../core/ports.ts';
-import type { Snapshot } from '../../core/snapshot/snapshot.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { warmUpTransitions } from '../../core/transition/warm-up-transitions.ts';
-import { sleep } from '../../runtime/sleep.ts';
-import { TimeSlices } from '../../runtime/time-slices.ts';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { TimeSlices } from '@berth/runtime/loop/time-slices';
 import { startEngine } from './placement-engine.ts';
 
 /** Clusters times placements. In a smaller fleet, warming up takes longer than the first change. */

@@ -1,9 +1,10 @@
-import { MANIFEST_WORK } from '../../core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
-import type { Clock, KubeApi } from '../../core/ports.ts';
-import { findCondition } from '../../core/work/conditions/condition-list.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 
 /**
  * When a completed work is deleted, milliseconds since the epoch; undefined: never. 0 and less:

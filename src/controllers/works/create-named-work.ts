@@ -1,4 +1,4 @@
-import { InputError } from '../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import {
   apiVersionOf,
   type KindInfo,
@@ -6,13 +6,13 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../core/model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { formatRef } from '../../core/model/object-ref.ts';
-import { PLACEMENT_LABEL, type PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
-import type { KubeApi } from '../../core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef } from '@berth/kube/model/object-ref';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { isBeingDeleted } from '../inventory/confirm-takes-work.ts';
 import {
   NAMED_WORK_LABEL,

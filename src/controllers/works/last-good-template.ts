@@ -1,9 +1,9 @@
-import { BerthError } from '../../core/errors.ts';
-import { CONTROLLER_REVISION, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
-import type { ManifestWorkReplicaSet } from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../../core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { BerthError } from '@berth/runtime/errors';
+import { CONTROLLER_REVISION, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { LAST_GOOD_ANNOTATION } from '../../core/work/replica-set/rollout-control.ts';
 
 /**

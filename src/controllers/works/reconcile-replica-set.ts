@@ -1,17 +1,19 @@
-import { ConflictError, errorText } from '../../core/errors.ts';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../core/model/kinds.ts';
+import { ConflictError, errorText } from '@berth/runtime/errors';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import {
   type ManifestWorkReplicaSet,
   type ManifestWorkReplicaSetStatus,
   REPLICA_SET_FINALIZER,
   REPLICA_SET_LABEL,
-} from '../../core/model/kind/manifest-work-replica-set.ts';
-import { takesWork } from '../../core/model/kind/managed-cluster.ts';
-import { jsonEqual } from '../../core/model/json-equal.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../core/model/rfc3339.ts';
-import type { Clock, KubeApi, Logger } from '../../core/ports.ts';
-import { formatNameList } from '../../core/publish/judge/judge-result.ts';
+} from '@berth/ocm/kind/manifest-work-replica-set';
+import { takesWork } from '@berth/ocm/kind/managed-cluster';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
 import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
@@ -29,7 +31,7 @@ import {
   ROLLED_BACK_ANNOTATION,
   type RolloutControl,
 } from '../../core/work/replica-set/rollout-control.ts';
-import { DONE, type ReconcileOutcome } from '../../runtime/reconciler.ts';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';
 import { readLastGood, recordLastGood } from './last-good-template.ts';
 import type { WorkInventory } from './work-inventory.ts';

@@ -4,21 +4,18 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../core/model/kinds.ts';
-import type { ManagedCluster } from '../../core/model/kind/managed-cluster.ts';
-import {
-  type ManifestWorkReplicaSet,
-  REPLICA_SET_LABEL,
-} from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import { namespacedName } from '../../core/model/object-ref.ts';
-import type { PlacementDecision } from '../../core/model/kind/placement-decision.ts';
-import type { Placement } from '../../core/model/kind/placement.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
-import type { ObjectChange } from '../../adapters/kube/cache/object-store.ts';
-import type { IndexDefinition, ObjectCache } from '../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../adapters/kube/cache/reflector.ts';
+import type { ObjectChange } from '@berth/kube/cache/object-store';
+import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
 import { DECISIONS_BY_CLUSTER, placementOfDecision } from '../inventory/decisions-by-cluster.ts';
 import { refusedKindText } from '../inventory/refused-kind.ts';

@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
-import { BerthError, InputError } from '../../core/errors.ts';
-import { MANIFEST_WORK } from '../../core/model/kinds.ts';
-import { REPLICA_SET_LABEL } from '../../core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../core/model/object-meta.ts';
-import type { KubeApi } from '../../core/ports.ts';
+import { BerthError, InputError } from '@berth/runtime/errors';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
 import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';

@@ -1,4 +1,4 @@
-import { kind, type KindInfo } from '../model/kinds.ts';
+import { kind, type KindInfo } from '@berth/kube/model/kinds';
 
 const ARGOCD = 'argoproj.io';
 const APPS = 'apps.open-cluster-management.io';

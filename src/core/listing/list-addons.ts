@@ -1,7 +1,7 @@
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import type { Condition, ObjectMeta } from '../model/object-meta.ts';
-import { AVAILABLE } from '../registration/cluster-conditions.ts';
-import { findCondition } from '../work/conditions/condition-list.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { Listed } from './listed.ts';
 
 /** A ManagedClusterAddOn, in the namespace of its cluster. */

@@ -1,5 +1,5 @@
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
-import { findCondition } from '../work/conditions/condition-list.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { Listed } from './listed.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { CLUSTER_SET_LABEL, type ManagedCluster } from '../model/kind/managed-cluster.ts';
-import { AVAILABLE, DELETING } from '../registration/cluster-conditions.ts';
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { AVAILABLE, DELETING } from '@berth/ocm/registration/cluster-conditions';
 import { REMOVAL_HELD } from '../registration/deletion/deletion-hold.ts';
-import { findCondition } from '../work/conditions/condition-list.ts';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { Listed } from './listed.ts';
 
 /**

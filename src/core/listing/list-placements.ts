@@ -1,9 +1,9 @@
-import type { Placement } from '../model/kind/placement.ts';
-import { PLACEMENT_LABEL, type PlacementDecision } from '../model/kind/placement-decision.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import type { Condition } from '../model/object-meta.ts';
-import { HELD_CONDITION } from '../publish/approval/publish-annotations.ts';
-import { findCondition } from '../work/conditions/condition-list.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { Listed } from './listed.ts';
 
 /**

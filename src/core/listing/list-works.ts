@@ -1,4 +1,4 @@
-import type { ManifestWork } from '../model/kind/manifest-work.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { formatAge } from './format-age.ts';
 import { workRow } from '../work/describe-work.ts';
 import type { Listed } from './listed.ts';

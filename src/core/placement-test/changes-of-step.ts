@@ -1,8 +1,8 @@
-import type { PlacementRef, SnapshotChange } from '../explain/snapshot/snapshot-change.ts';
-import { parseGoDuration } from '../model/go-duration.ts';
-import { compileLabelSelector, matchesLabels } from '../model/selector/label-selector-compile.ts';
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { PlacementRef, SnapshotChange } from '@berth/placement/explain/snapshot/snapshot-change';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
+import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { ClusterChoice, GivenStep } from './placement-test.ts';
 
 export type StepChanges =

@@ -1,4 +1,4 @@
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Expectation } from './placement-test.ts';
 
 /** The decision of a case, with the parts that expectations can check. */

@@ -1,7 +1,7 @@
-import { kind } from '../model/kinds.ts';
-import type { LabelSelector } from '../model/selector/label-selector.ts';
-import type { TaintEffect } from '../model/kind/managed-cluster.ts';
-import type { KubeObject, ObjectMeta } from '../model/object-meta.ts';
+import { kind } from '@berth/kube/model/kinds';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import type { TaintEffect } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 
 /** A file of the user's repository that says what placements must decide; `berth test` runs it. Never part of a fleet. */
 export const PLACEMENT_TEST = kind('berth.dev', 'v1alpha1', 'PlacementTest', 'Cluster');

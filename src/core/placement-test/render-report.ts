@@ -1,5 +1,5 @@
-import { printable } from '../model/printable.ts';
-import { formatLocation } from '../model/source-location.ts';
+import { printable } from '@berth/runtime/text/printable';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { TestReport } from './junit.ts';
 
 const PAINT = { ok: '\u001b[32m', fail: '\u001b[31m', off: '\u001b[0m' } as const;

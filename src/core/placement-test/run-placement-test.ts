@@ -1,9 +1,9 @@
-import { applySnapshotChanges } from '../explain/snapshot/apply-snapshot-change.ts';
-import { withRecordedResults } from '../explain/snapshot/recorded-decisions.ts';
-import type { PlacementRef } from '../explain/snapshot/snapshot-change.ts';
-import type { SourceLocation } from '../model/source-location.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { applySnapshotChanges } from '@berth/placement/explain/snapshot/apply-snapshot-change';
+import { withRecordedResults } from '@berth/placement/explain/snapshot/recorded-decisions';
+import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { checkExpectation } from './check-expectation.ts';
 import { changesOfStep } from './changes-of-step.ts';
 import type { PlacementTestCase } from './placement-test.ts';

@@ -1,7 +1,7 @@
-import { decideInSnapshot } from '../explain/verdict/decide-in-snapshot.ts';
-import { describePair } from '../explain/text/describe-pair.ts';
-import { explainPair } from '../explain/explain-pair.ts';
-import { scheduleAll } from '../placement/schedule-all.ts';
+import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
+import { describePair } from '@berth/placement/explain/text/describe-pair';
+import { explainPair } from '@berth/placement/explain/explain-pair';
+import { scheduleAll } from '@berth/placement/schedule-all';
 import type { TestEngine } from './run-placement-test.ts';
 
 /**

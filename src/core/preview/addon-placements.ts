@@ -1,4 +1,4 @@
-import type { KubeObject } from '../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * The placements (`namespace/name`) in the install strategy of a ClusterManagementAddOn. OCM's add-on manager installs

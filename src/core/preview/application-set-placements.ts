@@ -1,5 +1,5 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 
 /** The maximum depth of nested generators; Argo CD allows two. */
 const MAX_DEPTH = 4;

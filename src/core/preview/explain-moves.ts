@@ -1,11 +1,11 @@
-import { decisionChanges } from '../explain/decision-changes.ts';
-import { CauseTrials } from '../explain/verdict/cause-trials.ts';
-import { ResumableDecider } from '../explain/verdict/resumable-decider.ts';
-import { SnapshotDecider } from '../explain/verdict/decide-in-snapshot.ts';
-import type { DecisionChanges } from '../explain/verdict/explanation.ts';
+import { decisionChanges } from '@berth/placement/explain/decision-changes';
+import { CauseTrials } from '@berth/placement/explain/verdict/cause-trials';
+import { ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
+import { SnapshotDecider } from '@berth/placement/explain/verdict/decide-in-snapshot';
+import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /**
  * Each explanation repeats the decision without a change, so only the first changed placements of a huge change are

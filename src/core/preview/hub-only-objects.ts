@@ -1,6 +1,6 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import { identityOf } from '../model/object-ref.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { identityOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { appliedPart } from '../sync/applied/applied-part.ts';
 import { FIELD_MANAGER } from '../sync/applied/field-manager.ts';
 import { possibleIdentities } from '../sync/plan-prune.ts';

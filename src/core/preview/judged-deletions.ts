@@ -1,5 +1,5 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import { formatRef, identityOf, objectIdentity, refOf } from '../model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import type { WithdrawnObject } from '../sync/applied/departure.ts';
 import { NOT_ALL_READ } from '../sync/plan-prune.ts';
 import { changedFields } from './object-changes.ts';

@@ -1,4 +1,4 @@
-import type { ObjectRef } from '../model/object-ref.ts';
+import type { ObjectRef } from '@berth/kube/model/object-ref';
 
 /** A file whose objects are removed from a source although nobody deleted the file. */
 export interface LostFile {

@@ -2,7 +2,7 @@ import { diffObjects } from './object-changes.ts';
 import { concernedClusters, planFleet } from './planned-fleet.ts';
 import { planPlacements } from './placement-plans.ts';
 import type { ObjectChange, Plan } from './plan.ts';
-import { MANAGED_CLUSTER } from '../model/kinds.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { NO_CLUSTER_IS_KNOWN } from './plan-text.ts';
 import { planRollouts } from './planned-rollouts.ts';

@@ -1,8 +1,8 @@
-import { compareText } from '../compare-text.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { refOf } from '../model/object-ref.ts';
-import type { SourceObject } from '../model/source-object.ts';
-import { canonicalJson } from '../model/json-equal.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { ObjectChange } from './plan.ts';
 
 /**

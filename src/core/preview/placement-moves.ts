@@ -1,5 +1,5 @@
 import type { ClusterMove, PlacementMove } from './plan.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**
  * Pairs each cluster that a placement loses with one that it gains: one in the same region if possible, otherwise the

@@ -1,9 +1,9 @@
-import { namespacedName } from '../model/object-ref.ts';
-import type { Placement } from '../model/kind/placement.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import { canonicalJson } from '../model/json-equal.ts';
-import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
-import { type ClusterChange, clusterChange } from '../publish/judge/cluster-change.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
+import { type ClusterChange, clusterChange } from '@berth/placement/result/cluster-change';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { pairMoves } from './placement-moves.ts';

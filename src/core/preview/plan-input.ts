@@ -1,7 +1,7 @@
-import type { ManifestWork } from '../model/kind/manifest-work.ts';
-import type { SourceObject } from '../model/source-object.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 
 /** One side of a plan: its objects and its decisions. */

@@ -1,9 +1,9 @@
 import { activeHold } from '../publish/approval/active-hold.ts';
-import { jsonEqual } from '../model/json-equal.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import type { Placement } from '../model/kind/placement.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { samePlacementSpec } from '../sources/same-placement-spec.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { addedApprovals, type Approvals, joinApprovals } from '../publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../publish/record/compact-record.ts';
 import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';

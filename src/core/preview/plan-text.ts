@@ -1,4 +1,4 @@
-import { formatRef } from '../model/object-ref.ts';
+import { formatRef } from '@berth/kube/model/object-ref';
 import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';

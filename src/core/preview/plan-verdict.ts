@@ -1,4 +1,4 @@
-import type { SourceLocation } from '../model/source-location.ts';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 
 export type FindingCode =
   | 'cluster-unregistered'

@@ -1,7 +1,7 @@
-import type { ObjectRef } from '../model/object-ref.ts';
+import type { ObjectRef } from '@berth/kube/model/object-ref';
 import type { LostFile } from './lost-file.ts';
-import type { SourceLocation } from '../model/source-location.ts';
-import type { SpreadReached, ScheduleResult } from '../placement/result/schedule-result.ts';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
+import type { SpreadReached, ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from './effects/plan-effects.ts';
 import type { PlanFinding, PlanToken, RulesVerdict } from './plan-verdict.ts';
 

@@ -1,7 +1,7 @@
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import { isMember, membershipOf, type SetMembership } from '../placement/filter/set-membership.ts';
-import { claimOf, labelOf } from '../snapshot/cluster-index.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { isMember, membershipOf, type SetMembership } from '@berth/placement/filter/set-membership';
+import { claimOf, labelOf } from '@berth/placement/snapshot/cluster-index';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { FleetCluster, PlacementPlan, PlanCluster } from './plan.ts';
 
 /**

@@ -1,15 +1,15 @@
-import type { ManifestWorkReplicaSet } from '../model/kind/manifest-work-replica-set.ts';
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
-import { MANIFEST_WORK_REPLICA_SET } from '../model/kinds.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import { decisionOwner } from '../placement/prior/decision-owner.ts';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
 import { decisionGroups } from '../rollout/rollout-groups.ts';
 import { decisionPages } from './effects/decision-pages.ts';
 import type { RolloutForecast } from './effects/plan-effects.ts';
 import { forecastRollout } from './effects/rollout-forecast.ts';
 import type { WorkloadPlan } from './plan.ts';
 import type { PlanSide } from './plan-input.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**
  * How new content of changed or moved replica sets reaches their clusters: one forecast for each of their placements.

@@ -2,8 +2,8 @@ import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
-} from '../model/kind/manifest-work-replica-set.ts';
-import { namespacedName } from '../model/object-ref.ts';
+} from '@berth/ocm/kind/manifest-work-replica-set';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { PlanSide } from './plan-input.ts';
 

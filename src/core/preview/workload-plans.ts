@@ -1,10 +1,10 @@
-import { compareText } from '../compare-text.ts';
-import type { ManifestWorkReplicaSet } from '../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../model/kind/manifest-work.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import { canonicalJson } from '../model/json-equal.ts';
-import { clusterChange } from '../publish/judge/cluster-change.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { clusterChange } from '@berth/placement/result/cluster-change';
 import { addOnPlacements } from './addon-placements.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { objectKeyOf } from './object-changes.ts';

@@ -1,4 +1,4 @@
-import { NAMESPACE, SECRET, SUBJECT_ACCESS_REVIEW } from '../model/kinds.ts';
+import { NAMESPACE, SECRET, SUBJECT_ACCESS_REVIEW } from '@berth/kube/model/kinds';
 import {
   ADMISSION_NAME,
   MUTATING_CONFIGURATION,

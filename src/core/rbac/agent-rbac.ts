@@ -1,4 +1,4 @@
-import { CLUSTER_CLAIM, CLUSTER_PROPERTY, NAMESPACE, NODE, SECRET } from '../model/kinds.ts';
+import { CLUSTER_CLAIM, CLUSTER_PROPERTY, NAMESPACE, NODE, SECRET } from '@berth/kube/model/kinds';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
 import { grant, type Permission } from './permission.ts';
 import { renderNamespace, renderServiceAccount } from './render-account.ts';

@@ -5,7 +5,7 @@ import {
   GITOPS_CLUSTER_V1BETA1,
   MANAGED_SERVICE_ACCOUNT,
 } from '../argocd/argocd-kinds.ts';
-import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '../model/kinds.ts';
+import { CONFIG_MAP, MANIFEST_WORK, SECRET } from '@berth/kube/model/kinds';
 import { grant, type Permission } from './permission.ts';
 
 /** Needed with `--argocd-refresh`. */

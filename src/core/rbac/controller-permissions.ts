@@ -13,7 +13,7 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { grant, type Permission } from './permission.ts';
 import { RECORDS_NAME } from '../publish/record/compact-record.ts';
 

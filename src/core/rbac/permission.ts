@@ -1,4 +1,4 @@
-import type { KindInfo } from '../model/kinds.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
 /** One rule of a Role or ClusterRole, and its reason. */
 export interface Permission {
   readonly groups: readonly string[];

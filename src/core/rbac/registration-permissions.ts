@@ -12,10 +12,10 @@ import {
   NAMESPACE,
   ROLE_BINDING,
   SUBJECT_ACCESS_REVIEW,
-} from '../model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/acceptance/agent-rules.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
-import { CLIENT_SIGNER } from '../registration/names.ts';
+import { CLIENT_SIGNER } from '@berth/ocm/registration/names';
 import { grant, type Permission } from './permission.ts';
 
 const PATCH_CLUSTERS = grant(

@@ -1,5 +1,5 @@
 import { APPLICATION } from '../argocd/argocd-kinds.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT } from '../model/kinds.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT } from '@berth/kube/model/kinds';
 import { grant, type Permission } from './permission.ts';
 
 /** Permissions of a person who runs `berth release` for a Placement. */

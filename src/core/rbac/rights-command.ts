@@ -1,3 +1,2 @@
-/** The commands that print the rights of Berth's processes, as messages about missing rights name them. */
+/** The command that prints the rights of `berth serve`, as messages about missing rights name it. */
 export const SERVE_RIGHTS = 'berth serve --print-rbac';
-export const AGENT_RIGHTS = 'berth agent --print-rbac';

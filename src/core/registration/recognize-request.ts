@@ -4,8 +4,8 @@ import {
   type AgentIdentity,
   clusterGroup,
   parseAgentUser,
-} from './agent-identity.ts';
-import { ADDON_NAME_LABEL, CLIENT_SIGNER, CLUSTER_NAME_LABEL } from './names.ts';
+} from '@berth/ocm/registration/agent-identity';
+import { ADDON_NAME_LABEL, CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 
 /**
  * The parts of a certificate request that recognition needs: labels, signer, and the subject that was read from its

@@ -1,6 +1,6 @@
-import { parseGoDuration } from '../model/go-duration.ts';
-import type { IntOrString } from '../model/int-or-percent.ts';
-import type { MandatoryGroups, RolloutStrategy } from '../model/kind/manifest-work-replica-set.ts';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
+import type { IntOrString } from '@berth/kube/model/int-or-percent';
+import type { MandatoryGroups, RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 
 /** A rollout strategy with its durations and sizes parsed. Durations in milliseconds; Infinity: no deadline. */
 export type ParsedStrategy =

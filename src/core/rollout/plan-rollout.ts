@@ -1,4 +1,4 @@
-import type { RolloutStrategy } from '../model/kind/manifest-work-replica-set.ts';
+import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import { berthPassPerCluster, berthPassPerGroup } from './berth-rules.ts';
 import { type Parsed, type ParsedStrategy, parseRolloutStrategy, resolveSize } from './parse-strategy.ts';
 import { splitMandatory, visibleGroups } from './rollout-groups.ts';

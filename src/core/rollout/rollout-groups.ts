@@ -2,9 +2,9 @@ import {
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   type PlacementDecision,
-} from '../model/kind/placement-decision.ts';
-import type { MandatoryGroups } from '../model/kind/manifest-work-replica-set.ts';
-import { compareUtf8 } from '../model/utf8-order.ts';
+} from '@berth/ocm/kind/placement-decision';
+import type { MandatoryGroups } from '@berth/ocm/kind/manifest-work-replica-set';
+import { compareUtf8 } from '@berth/runtime/text/utf8-order';
 import type { Parsed } from './parse-strategy.ts';
 import type { RolloutGroup, RolloutRules } from './rollout-plan.ts';
 

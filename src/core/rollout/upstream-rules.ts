@@ -1,4 +1,4 @@
-import { compareUtf8 } from '../model/utf8-order.ts';
+import { compareUtf8 } from '@berth/runtime/text/utf8-order';
 import { type RolloutSize, resolveSize } from './parse-strategy.ts';
 import type { ClusterRolloutStatus, RolloutGroup, RolloutStatus } from './rollout-plan.ts';
 import { type RolloutTiming, RolloutWindow } from './rollout-window.ts';

@@ -1,5 +1,5 @@
-import { parseGoDuration } from '../model/go-duration.ts';
-import type { KubeObject } from '../model/object-meta.ts';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { parseAnnotationList } from '../publish/approval/annotation-list.ts';
 import {
   MOVE_ABORT_ANNOTATION,
@@ -13,7 +13,7 @@ import {
   MISSING_SCORES_ANNOTATION,
   MISSING_SCORES_RULES,
   parseMissingScores,
-} from '../placement/prioritize/missing-scores.ts';
+} from '@berth/placement/prioritize/missing-scores';
 import { PRUNE_ANNOTATION } from '../sync/applied/departure.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';
 

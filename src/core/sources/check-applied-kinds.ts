@@ -1,4 +1,4 @@
-import type { SourceObject } from '../model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { appliedKinds, listedKind } from '../sync/applied/applied-kinds.ts';
 import { findingsAbout, type SourceFinding } from './source-finding.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { planEntries } from '../publish/approval/approved-plans.ts';
 import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { fieldError, type FieldFinding } from './source-finding.ts';

@@ -3,14 +3,14 @@ import {
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
-} from '../model/kinds.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
-import { CLUSTER_SET_LABEL } from '../model/kind/managed-cluster.ts';
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import type { Placement } from '../model/kind/placement.ts';
-import { DEFAULT_SETS } from '../registration/sets/default-sets.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { DEFAULT_SETS } from '@berth/ocm/registration/default-sets';
 import { checkLabelSelector } from './check-selectors.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '@berth/runtime/text/closest-name';
 import type { ObjectsByKind } from './objects-by-kind.ts';
 import { fieldError, fieldWarning, findingsAbout } from './source-finding.ts';
 import type { FieldFinding, SourceFinding } from './source-finding.ts';

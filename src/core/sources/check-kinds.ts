@@ -1,5 +1,5 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { fieldError, findingsAbout, type SourceFinding } from './source-finding.ts';
 
 /** `served`, or else the versions in which the kind is served, as in `apiVersion`; none if the kind is unknown. */

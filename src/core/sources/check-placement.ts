@@ -1,8 +1,8 @@
-import type { FieldPath } from '../model/field-path.ts';
-import type { Placement, PrioritizerConfig, Toleration } from '../model/kind/placement.ts';
-import { BUILT_IN_PRIORITIZERS } from '../placement/prioritize/registry.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import type { Placement, PrioritizerConfig, Toleration } from '@berth/ocm/kind/placement';
+import { BUILT_IN_PRIORITIZERS } from '@berth/placement/prioritize/registry';
 import { checkClaimSelector, checkClusterSelector, checkLabelSelector } from './check-selectors.ts';
-import { closestName } from './closest-name.ts';
+import { closestName } from '@berth/runtime/text/closest-name';
 import { fieldError } from './source-finding.ts';
 import type { FieldFinding } from './source-finding.ts';
 

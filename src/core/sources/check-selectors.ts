@@ -1,8 +1,8 @@
-import { compileClusterCel } from '../cel/cluster-cel.ts';
-import type { FieldPath } from '../model/field-path.ts';
-import { compileLabelSelector } from '../model/selector/label-selector-compile.ts';
-import type { LabelSelector } from '../model/selector/label-selector.ts';
-import type { ClusterClaimSelector, ClusterSelector } from '../model/kind/placement.ts';
+import { compileClusterCel } from '@berth/placement/filter/cluster-cel';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import { compileLabelSelector } from '@berth/kube/model/selector/label-selector-compile';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
+import type { ClusterClaimSelector, ClusterSelector } from '@berth/ocm/kind/placement';
 import { fieldError } from './source-finding.ts';
 import type { FieldFinding } from './source-finding.ts';
 

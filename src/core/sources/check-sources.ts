@@ -1,6 +1,6 @@
-import { PLACEMENT } from '../model/kinds.ts';
-import type { Placement } from '../model/kind/placement.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { PLAN_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { checkAnnotations } from './check-annotations.ts';
 import { checkApprovedPlans } from './check-approved-plans.ts';

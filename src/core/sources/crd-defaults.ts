@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import type { Placement, PrioritizerConfig } from '../model/kind/placement.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Placement, PrioritizerConfig } from '@berth/ocm/kind/placement';
 
 /**
  * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from

@@ -1,6 +1,6 @@
-import type { BerthError } from '../errors.ts';
-import type { Problem } from '../model/problem.ts';
-import { formatLocation } from '../model/source-location.ts';
+import type { BerthError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 
 /**
  * Converts a thrown error to a problem of the input, whose location is a field instead of a part of

@@ -1,5 +1,5 @@
-import { type KindInfo, typeKeyOf } from '../model/kinds.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import { type KindInfo, typeKeyOf } from '@berth/kube/model/kinds';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /** The objects of a fleet by kind. Their shapes were checked when they were read. */
 export class ObjectsByKind {

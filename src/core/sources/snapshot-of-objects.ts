@@ -1,6 +1,6 @@
-import { compareText } from '../compare-text.ts';
-import { groupBy } from '../group-by.ts';
-import type { AddOnPlacementScore } from '../model/kind/addon-placement-score.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { groupBy } from '@berth/runtime/lists/group-by';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import {
   ADDON_PLACEMENT_SCORE,
   type KindInfo,
@@ -10,14 +10,14 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
   typeKeyOf,
-} from '../model/kinds.ts';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '../model/kind/managed-cluster-set.ts';
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
-import type { Placement } from '../model/kind/placement.ts';
-import type { SourceObject } from '../model/source-object.ts';
-import { oncePerList } from '../once-per-list.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { defaultPlacement, stampTaintTimes } from './crd-defaults.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { changedPositions } from '../model/changed-positions.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import { changedPositions } from '@berth/kube/model/changed-positions';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { checkSources } from './check-sources.ts';
 import type { SourceFinding } from './source-finding.ts';
 import { SourceReferences } from './source-references.ts';

@@ -1,5 +1,5 @@
-import type { FieldPath } from '../model/field-path.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /**
  * A problem of an object that its schema does not detect. The YAML adapter turns `path` into a line

@@ -5,8 +5,8 @@ import {
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
-} from '../model/kinds.ts';
-import type { SourceObject } from '../model/source-object.ts';
+} from '@berth/kube/model/kinds';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /**
  * The names that objects of a fleet may refer to: everything besides itself that the meaning of one object depends

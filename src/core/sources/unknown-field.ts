@@ -1,4 +1,4 @@
-import { closestName } from './closest-name.ts';
+import { closestName } from '@berth/runtime/text/closest-name';
 
 /** What is wrong with a field that the definition of a kind does not have. */
 export const UNKNOWN_FIELD = 'is not a field of this kind, and the hub refuses the object because of it';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** Kinds that others need are first; objects of one wave are independent of each other. */
 const WAVES: readonly (readonly string[])[] = [

@@ -9,20 +9,20 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   NAMESPACE,
   PLACEMENT,
-} from '../model/kinds.ts';
-import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../model/kind/manifest-work.ts';
-import type { KubeObject, ObjectMeta } from '../model/object-meta.ts';
-import { formatRef, namespacedName, objectIdentity, refOf } from '../model/object-ref.ts';
-import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
-import type { Placement } from '../model/kind/placement.ts';
-import { isMember, membershipOf } from '../placement/filter/set-membership.ts';
+} from '@berth/kube/model/kinds';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import { formatRef, namespacedName, objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
 import { REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /** The objects on the hub that depend on objects to be deleted. */
 export interface Dependents

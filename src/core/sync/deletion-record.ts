@@ -1,5 +1,5 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import { formatRef, refOf } from '../model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
 
 /** An object that was deleted from the hub. Plain JSON. */
 export interface DeletionRecord {

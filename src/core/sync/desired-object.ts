@@ -1,9 +1,9 @@
-import type { Taint } from '../model/kind/managed-cluster.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { SCHEDULING_DISABLE_ANNOTATION } from '../model/kind/placement.ts';
-import { SCHEDULER_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import type { Taint } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import type { Digest } from '../publish/approval/plan-token.ts';
-import { canonicalJson } from '../model/json-equal.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';

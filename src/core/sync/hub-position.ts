@@ -1,4 +1,4 @@
-import { isNewerResourceVersion } from '../model/resource-version.ts';
+import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
 
 /** The last seen position in the history of a hub. Plain JSON. */
 export interface HubPosition {

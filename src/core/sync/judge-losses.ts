@@ -1,4 +1,4 @@
-import { formatNameList } from '../publish/judge/judge-result.ts';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import type { DeletionLoss } from './deletion-loss.ts';

@@ -1,7 +1,7 @@
-import { type FieldPath, valueAt, withoutFields } from '../model/field-path.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { CLUSTER_SET_LABEL } from '../model/kind/managed-cluster.ts';
-import { REGISTRATION_MANAGER } from '../registration/names.ts';
+import { type FieldPath, valueAt, withoutFields } from '@berth/kube/model/field-path';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
+import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { containsAll } from './desired-object.ts';

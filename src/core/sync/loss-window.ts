@@ -1,5 +1,5 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import { formatRef, identityOf, refOf } from '../model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';

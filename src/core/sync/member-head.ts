@@ -1,4 +1,4 @@
-import type { KubeObject } from '../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
 import { PRUNE_ANNOTATION } from './applied/departure.ts';
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** Sets the namespace as kubectl does: a namespaced object without one gets `default`, a cluster-scoped one gets none. */
 export function placeObject(

@@ -1,8 +1,8 @@
-import { changedPositions } from '../model/changed-positions.ts';
-import { jsonEqual } from '../model/json-equal.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { objectIdentity, refOf } from '../model/object-ref.ts';
-import type { SourceObject } from '../model/source-object.ts';
+import { changedPositions } from '@berth/kube/model/changed-positions';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /**
  * The objects to apply from the settled state, which is completely on the hub, to the next one.

@@ -1,6 +1,6 @@
-import type { KubeObject } from '../model/object-meta.ts';
-import { formatRef, identityOf, objectIdentity, refOf } from '../model/object-ref.ts';
-import { formatNameList } from '../publish/judge/judge-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import type { Digest } from '../publish/approval/plan-token.ts';
 import { planToken, unspentToken } from '../publish/approval/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';

@@ -1,4 +1,4 @@
-import type { SourceObject } from '../model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import {
   HELD_LOSSES_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,

@@ -1,8 +1,8 @@
-import type { ManagedCluster, Taint } from '../model/kind/managed-cluster.ts';
-import type { Condition } from '../model/object-meta.ts';
-import { AVAILABLE } from '../registration/cluster-conditions.ts';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { graceSeconds } from '../registration/health/judge-lease.ts';
-import { findCondition } from '../work/conditions/condition-list.ts';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { StepName, TimelineStep } from './timeline-step.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { findCluster } from '../explain/snapshot/snapshot-lookup.ts';
-import { formatRfc3339, parseRfc3339 } from '../model/rfc3339.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import { judgeTaint } from '../placement/filter/taint-rules.ts';
+import { findCluster } from '@berth/placement/explain/snapshot/snapshot-lookup';
+import { formatRfc3339, parseRfc3339 } from '@berth/kube/model/rfc3339';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { judgeTaint } from '@berth/placement/filter/taint-rules';
 import type { DecisionRecord } from '../publish/record/decision-record.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { TimelineStep } from './timeline-step.ts';
 
 /** The timeline step of a publication. */

@@ -1,5 +1,5 @@
-import type { ManifestWork } from '../model/kind/manifest-work.ts';
-import { findCondition } from '../work/conditions/condition-list.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { StepName, TimelineStep } from './timeline-step.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { compareText } from '../compare-text.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import type { Placement } from '../model/kind/placement.ts';
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
-import { decisionOwner } from '../placement/prior/decision-owner.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /** The kinds of objects that own pages. */
 const OWNERS = ['Placement', 'Namespace'];

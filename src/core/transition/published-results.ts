@@ -1,15 +1,15 @@
-import { namespacedName } from '../model/object-ref.ts';
-import type { KubeObject } from '../model/object-meta.ts';
-import { DECISION_GROUP_NAME_LABEL, type PlacementDecision } from '../model/kind/placement-decision.ts';
-import { decisionOwner } from '../placement/prior/decision-owner.ts';
-import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
-import { clustersOfPage } from '../placement/prior/page-of-clusters.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import { sameClusters } from '../publish/judge/cluster-change.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { DECISION_GROUP_NAME_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
+import { clustersOfPage } from '@berth/placement/prior/page-of-clusters';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { sameClusters } from '@berth/placement/result/cluster-change';
 import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';
 import { joinGroups } from '../publish/pages/desired-groups.ts';
 import { groupsOfPages, membersOf } from '../publish/record/recorded-groups.ts';
-import { groupBy } from '../group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**
  * Replaces the decided clusters of each result by the published ones. They differ while a change is

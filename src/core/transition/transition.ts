@@ -1,9 +1,9 @@
-import { sameNumbers } from '../placement/prior/numbered-clusters.ts';
-import { PublishedClusters } from '../placement/prior/published-clusters.ts';
-import type { ResultGenerator } from '../placement/engine.ts';
-import type { ScheduleResult } from '../placement/result/schedule-result.ts';
-import { sameClusters } from '../publish/judge/cluster-change.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
+import { PublishedClusters } from '@berth/placement/prior/published-clusters';
+import type { ResultGenerator } from '@berth/placement/engine';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { sameClusters } from '@berth/placement/result/cluster-change';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { type CanonicalSnapshot, canonicalSnapshot } from './canonical-snapshot.ts';
 import { withPublishedClusters } from './with-published-clusters.ts';
 

@@ -1,9 +1,9 @@
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
-import { namespacedName } from '../model/object-ref.ts';
-import { decisionOwner } from '../placement/prior/decision-owner.ts';
-import { clustersOfPage } from '../placement/prior/page-of-clusters.ts';
-import { type ClusterChange, clusterChange } from '../publish/judge/cluster-change.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import { clustersOfPage } from '@berth/placement/prior/page-of-clusters';
+import { type ClusterChange, clusterChange } from '@berth/placement/result/cluster-change';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Transition } from './transition.ts';
 import { withPublishedClusters } from './with-published-clusters.ts';
 

@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../model/kind/managed-cluster.ts';
-import type { ResultGenerator } from '../placement/engine.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ResultGenerator } from '@berth/placement/engine';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { Transitions } from './transition.ts';
 
 /**

@@ -1,9 +1,9 @@
-import { apiVersionOf, PLACEMENT_DECISION } from '../model/kinds.ts';
-import type { PlacementDecision } from '../model/kind/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../model/kind/placement-decision.ts';
-import { decisionOwner } from '../placement/prior/decision-owner.ts';
-import { pageOfClusters } from '../placement/prior/page-of-clusters.ts';
-import type { Snapshot } from '../snapshot/snapshot.ts';
+import { apiVersionOf, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import { pageOfClusters } from '@berth/placement/prior/page-of-clusters';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /**
  * The snapshot with these clusters published for some placements. One PlacementDecision per

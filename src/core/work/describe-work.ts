@@ -1,7 +1,7 @@
-import type { FieldValue, ManifestCondition, ManifestWork } from '../model/kind/manifest-work.ts';
-import type { Condition } from '../model/object-meta.ts';
-import { printableLines } from '../model/printable.ts';
-import { findCondition } from './conditions/condition-list.ts';
+import type { FieldValue, ManifestCondition, ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { printableLines } from '@berth/runtime/text/printable';
+import { findCondition } from '@berth/kube/model/condition-list';
 
 /**
  * One line of `berth get works`: name, cluster, manifests, applied, available, degraded (`-`: no

@@ -1,6 +1,6 @@
-import { apiVersionOf, MANIFEST_WORK } from '../model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../model/kind/manifest-work.ts';
-import { labelValueProblem } from '../model/selector/label-syntax.ts';
+import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import { labelValueProblem } from '@berth/kube/model/selector/label-syntax';
 import { sameWorkSpec } from './manifests/same-work-spec.ts';
 
 /** Label of works that a person created by name, so that a later command finds those to change or delete. */

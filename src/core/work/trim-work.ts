@@ -1,6 +1,6 @@
-import { REPLICA_SET_LABEL } from '../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../model/kind/manifest-work.ts';
-import type { KubeObject } from '../model/object-meta.ts';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * Reduces a ManifestWork in the cache to the fields that the work controllers read, since manifests

@@ -10,12 +10,12 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { SignatureVerifier } from '../../../src/adapters/git/program/commit-signature.ts';
-import type { GitRef } from '../../../src/adapters/git/repository/git-repository.ts';
-import type { SignatureMode } from '../../../src/adapters/git/program/commit-signature.ts';
+import { SignatureVerifier } from '@berth/git-reader/program/commit-signature';
+import type { GitRef } from '@berth/git-reader/repository/git-repository';
+import type { SignatureMode } from '@berth/git-reader/program/commit-signature';
 import { openGitSource } from '../../../src/controllers/sources/reading/git-source.ts';
-import { findProgram } from '../../fakes/needed-program.ts';
-import { GitFixture, tempDir } from './git-fixture.ts';
+import { findProgram } from '@berth/test-kit/needed-program';
+import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 import { gpg, gpgSigner, type Signer, signedCommit, signedTag, SIGNER_KINDS } from './git-signers.ts';
 
 describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach } from 'vitest';
-import type { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
-import { GitFixture } from './git-fixture.ts';
+import type { GitProgramRepository } from '../../../packages/git-reader/src/program/git-program-repository.ts';
+import { GitFixture } from '../../../packages/git-reader/test/git-fixture.ts';
 
 interface Given<Reader> {
   readonly fixture: GitFixture;

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
-import { InProcessRepository } from '../../../src/adapters/git/in-process/in-process-repository.ts';
+import { GitProgramRepository } from '../../../packages/git-reader/src/program/git-program-repository.ts';
+import { InProcessRepository } from '../../../packages/git-reader/src/in-process/in-process-repository.ts';
 import { SourceReader } from '../../../src/controllers/sources/reading/source-reader.ts';
-import { GitFixture } from './git-fixture.ts';
+import { GitFixture } from '../../../packages/git-reader/test/git-fixture.ts';
 
 const WIDTH = 100;
 const DEPTH = 5;

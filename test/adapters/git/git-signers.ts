@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { SignaturePolicy } from '../../../src/adapters/git/program/commit-signature.ts';
-import { findProgram } from '../../fakes/needed-program.ts';
-import { type GitFixture, tempDir } from './git-fixture.ts';
+import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';
+import { findProgram } from '@berth/test-kit/needed-program';
+import { type GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 
 /** Somebody with a key of their own. */
 export interface Signer {

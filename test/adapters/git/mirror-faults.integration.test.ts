@@ -12,11 +12,11 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
+import { GitProgramMirror } from '../../../packages/git-reader/src/program/git-program-mirror.ts';
 import { openGitSource } from '../../../src/controllers/sources/reading/git-source.ts';
-import { withoutGit } from '../../fakes/without-git.ts';
-import { GitFixture, tempDir } from './git-fixture.ts';
-import { serveHttp } from './git-servers.ts';
+import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
+import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
+import { serveHttp } from '../../../packages/git-reader/test/git-servers.ts';
 
 const MAIN = { type: 'branch', name: 'main' } as const;
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;

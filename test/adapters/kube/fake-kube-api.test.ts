@@ -1,4 +1,4 @@
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { describeKubeApi } from './kube-api-contract.ts';
 
 describeKubeApi('the fake of the tests', async () => ({

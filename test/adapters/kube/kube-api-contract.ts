@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ConflictError, InputError } from '../../../src/core/errors.ts';
-import { MANAGED_CLUSTER, PLACEMENT } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi, WatchEvent } from '../../../src/core/ports.ts';
-import { fieldConflicts } from '../../../src/adapters/kube/transport/kube-errors.ts';
+import { ConflictError, InputError } from '@berth/runtime/errors';
+import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, WatchEvent } from '@berth/kube/model/kube-api';
+import { fieldConflicts } from '@berth/kube/transport/kube-errors';
 
 export interface ContractSubject {
   readonly api: KubeApi;

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KubeLeaseStore } from '../../../src/adapters/kube/kube-lease-store.ts';
-import { ConflictError } from '../../../src/core/errors.ts';
-import { LEASE, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import type { LeaseStore } from '../../../src/runtime/leader-election/lease.ts';
+import { KubeLeaseStore } from '@berth/kube/kube-lease-store';
+import { ConflictError } from '@berth/runtime/errors';
+import { LEASE, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { LeaseStore } from '@berth/kube/leader-election/lease';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { MemoryLeaseStore } from '../../runtime/leader-election/memory-lease-store.ts';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { MemoryLeaseStore } from '../../../packages/kube/test/leader-election/memory-lease-store.ts';
 
 const KEY = { namespace: 'berth-system', name: 'berth-fleet' };
 const lease = {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { kubectlKustomize } from '../../../src/adapters/kustomize/kubectl-kustomize.ts';
 import { runBounded } from '../../../src/adapters/kustomize/run-bounded.ts';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 
 const BOUNDS = { timeoutMs: PATIENCE_MS, maxOutputBytes: 1024, maxMemoryBytes: 1024 ** 3 };
 const env = { PATH: process.env['PATH'] ?? '' };

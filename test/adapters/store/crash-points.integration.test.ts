@@ -6,14 +6,14 @@ import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
 import { digestSnapshot } from '../../../src/adapters/store/snapshot-digest.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { type DiskDeath, DiskLife } from '../../fakes/mortal-disk.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { type DiskDeath, DiskLife } from '@berth/test-kit/mortal-disk';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 
 vi.mock('node:fs/promises', async (original) => {
-  const { mortalFs } = await import('../../fakes/mortal-disk.ts');
+  const { mortalFs } = await import('@berth/test-kit/mortal-disk');
   return mortalFs(await original());
 });
 

@@ -14,10 +14,10 @@ import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
 import { digestSnapshot, snapshotObjectKey } from '../../../src/adapters/store/snapshot-digest.ts';
-import { movePlacementsFirst } from '../../../src/core/snapshot/move-placements-first.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { movePlacementsFirst } from '@berth/placement/snapshot/move-placements-first';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 
 const snapshotOf = (version: number): Snapshot => ({

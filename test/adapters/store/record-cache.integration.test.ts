@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { RecordCache } from '../../../src/adapters/store/record-cache.ts';
-import type { Logger } from '../../../src/core/ports.ts';
+import type { Logger } from '@berth/runtime/logger';
 
 let dir: string;
 let warnings: string[];

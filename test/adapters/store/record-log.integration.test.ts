@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readRecordLog, RecordLog } from '../../../src/adapters/store/record-log.ts';
 import type { DeletionRecord } from '../../../src/core/sync/deletion-record.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const record = (name: string): DeletionRecord => ({
   deletedAt: '2026-01-01T00:00:00.000Z',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { warmSnapshotDigest, digestSnapshot } from '../../../src/adapters/store/snapshot-digest.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 const snapshot = (): Snapshot => ({
   now: '2026-01-01T00:00:00Z',

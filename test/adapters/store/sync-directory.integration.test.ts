@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
-import { syncDirectory } from '../../../src/runtime/files/sync-directory.ts';
+import { syncDirectory } from '@berth/runtime/files/sync-directory';
 import { LastFollowedCommit } from '../../../src/controllers/sources/reading/last-followed-commit.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 let dir: string;
 beforeEach(() => void (dir = mkdtempSync(join(tmpdir(), 'berth-sync-'))));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { leavesOut } from '../../../src/core/model/problem.ts';
+import { leavesOut } from '@berth/runtime/problem/problem';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
-import { formatLocation } from '../../../src/core/model/source-location.ts';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 
 const parse = (text: string) => parseManifests({ file: 'fleet.yaml', text });
 

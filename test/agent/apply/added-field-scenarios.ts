@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { AgentEvent } from '../../../src/agent/options/agent-options.ts';
-import type { KindInfo } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import type { AgentEvent } from '@berth/agent/options/agent-options';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AgentBesideControllers } from './agent-beside-controllers.ts';
 
 const kindOf = (group: string, kind: string, plural: string): KindInfo => ({

@@ -1,19 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import type { AgentOptions } from '../../../src/agent/options/agent-options.ts';
-import { type Agent, startAgent } from '../../../src/agent/start-agent.ts';
-import type { ManifestWork, UpdateStrategy } from '../../../src/core/model/kind/manifest-work.ts';
-import {
-  APPLIED_MANIFEST_WORK,
-  type KindInfo,
-  MANIFEST_WORK,
-  NAMESPACE,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import type { AgentOptions } from '@berth/agent/options/agent-options';
+import { type Agent, startAgent } from '@berth/agent/start-agent';
+import type { ManifestWork, UpdateStrategy } from '@berth/ocm/kind/manifest-work';
+import { APPLIED_MANIFEST_WORK, type KindInfo, MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { interceptedApi } from '../../controllers/sources/following/intercepted-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 /** A strategy is given to these. */
 const RESOURCES = [

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { UpdateStrategy } from '../../../src/core/model/kind/manifest-work.ts';
-import { APPLIED_MANIFEST_WORK, type KindInfo } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import type { UpdateStrategy } from '@berth/ocm/kind/manifest-work';
+import { APPLIED_MANIFEST_WORK, type KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AgentBesideControllers } from './agent-beside-controllers.ts';
 
 const CONFIG_MAP: KindInfo = {

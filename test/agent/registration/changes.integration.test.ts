@@ -8,10 +8,10 @@ import {
   CUSTOM_RESOURCE_DEFINITION,
   EVENT,
   type KindInfo,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
-import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
 import { startRecordingProxies } from '../../fakes/recording-proxies.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { RegistrationWorld } from './registration-world.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { kind, MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import { kind, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
-import type { SilentLogger } from '../../fakes/silent-logger.ts';
+import type { SilentLogger } from '@berth/test-kit/silent-logger';
 import { RegistrationWorld } from './registration-world.ts';
 
 const AVAILABLE = 'ManagedClusterConditionAvailable';

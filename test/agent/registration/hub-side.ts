@@ -1,9 +1,9 @@
-import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import type { KindInfo } from '../../../src/core/model/kinds.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import { CLUSTER_NAME_LABEL } from '../../../src/core/registration/names.ts';
+import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 
 const RBAC = 'rbac.authorization.k8s.io';
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';

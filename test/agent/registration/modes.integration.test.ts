@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { SecretStore } from '../../../src/agent/registration/credentials/secret-store.ts';
-import { FolderStore } from '../../../src/agent/registration/credentials/folder-store.ts';
-import { APPLIED_MANIFEST_WORK, CONFIG_MAP, MANIFEST_WORK, SECRET } from '../../../src/core/model/kinds.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { SecretStore } from '../../../packages/agent/src/registration/credentials/secret-store.ts';
+import { FolderStore } from '../../../packages/agent/src/registration/credentials/folder-store.ts';
+import { APPLIED_MANIFEST_WORK, CONFIG_MAP, MANIFEST_WORK, SECRET } from '@berth/kube/model/kinds';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { RegistrationWorld } from './registration-world.ts';
 

@@ -6,9 +6,9 @@ import net, { type AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
-import { findProgram } from '../../fakes/needed-program.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { findProgram } from '@berth/test-kit/needed-program';
 import {
   REFUSED_PASSWORD,
   type RecordingProxies,

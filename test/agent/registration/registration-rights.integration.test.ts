@@ -1,7 +1,7 @@
 import { loadAll } from 'js-yaml';
 import { afterEach, expect, it } from 'vitest';
-import { SecretStore } from '../../../src/agent/registration/credentials/secret-store.ts';
-import { CLUSTER_CLAIM, MANAGED_CLUSTER, NAMESPACE } from '../../../src/core/model/kinds.ts';
+import { SecretStore } from '../../../packages/agent/src/registration/credentials/secret-store.ts';
+import { CLUSTER_CLAIM, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
 import { renderAgentRbac } from '../../../src/core/rbac/agent-rbac.ts';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
 import { type RbacObject, rightsOf } from '../../fakes/rbac-rules.ts';

@@ -1,17 +1,20 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
-import { FolderStore } from '../../../src/agent/registration/credentials/folder-store.ts';
-import type { RegistrationSettings } from '../../../src/agent/registration/options/registration-settings.ts';
-import { type Registration, runRegistration } from '../../../src/agent/registration/run-registration.ts';
-import { startAgent } from '../../../src/agent/start-agent.ts';
-import type { MonotonicClock } from '../../../src/core/ports.ts';
-import { issueKubeconfig } from '../../../src/hub/maintenance/issue-kubeconfig.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { FolderStore } from '../../../packages/agent/src/registration/credentials/folder-store.ts';
+import type { RegistrationSettings } from '../../../packages/agent/src/registration/options/registration-settings.ts';
+import {
+  type Registration,
+  runRegistration,
+} from '../../../packages/agent/src/registration/run-registration.ts';
+import { startAgent } from '@berth/agent/start-agent';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
+import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { HubSide } from './hub-side.ts';
 
 export const BOOTSTRAP_USER = 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap';

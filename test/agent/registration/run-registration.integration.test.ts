@@ -9,7 +9,7 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   NODE,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { RegistrationWorld } from './registration-world.ts';
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
-import { AgentHarness, configMap, workOf } from '../agent-harness.ts';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
+import { AgentHarness, configMap, workOf } from '../../../packages/agent/test/agent-harness.ts';
 
 const deployment = {
   apiVersion: 'apps/v1',

@@ -1,12 +1,12 @@
 import { cpSync, readdirSync, rmSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { registerMember } from '../../../src/agent/simulation/register-member.ts';
-import { type RunningMembers, startMembers } from '../../../src/agent/simulation/start-members.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER, MANAGED_CLUSTER_SET } from '../../../src/core/model/kinds.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { registerMember } from '../../../packages/agent/src/simulation/register-member.ts';
+import { type RunningMembers, startMembers } from '@berth/agent/simulation/start-members';
+import { CONFIG_MAP, MANAGED_CLUSTER, MANAGED_CLUSTER_SET } from '@berth/kube/model/kinds';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { cluster, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { CONFIG_MAP, NAMESPACE, PLACEMENT_DECISION, SECRET } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, NAMESPACE, PLACEMENT_DECISION, SECRET } from '@berth/kube/model/kinds';
 import { makeCliIo } from '../cli-harness.ts';
 
 const TEMPLATE = `

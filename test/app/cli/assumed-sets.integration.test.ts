@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { GitFixture } from '../../adapters/git/git-fixture.ts';
+import { GitFixture } from '../../../packages/git-reader/test/git-fixture.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 const API = 'cluster.open-cluster-management.io';

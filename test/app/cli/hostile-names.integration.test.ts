@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { renderStatus } from '../../../src/app/cli/commands/controller/status.ts';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { formatLocation } from '../../../src/core/model/source-location.ts';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import { makeCliIo } from '../cli-harness.ts';
 
 const RED = '\u001b[31m';

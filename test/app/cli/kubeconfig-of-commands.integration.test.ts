@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { kubeconfigText } from '../../adapters/kube/scripted-server.ts';
+import { kubeconfigText } from '../../../packages/kube/test/scripted-server.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 const folder = mkdtempSync(path.join(tmpdir(), 'berth-kubeconfig-commands-'));

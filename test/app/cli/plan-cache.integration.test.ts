@@ -10,7 +10,7 @@ import {
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
+import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 /** So many that files are read from the cache. */

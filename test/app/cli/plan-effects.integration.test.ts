@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { GitFixture } from '../../adapters/git/git-fixture.ts';
+import { GitFixture } from '../../../packages/git-reader/test/git-fixture.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 const cluster = (name: string, region: string, more = '') => `

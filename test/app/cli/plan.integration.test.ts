@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
-import type { FixtureFile } from '../../adapters/git/git-fixture.ts';
+import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
+import type { FixtureFile } from '../../../packages/git-reader/test/git-fixture.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 const EXAMPLE = path.resolve(import.meta.dirname, '../../../examples/guestbook-fleet');

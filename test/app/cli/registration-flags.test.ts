@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { admissionOptions } from '../../../src/app/cli/commands/controller/admission-flags.ts';
 import { registrationOptions } from '../../../src/app/cli/commands/controller/registration-flags.ts';
-import { InputError } from '../../../src/core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 
 describe('--registration', () => {
   it.each([

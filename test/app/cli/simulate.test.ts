@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { comparable, readCases } from '../../conformance/placement/compare-case.ts';
-import type { CaseResult } from '../../../src/core/placement/case/case-result.ts';
+import { comparable, readCases } from '../../../packages/placement/test/conformance/compare-case.ts';
+import type { CaseResult } from '../../../packages/placement/src/case/case-result.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 interface Answer {

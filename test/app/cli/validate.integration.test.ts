@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { tempDir } from '../../adapters/git/git-fixture.ts';
+import { tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 import { makeCliIo } from '../cli-harness.ts';
 
 async function validate(cwd: string, ...args: string[]) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { APPLICATION_SET, GITOPS_CLUSTERS } from '../../../src/core/argocd/argocd-kinds.ts';
-import { CONFIG_MAP, kind, type KindInfo, NAMESPACE, SECRET } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { CONFIG_MAP, kind, type KindInfo, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ControllerDuties } from '../../../src/core/rbac/controller-rbac.ts';
 import { crd, PAGES_CONFIG, pluginSet, resourceSet } from '../../controllers/argocd/argocd-objects.ts';
 import { baseFiles, binding, namespace, placement, yaml } from './fleet-fixture.ts';

@@ -2,12 +2,12 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { openControllerState } from '../../../src/app/serve/controller-state.ts';
-import type { Clock } from '../../../src/core/ports.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const LEASE = 'berth-system/berth-fleet';
 const STATE = { specHash: 's', publishedAtMs: 1, removals: [{ atMs: 1, count: 2 }] };

@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type GitServer, serveHttp } from '../../adapters/git/git-servers.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
-import { drawn } from '../../fakes/seeded-random.ts';
+import { type GitServer, serveHttp } from '../../../packages/git-reader/test/git-servers.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
+import { drawn } from '@berth/test-kit/seeded-random';
 import { SteeredLeadership } from '../../fakes/steered-leadership.ts';
 import { baseFiles, cluster, namespace, outside, placement, replicaSet, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ADDON_PLACEMENT_SCORE } from '../../../src/core/model/kinds.ts';
+import { ADDON_PLACEMENT_SCORE } from '@berth/kube/model/kinds';
 import { baseFiles, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

@@ -6,7 +6,7 @@ import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
 import type { SourceLedger } from '../../../src/controllers/sources/progress/source-ledger.ts';
 import type { SourcePlans } from '../../../src/core/publish/approval/pending-plans.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 const WEB = 'team-a/web';
 const read = (commit: string, plan: string): SourceContent =>

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { readRecordLog } from '../../../src/adapters/store/record-log.ts';
 import type { DeletionRecord } from '../../../src/core/sync/deletion-record.ts';
 import { join } from 'node:path';

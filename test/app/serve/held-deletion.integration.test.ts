@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import {
   apiVersionOf,
@@ -7,8 +7,8 @@ import {
   MANIFEST_WORK,
   MANIFEST_WORK_REPLICA_SET,
   NAMESPACE,
-} from '../../../src/core/model/kinds.ts';
-import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { template } from '../../core/work/replica-set-harness.ts';
 import { binding, cluster, clusterSet, namespace, placement, replicaSet, yaml } from './fleet-fixture.ts';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import type { RunningHub } from '../../../src/hub/hub-options.ts';
-import { startHub } from '../../../src/hub/start-hub.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
-import { OUTAGE_PATIENCE_MS } from '../../fakes/patience.ts';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import { makeCliIo } from '../cli-harness.ts';
 import { baseFiles, namespace, placement, replicaSet, yaml } from './fleet-fixture.ts';
 

@@ -2,9 +2,9 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import {
   CONFIG_MAP,
@@ -15,12 +15,12 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import type { RunningHub } from '../../../src/hub/hub-options.ts';
-import { startHub } from '../../../src/hub/start-hub.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { startHub } from '@berth/embedded-hub/start-hub';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import {
   baseFiles,
   binding,

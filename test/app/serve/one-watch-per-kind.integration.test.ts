@@ -1,8 +1,8 @@
 import { request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import {
   ADDON_PLACEMENT_SCORE,
   type KindInfo,
@@ -13,7 +13,7 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { baseFiles, namespace, placement, replicaSet, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

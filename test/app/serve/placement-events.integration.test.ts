@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { EVENT } from '../../../src/core/model/kinds.ts';
+import { EVENT } from '@berth/kube/model/kinds';
 import { baseFiles, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, PLACEMENT } from '../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, PLACEMENT } from '@berth/kube/model/kinds';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { baseFiles, binding, cluster, clusterSet, namespace, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import {
   baseFiles,

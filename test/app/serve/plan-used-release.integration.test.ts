@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { dataOf } from '../../../src/controllers/publication/hub-records.ts';
 import { baseFiles, placement, retired, yaml } from './fleet-fixture.ts';

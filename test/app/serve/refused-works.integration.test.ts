@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
+import { MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 import { baseFiles, placement, replicaSet, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

@@ -1,16 +1,16 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
-import { MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
-import { CLUSTER_CONDITIONS } from '../../../src/core/registration/cluster-conditions.ts';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { DUTIES } from '../../../src/core/registration/duties.ts';
-import { setCondition } from '../../../src/core/work/conditions/condition-list.ts';
-import { TransientError } from '../../../src/core/errors.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import { withMergePatch } from '../../fakes/with-merge-patch.ts';
+import { setCondition } from '@berth/kube/model/condition-list';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { withMergePatch } from '../../fakes/with-merge-patch.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 const MAINTENANCE = { key: 'example.org/maintenance', effect: 'NoSelect' };

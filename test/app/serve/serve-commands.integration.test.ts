@@ -2,15 +2,15 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
-import { PLACEMENT } from '../../../src/core/model/kinds.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { makeCliIo } from '../cli-harness.ts';
 import { baseFiles, placement, retired, yaml } from './fleet-fixture.ts';
 

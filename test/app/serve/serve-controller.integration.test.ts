@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
+import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import { baseFiles, cluster, placement, retired, yaml } from './fleet-fixture.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { ServedFleet } from './served-fleet.ts';
 
 describe('serveController on the embedded hub', () => {

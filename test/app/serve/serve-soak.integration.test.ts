@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { afterEach, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { BreakingProxy, type ProxyMood } from '../../fakes/breaking-proxy.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { BreakingProxy, type ProxyMood } from '../../../packages/kube/test/fakes/breaking-proxy.ts';
 import { limitAbove } from '../../fakes/limit-above.ts';
-import { drawn } from '../../fakes/seeded-random.ts';
+import { drawn } from '@berth/test-kit/seeded-random';
 import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

@@ -7,10 +7,10 @@ import type { ControllerEvent } from '../../../src/controllers/events/controller
 import { RECORDS_NAME, recordsOf } from '../../../src/core/publish/record/compact-record.ts';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
-import { CONFIG_MAP, MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
-import { startForge } from '../../fakes/forge-server.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { CONFIG_MAP, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { startForge } from '../../../packages/forge/test/fakes/forge-server.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredLeadership } from '../../fakes/steered-leadership.ts';
 import { baseFiles, namespace, placement, retired, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';

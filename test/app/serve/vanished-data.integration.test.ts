@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { withoutGit } from '../../fakes/without-git.ts';
-import { type GitServer, serveHttp } from '../../adapters/git/git-servers.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
+import { type GitServer, serveHttp } from '../../../packages/git-reader/test/git-servers.ts';
 import { baseFiles, placement, yaml } from './fleet-fixture.ts';
 import { ServedFleet } from './served-fleet.ts';
 

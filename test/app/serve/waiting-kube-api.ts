@@ -1,9 +1,9 @@
-import { TransientError } from '../../../src/core/errors.ts';
-import { type KindInfo, MANIFEST_WORK, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '../../../src/core/ports.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { type KindInfo, MANIFEST_WORK, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ListOptions, ObjectList, WatchEvent, WatchOptions } from '@berth/kube/model/kube-api';
 import { decisionPageOf, publishedClusters } from '../../../src/core/publish/pages/decision-page.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 
 /** A client of the hub that notes which page it showed, counts writes of works, and whose writes of clusters wait until they are let through. */
 export class WaitingKubeApi extends InterceptedKubeApi {

@@ -4,7 +4,7 @@ import path from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../../../src/app/settings/read-settings.ts';
 import { serveSource } from '../../../src/app/settings/serve-source.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 
 const dir = mkdtempSync(path.join(tmpdir(), 'berth-settings-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));

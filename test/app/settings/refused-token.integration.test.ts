@@ -2,14 +2,14 @@ import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
-import { InProcessMirror } from '../../../src/adapters/git/in-process/in-process-mirror.ts';
+import { GitProgramMirror } from '../../../packages/git-reader/src/program/git-program-mirror.ts';
+import { InProcessMirror } from '../../../packages/git-reader/src/in-process/in-process-mirror.ts';
 import type { CredentialSettings } from '../../../src/app/settings/source-settings.ts';
 import { serveSource } from '../../../src/app/settings/serve-source.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
-import { serveHttp } from '../../adapters/git/git-servers.ts';
-import { startForge } from '../../fakes/forge-server.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
+import { serveHttp } from '../../../packages/git-reader/test/git-servers.ts';
+import { startForge } from '../../../packages/forge/test/fakes/forge-server.ts';
 
 const MIRRORS = [GitProgramMirror, InProcessMirror] as const;
 

@@ -1,16 +1,16 @@
-import { SECRET, kind } from '../../../src/core/model/kinds.ts';
+import { SECRET, kind } from '@berth/kube/model/kinds';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { GitProgramMirror } from '../../../src/adapters/git/program/git-program-mirror.ts';
+import { GitProgramMirror } from '../../../packages/git-reader/src/program/git-program-mirror.ts';
 import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
-import { serveHttp, serveSsh } from '../../adapters/git/git-servers.ts';
-import { GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
+import { serveHttp, serveSsh } from '../../../packages/git-reader/test/git-servers.ts';
+import { GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { startForge } from '../../fakes/forge-server.ts';
-import { findProgram } from '../../fakes/needed-program.ts';
+import { startForge } from '../../../packages/forge/test/fakes/forge-server.ts';
+import { findProgram } from '@berth/test-kit/needed-program';
 
 const KEY = { namespace: 'berth-system', name: 'git' };
 

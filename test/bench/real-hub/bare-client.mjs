@@ -1,9 +1,9 @@
 // A client that makes the writes of a contest and decides nothing: node bare-client.mjs KUBECONFIG decisions|works
 // It has Berth's transport, and 32 requests under way at most. Which clusters a placement gets follows from the number of the placement.
-import { systemClock } from '../../../.cache/modules/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { APPLIED_MANIFEST_WORK, MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../.cache/modules/src/core/model/kinds.js';
+import { systemClock } from '../../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { loadKubeConfig } from '../../../.cache/modules/packages/kube/src/config/load-kube-config.js';
+import { HttpKubeApi } from '../../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { APPLIED_MANIFEST_WORK, MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../.cache/modules/packages/kube/src/model/kinds.js';
 import { followKind } from './follow-kind.mjs';
 import { EXPECTED_ANNOTATION, SET_LABEL, WORK_CLUSTER } from './fleet.mjs';
 

@@ -1,4 +1,4 @@
-import { MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING, NAMESPACE } from '../../../.cache/modules/src/core/model/kinds.js';
+import { MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING, NAMESPACE } from '../../../.cache/modules/packages/kube/src/model/kinds.js';
 
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 export const SET_LABEL = `${CLUSTER_GROUP}/clusterset`;

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import { systemClock } from '../../../.cache/modules/src/adapters/clock/system-clock.js';
-import { loadKubeConfig } from '../../../.cache/modules/src/adapters/kube/config/load-kube-config.js';
-import { HttpKubeApi } from '../../../.cache/modules/src/adapters/kube/http-kube-api.js';
-import { NAMESPACE } from '../../../.cache/modules/src/core/model/kinds.js';
+import { systemClock } from '../../../.cache/modules/packages/runtime/src/clock/system-clock.js';
+import { loadKubeConfig } from '../../../.cache/modules/packages/kube/src/config/load-kube-config.js';
+import { HttpKubeApi } from '../../../.cache/modules/packages/kube/src/http-kube-api.js';
+import { NAMESPACE } from '../../../.cache/modules/packages/kube/src/model/kinds.js';
 import { startControlPlane } from '../../interop/peers/control-plane.ts';
-import { ocmCrds } from '../../../.cache/modules/src/core/ocm/ocm-crds.js';
+import { ocmCrds } from '../../../.cache/modules/packages/ocm/src/definition/ocm-crds.js';
 import { findProcess, processorTimeMs } from './processor-time.mjs';
 
 const IN_FLIGHT = 32;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../.cache/modules/src/core/model/kinds.js';
+import { MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../.cache/modules/packages/kube/src/model/kinds.js';
 import { startProcess } from './contestants.mjs';
 import { followKind } from './follow-kind.mjs';
 import { clusters, makeNamespaces, makeSet, placements, WORK_CLUSTER, WORKLOADS, works } from './fleet.mjs';

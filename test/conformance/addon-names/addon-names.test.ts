@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { hubHashOf } from '../../../src/agent/options/agent-settings.ts';
-import { appliedWorkName } from '../../../src/agent/record/applied-work.ts';
+import { hubHashOf } from '../../../packages/agent/src/options/agent-settings.ts';
+import { appliedWorkName } from '../../../packages/agent/src/record/applied-work.ts';
 import { addonNames } from '../../../src/core/addon/addon-names.ts';
 
 interface Recorded {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Agent } from '../../../src/agent/start-agent.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import type { Agent } from '@berth/agent/start-agent';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   CONFIG_MAP,
   configMap,

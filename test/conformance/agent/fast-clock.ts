@@ -1,4 +1,4 @@
-import type { Clock } from '../../../src/core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 
 /** Real time, but quicker: every wait of the agent takes a fraction, and steps seconds apart for the agent are not for us. */
 export function fastClock(factor: number): Clock {

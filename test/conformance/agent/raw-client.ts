@@ -1,7 +1,7 @@
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import type { KubeConfig } from '../../../src/adapters/kube/config/kube-config.ts';
-import { KubeConnection } from '../../../src/adapters/kube/transport/kube-connection.ts';
-import { readBody } from '../../../src/adapters/kube/transport/read-body.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import type { KubeConfig } from '@berth/kube/config/kube-config';
+import { KubeConnection } from '../../../packages/kube/src/transport/kube-connection.ts';
+import { readBody } from '../../../packages/kube/src/transport/read-body.ts';
 import type { Json } from './recorded.ts';
 
 export interface RawAnswer {

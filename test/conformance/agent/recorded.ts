@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { ManifestCondition } from '../../../src/core/model/kind/manifest-work.ts';
-import type {
-  AppliedManifestWorkSpec,
-  AppliedResource,
-} from '../../../src/core/model/kind/applied-manifest-work.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
+import type { ManifestCondition } from '@berth/ocm/kind/manifest-work';
+import type { AppliedManifestWorkSpec, AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
 
 export type Json = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { placeOfDifference } from './deviations.ts';
 import { differences } from './differences.ts';
 import { Observer } from './observe.ts';

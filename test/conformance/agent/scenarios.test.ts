@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ManifestConfig, ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { MANIFEST_WORK } from '../../../src/core/model/kinds.ts';
-import type { Agent } from '../../../src/agent/start-agent.ts';
+import type { ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { Agent } from '@berth/agent/start-agent';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import {
   CLUSTER_ROLE,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { canonicalJson } from '../../../src/core/model/json-equal.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { CaseOutput } from '../../../src/app/cli/commands/argocd/cases/render-recorded-case.ts';
 import type { RecordedCase } from '../../../src/app/cli/commands/argocd/cases/recorded-inputs.ts';
 

@@ -3,8 +3,8 @@ import { PULL_CLUSTER_ANNOTATION, PULL_LABEL } from '../../../src/core/argocd/pu
 import { planPull, type PullPlan } from '../../../src/core/argocd/pull/plan-pull.ts';
 import { planApplicationStatus } from '../../../src/core/argocd/pull/plan-status.ts';
 import { type PullFeedback, readPullFeedback } from '../../../src/core/argocd/pull/read-pull-feedback.ts';
-import type { Application } from '../../../src/core/model/kind/argo-application.ts';
-import type { ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
+import type { Application } from '../../../src/core/argocd/argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { type RecordedPull, recordedPulls, stored } from './recorded-pull.ts';
 
 const RECORDED = recordedPulls();

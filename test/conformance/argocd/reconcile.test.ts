@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { recordedInputs } from '../../../src/app/cli/commands/argocd/cases/recorded-inputs.ts';
-import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
-import { reconcile } from '../../../src/render/applicationset/reconcile/reconcile.ts';
+import { generateApplications } from '@berth/applicationset/generate-applications';
+import { reconcile } from '@berth/applicationset/reconcile/reconcile';
 import { readApplicationSetCases } from './compare-result.ts';
-import { MESSAGES_SINCE_3_6, NAMELESS, namelessProblem } from './since-3-6.ts';
+import {
+  MESSAGES_SINCE_3_6,
+  NAMELESS,
+  namelessProblem,
+} from '../../../packages/applicationset/test/conformance/argocd/since-3-6.ts';
 
 const PROJECTS = new Set(['default', 'my-project', 'platform', 'team-a']);
 

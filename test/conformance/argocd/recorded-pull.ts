@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import type { Application, ApplicationStatus } from '../../../src/core/model/kind/argo-application.ts';
-import type { FeedbackValue, ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
-import type { ObjectMeta } from '../../../src/core/model/object-meta.ts';
+import type { Application, ApplicationStatus } from '../../../src/core/argocd/argo-application.ts';
+import type { FeedbackValue, ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 
 /** One line of pull.jsonl.gz; README.md says what the fields mean. */
 export interface RecordedPull {

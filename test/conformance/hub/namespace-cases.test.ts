@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestHub } from '../../hub/hub-harness.ts';
-import { startTestHub } from '../../hub/hub-harness.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 import { namespaceAnswer, readNamespaceCases } from './namespace-cases.ts';
 
 describe('the namespace in the metadata of an object, as recorded from kube-apiserver', () => {

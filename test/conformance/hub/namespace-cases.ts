@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { LooseJson } from '../../hub/loose-json.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 
 /** One request about an object whose metadata names a namespace, to its own place or to another. */
 export interface NamespaceCase {

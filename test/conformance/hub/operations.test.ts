@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { LooseJson } from '../../hub/loose-json.ts';
-import type { TestHub } from '../../hub/hub-harness.ts';
-import { startTestHub } from '../../hub/hub-harness.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 import type { Recorded } from './recorded-answer.ts';
 import { normalized, readLines } from './recorded-answer.ts';
 

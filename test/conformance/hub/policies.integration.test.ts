@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HookServer } from '../../fakes/hook-server.ts';
 import { startHookServer } from '../../fakes/hook-server.ts';
-import type { TestHub } from '../../hub/hub-harness.ts';
-import { startTestHub } from '../../hub/hub-harness.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 import type { ApiClient } from '../../interop/peers/api-client.ts';
 import { apiClient } from '../../interop/peers/api-client.ts';
 import { ALLOWED_POLICY_DIFFERENCES } from './policies/allowed-policy-differences.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { TestHub } from '../../hub/hub-harness.ts';
-import { startTestHub } from '../../hub/hub-harness.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 import { REFUSED_APPLIES, refusalStatus } from './refused-applies.ts';
 
 describe('applies that do not fit the schema, recorded from an API server', () => {

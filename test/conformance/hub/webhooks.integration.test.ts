@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { apiClient } from '../../interop/peers/api-client.ts';
-import type { TestHub } from '../../hub/hub-harness.ts';
-import { startTestHub } from '../../hub/hub-harness.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 import { allScenarios } from './webhooks/all-scenarios.ts';
 import { ALLOWED_DIFFERENCES } from './webhooks/allowed-differences.ts';
 import type { HookServer } from '../../fakes/hook-server.ts';

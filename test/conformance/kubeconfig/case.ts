@@ -1,5 +1,5 @@
 import type { SeenByProxy } from '../../fakes/recording-proxies.ts';
-import type { SeenByServer } from '../../fakes/recording-api-server.ts';
+import type { SeenByServer } from '../../../packages/embedded-hub/test/fakes/recording-api-server.ts';
 
 /**
  * One kubeconfig, and what is asked with it. Texts may hold the placeholders of `world.ts`, `${API}` for one. All secrets begin with

@@ -1,10 +1,10 @@
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { KubeConnection } from '../../../src/adapters/kube/transport/kube-connection.ts';
-import { readBody } from '../../../src/adapters/kube/transport/read-body.ts';
-import { BerthError } from '../../../src/core/errors.ts';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { KubeConnection } from '../../../packages/kube/src/transport/kube-connection.ts';
+import { readBody } from '../../../packages/kube/src/transport/read-body.ts';
+import { BerthError } from '@berth/runtime/errors';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import type { KubeconfigRequestCase, RecordedStep } from './case.ts';
 import { ALL_CASES, readRecorded } from './kubectl.ts';

@@ -1,9 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
-import { type RecordingApiServer, startRecordingApiServer } from '../../fakes/recording-api-server.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import {
+  type RecordingApiServer,
+  startRecordingApiServer,
+} from '../../../packages/embedded-hub/test/fakes/recording-api-server.ts';
 import { type RecordingProxies, startRecordingProxies } from '../../fakes/recording-proxies.ts';
 import type { KubeconfigRequestCase, RecordedStep, SeenByPlugin } from './case.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import type { RolloutStrategy } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
-import type { PlacementDecision } from '../../../src/core/model/kind/placement-decision.ts';
+import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { planRollout } from '../../../src/core/rollout/plan-rollout.ts';
 import { decisionGroups } from '../../../src/core/rollout/rollout-groups.ts';
 import type { RolloutEntry, RolloutRules, RolloutStatus } from '../../../src/core/rollout/rollout-plan.ts';

@@ -7,10 +7,10 @@ import {
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET_BINDING,
   NAMESPACE,
-} from '../../../src/core/model/kinds.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** A hub that asks Berth's webhooks, and nobody else, about clusters and bindings. */
 export interface AdmissionWorld {

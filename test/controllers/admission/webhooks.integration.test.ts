@@ -1,19 +1,19 @@
 import { request } from 'node:https';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import {
   type AdmissionWebhooksOptions,
   type RunningAdmission,
   startAdmissionWebhooks,
 } from '../../../src/controllers/admission/start-admission-webhooks.ts';
-import { apiVersionOf, NAMESPACE, SECRET } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { apiVersionOf, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { VALIDATING_CONFIGURATION } from '../../../src/core/registration/webhooks/webhook-configurations.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { freePort } from '../../interop/peers/free-port.ts';
 import { admissionContract, makeUsers } from './admission-contract.ts';

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlacementEvents } from '../../../src/controllers/events/placement-events.ts';
-import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import { TransientError } from '../../../src/core/errors.ts';
-import { BY_SCORE, snapshotOf } from '../../core/placement/snapshots.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { scheduleAll } from '@berth/placement/schedule-all';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { TransientError } from '@berth/runtime/errors';
+import { BY_SCORE, snapshotOf } from '../../../packages/placement/test/snapshots.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const SNAPSHOT = snapshotOf({
   clusters: [

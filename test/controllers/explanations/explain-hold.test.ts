@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { explainInSnapshot } from '../../../src/controllers/explanations/explain-offline.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import { cluster, placement, snapshot } from '../../core/explain/snapshots.ts';
-import { withRecordedClusters } from '../../../src/core/explain/snapshot/recorded-decisions.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { cluster, placement, snapshot } from '../../../packages/placement/test/explain/snapshots.ts';
+import { withRecordedClusters } from '@berth/placement/explain/snapshot/recorded-decisions';
 
 const REF = { namespace: 'team', name: 'web' };
 const GOLD = { requiredClusterSelector: { labelSelector: { matchLabels: { tier: 'gold' } } } };

@@ -5,13 +5,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { ONE_BOUND_SET } from '../../core/placement/snapshots.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { ONE_BOUND_SET } from '../../../packages/placement/test/snapshots.ts';
 
 async function runBerth(...args: string[]) {
   const { io, stdout, stderr } = makeCliIo();

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { authorityHashes, certificatesIn } from '../../../src/controllers/installation/authority-hash.ts';
 import { findHubEntry, type HubLookup } from '../../../src/controllers/installation/find-hub-entry.ts';
-import { InputError, TransientError } from '../../../src/core/errors.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ServerEntry } from '../../../src/core/registration/install/token-kubeconfig.ts';
-import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 
 const SERVER = 'https://hub.example.com:6443';
 const PEMS = new Map(['a', 'b', 'c', 'p'].map((name) => [name, createAuthority(name, Date.now()).certPem]));

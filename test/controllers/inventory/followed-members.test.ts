@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ObjectCache } from '../../../src/adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { FollowedMembers } from '../../../src/controllers/inventory/followed-members.ts';
-import { TransientError } from '../../../src/core/errors.ts';
-import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const PART_OF = 'applyset.kubernetes.io/part-of';
 const settings = (name: string, labels: Record<string, string> = { [PART_OF]: 'set' }): KubeObject => ({

@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { ReflectorPosition } from '../../../src/adapters/kube/cache/reflector-options.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
+import type { ReflectorPosition } from '@berth/kube/cache/reflector-options';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 import { HubContinuity } from '../../../src/controllers/inventory/hub-continuity.ts';
-import { InputError, TransientError } from '../../../src/core/errors.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { HubBreak, HubPosition } from '../../../src/core/sync/hub-position.ts';
 
 describe('checking whether the hub is the one that was seen last', () => {

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ObjectCache } from '../../../src/adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
-import { PLACEMENT } from '../../../src/core/model/kinds.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 describe('the age of the inventory', () => {
   let hub: FakeKubeApi;

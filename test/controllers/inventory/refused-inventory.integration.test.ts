@@ -1,11 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
-import {
-  ADDON_PLACEMENT_SCORE,
-  type KindInfo,
-  NAMESPACE,
-  PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
+import { ADDON_PLACEMENT_SCORE, type KindInfo, NAMESPACE, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { restrictedClient } from '../../app/serve/restricted-controller.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';

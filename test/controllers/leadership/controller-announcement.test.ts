@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ControllerAnnouncement } from '../../../src/controllers/leadership/controller-announcement.ts';
 import { readDecidedPlacements } from '../../../src/controllers/inventory/decided-placements.ts';
-import { LEASE } from '../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import { LEASE } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ControllerDuties } from '../../../src/core/registration/install/controller-announcement.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const DECIDES_ALL: ControllerDuties = { decides: 'all', applies: ['fleet'], registration: [] };
 const DECIDES_OWN: ControllerDuties = { decides: 'own', applies: ['fleet'], registration: [] };

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PreparedLeadership } from '../../../src/controllers/leadership/prepared-leadership.ts';
-import { TransientError } from '../../../src/core/errors.ts';
-import type { TakeOver } from '../../../src/runtime/leader-election/leadership.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { TakeOver } from '@berth/kube/leader-election/leadership';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredLeadership } from '../../fakes/steered-leadership.ts';
 
 describe('PreparedLeadership', () => {

@@ -9,7 +9,7 @@ import {
 } from '../../../src/controllers/previews/inventory/sign-inventory.ts';
 import { readArgoPart } from '../../../src/app/generator-inputs/argo-part.ts';
 import { APPLICATION_SET } from '../../../src/core/argocd/argocd-kinds.ts';
-import { InputError } from '../../../src/core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import {
   apiVersionOf,
   CONFIG_MAP,
@@ -18,11 +18,11 @@ import {
   MANAGED_CLUSTER,
   MANIFEST_WORK_REPLICA_SET,
   SECRET,
-} from '../../../src/core/model/kinds.ts';
-import type { ListOptions } from '../../../src/core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { ListOptions } from '@berth/kube/model/kube-api';
 import { APPLY_SET_PART_OF_LABEL, applySetParent } from '../../../src/core/sync/apply-set.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 
 const READING = { takenAt: '2026-03-01T12:00:00.000Z', engine: '1.2.3', argocdNamespace: 'argocd' };
 const HIDDEN = 'do-not-tell';

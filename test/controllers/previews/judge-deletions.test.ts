@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type DeletionContext, judgeDeletions } from '../../../src/controllers/previews/judge-deletions.ts';
 import { APPLICATION_SET } from '../../../src/core/argocd/argocd-kinds.ts';
-import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 
 const settings = (n: number): KubeObject => ({
   apiVersion: 'v1',

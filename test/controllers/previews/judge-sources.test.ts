@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { judgeSources, type ReadFleets } from '../../../src/controllers/previews/judge-sources.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { mergeSources } from '../../../src/core/preview/sides/merge-sources.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';

@@ -2,20 +2,14 @@ import { afterAll, beforeAll, beforeEach, afterEach, describe, expect, it } from
 import { readHubSnapshot } from '../../../src/controllers/explanations/hub-snapshot.ts';
 import { planRevisions, type PlanRevisionsInput } from '../../../src/controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../src/controllers/previews/recorded-hub-state.ts';
-import {
-  CONFIG_MAP,
-  type KindInfo,
-  MANAGED_CLUSTER,
-  NAMESPACE,
-  PLACEMENT,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { CONFIG_MAP, type KindInfo, MANAGED_CLUSTER, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../src/core/sync/apply-set.ts';
 import { memberHead } from '../../../src/core/sync/member-head.ts';
-import { sha256 } from '../../../src/runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 
 const NOW = '2026-01-01T00:00:00Z';
 const settings = (name: string, extra: object = {}): KubeObject => ({

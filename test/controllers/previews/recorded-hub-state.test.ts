@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { readRecordedHubState } from '../../../src/controllers/previews/recorded-hub-state.ts';
-import { InputError } from '../../../src/core/errors.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 describe('what a hub remembers', () => {
   const forbidden = (subject: string) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RenderedSets } from '../../../src/controllers/previews/rendered-sets.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { EMPTY_INPUTS } from '../../../packages/applicationset/test/fakes/empty-generator-inputs.ts';
 
 const setOf = (name: string, applications: number): KubeObject => ({
   apiVersion: 'argoproj.io/v1alpha1',

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { hasKubectl } from '../../e2e/kubectl-program.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
 import { placement, yaml } from '../../app/serve/fleet-fixture.ts';

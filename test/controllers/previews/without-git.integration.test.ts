@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
-import { withoutGit } from '../../fakes/without-git.ts';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
+import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
 import { baseFiles, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 

@@ -2,13 +2,13 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { digestSnapshot } from '../../../src/adapters/store/snapshot-digest.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { type DecisionRecord, decidedText } from '../../../src/core/publish/record/decision-record.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { ONE_BOUND_SET } from '../../core/placement/snapshots.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { ONE_BOUND_SET } from '../../../packages/placement/test/snapshots.ts';
 
 const GROUP = 'cluster.open-cluster-management.io';
 const cluster = (name: string, tier: string): ManagedCluster => ({

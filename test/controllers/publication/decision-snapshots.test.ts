@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DecisionSnapshots } from '../../../src/controllers/publication/decision-snapshots.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 describe('DecisionSnapshots', () => {
   let isCommitPartial: boolean;

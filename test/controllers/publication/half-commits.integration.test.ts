@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from '../../../src/core/errors.ts';
-import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { objectAfterWrite } from '../../../src/controllers/publication/object-after-write.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 const page: KubeObject = {
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',

@@ -3,14 +3,14 @@ import {
   PlacementPublisher,
   type PublisherOptions,
 } from '../../../src/controllers/publication/placement-publisher.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { PassEnd, PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../../src/core/publish/machine/state/placement-event.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { whenIdle } from '../../fakes/when-idle.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { whenIdle } from '@berth/test-kit/when-idle';
 
 const KEY = 'team-a/web';
 const placement: Placement = {

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
-import type { SourceObject } from '../../../src/core/model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import {
   currentApprovals,
   isPlanWaiting,
   type PlanOutcome,
   type SourcePlans,
 } from '../../../src/core/publish/approval/pending-plans.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 const MINUTE = 60_000;
 const WEB = 'team-a/web';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { PreviousRecords } from '../../../src/controllers/publication/previous-records.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const WEB = 'team-a/web';
 const RECORDS = [

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { PLACEMENT } from '../../../src/core/model/kinds.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
 import { baseFiles, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
+import { MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';

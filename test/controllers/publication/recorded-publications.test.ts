@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { RecordedPublications } from '../../../src/controllers/publication/recorded-publications.ts';
-import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import { compactRecord, RECORDS_NAME } from '../../../src/core/publish/record/compact-record.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const digest = (text: string): string => text;
 const web: Placement = {

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from '../../../src/core/errors.ts';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
-import { snapshotOf } from '../../core/placement/snapshots.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 
 const moved = (after: readonly string[]) => new Map([['team/a', { uid: 'u', before: ['c1'], after }]]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UnpublishedMoves } from '../../../src/controllers/publication/unpublished-moves.ts';
-import { type PlacementDecision, PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { snapshotOf } from '../../core/placement/snapshots.ts';
+import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 
 const page = (name: string, clusters: readonly string[]): PlacementDecision => ({
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',

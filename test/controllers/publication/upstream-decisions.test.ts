@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { ObjectStore } from '../../../src/adapters/kube/cache/object-store.ts';
+import { ObjectStore } from '@berth/kube/cache/object-store';
 import type { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { UpstreamDecisions } from '../../../src/controllers/publication/upstream-decisions.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { OTHER_SCHEDULER_QUIET_MS } from '../../../src/core/publish/machine/other-scheduler.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const page = (name: string, placement: string, version: string, ...clusters: string[]): KubeObject => ({
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { KeyIndex } from '../../../src/adapters/kube/cache/key-index.ts';
+import { KeyIndex } from '@berth/kube/cache/key-index';
 import { WORKS_BY_PLACEMENT, worksKey } from '../../../src/controllers/inventory/works-by-placement.ts';
 import { areWorksReady } from '../../../src/controllers/publication/work-readiness.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 interface Given {
   readonly name: string;

@@ -7,7 +7,7 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   ROLE_BINDING,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { RegistrationWorld } from './registration-world.ts';
 
 const ROLE = 'open-cluster-management:managedcluster:c1';

@@ -7,9 +7,9 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
   ROLE_BINDING,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import { RESOURCE_FINALIZER } from '../../../src/core/registration/names.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { RESOURCE_FINALIZER } from '@berth/ocm/registration/names';
 import { withMergePatch } from '../../fakes/with-merge-patch.ts';
 import { RegistrationWorld, type WorldOptions } from './registration-world.ts';
 

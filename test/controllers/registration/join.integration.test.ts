@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import { CLUSTER_CONDITIONS } from '../../../src/core/registration/cluster-conditions.ts';
+import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { compileAutoAcceptance } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
-import { formatMicroTime, instantFromEpochMs } from '../../../src/core/model/rfc3339.ts';
+import { formatMicroTime, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { freshKey, RegistrationWorld } from './registration-world.ts';
 
 const ACCEPTED = 'HubAcceptedManagedCluster=True/HubClusterAdminAccepted';

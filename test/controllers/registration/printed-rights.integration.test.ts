@@ -4,11 +4,11 @@ import {
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   NAMESPACE,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { compileAutoAcceptance } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { DUTIES } from '../../../src/core/registration/duties.ts';
 import { registrationPermissions } from '../../../src/core/rbac/registration-permissions.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
 import { restrictedClient } from '../../app/serve/restricted-controller.ts';
 import { rightsOf } from '../../fakes/rbac-rules.ts';
 import { freshKey, RegistrationWorld } from './registration-world.ts';

@@ -1,8 +1,8 @@
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
 import {
@@ -14,7 +14,7 @@ import {
   ACCEPT_NOBODY,
   type AutoAcceptance,
 } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
-import { agentUser, clusterGroup } from '../../../src/core/registration/agent-identity.ts';
+import { agentUser, clusterGroup } from '@berth/ocm/registration/agent-identity';
 import { DUTIES, type RegistrationDuty } from '../../../src/core/registration/duties.ts';
 import type { RegistrationEvent } from '../../../src/core/registration/registration-event.ts';
 import {
@@ -24,13 +24,14 @@ import {
   LEASE,
   MANAGED_CLUSTER,
   MANIFEST_WORK,
-} from '../../../src/core/model/kinds.ts';
-import { CLUSTER_LEASE } from '../../../src/core/registration/names.ts';
-import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi, SleepingClock } from '../../../src/core/ports.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
+} from '@berth/kube/model/kinds';
+import { CLUSTER_LEASE } from '@berth/ocm/registration/names';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { SleepingClock } from '@berth/runtime/clock/clock';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { makeCertificateRequest } from '../../e2e/certificate-request.ts';
 
 export interface WorldOptions {

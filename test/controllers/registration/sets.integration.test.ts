@@ -5,8 +5,8 @@ import {
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   NAMESPACE,
-} from '../../../src/core/model/kinds.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { Condition } from '@berth/kube/model/object-meta';
 import { RegistrationWorld } from './registration-world.ts';
 
 const LABEL = 'cluster.open-cluster-management.io/clusterset';

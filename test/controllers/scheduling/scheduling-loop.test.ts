@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SchedulingLoop } from '../../../src/controllers/scheduling/scheduling-loop.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Transition } from '../../../src/core/transition/transition.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 const SNAPSHOT: Snapshot = {
   now: '',

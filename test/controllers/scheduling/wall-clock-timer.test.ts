@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { WallClockTimer } from '../../../src/controllers/scheduling/wall-clock-timer.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 describe('a moment timer', () => {
   const start = () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { warmEngine } from '../../../src/controllers/scheduling/warm-engine.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { snapshotOf } from '../../core/placement/snapshots.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 
 /** Its clock moves whenever it is asked, so that each decision is a slice. */
 class HurriedClock extends FakeClock {

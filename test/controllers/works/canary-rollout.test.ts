@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Agent, startAgent } from '../../../src/agent/start-agent.ts';
+import { type Agent, startAgent } from '@berth/agent/start-agent';
 import { readSourceFolder } from '../../../src/controllers/sources/reading/read-source-folder.ts';
 import {
   startWorkloadSimulation,
   type WorkloadSimulation,
-} from '../../../src/agent/simulation/workload-simulation.ts';
+} from '@berth/agent/simulation/workload-simulation';
 import {
   CONTROLLER_REVISION,
   type KindInfo,
@@ -13,14 +13,14 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import type { WorkControllers } from '../../../src/controllers/works/start-work-controllers.ts';
-import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { startWorksAlone } from '../../fakes/works-alone.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { CONFIG_MAP, DEPLOYMENT } from '../../agent/agent-harness.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { CONFIG_MAP, DEPLOYMENT } from '../../../packages/agent/test/agent-harness.ts';
 
 const GROUPS = { canary: ['canary-1'], '': ['prod-1', 'prod-2', 'prod-3', 'prod-4'] } as const;
 const CLUSTERS = [...GROUPS.canary, ...GROUPS['']];

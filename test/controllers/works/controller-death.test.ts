@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
-import { MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
+import { MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import { MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 import { Fleet } from './work-fleet.ts';
 
 const GOOD = { Applied: 'True', Available: 'True' } as const;

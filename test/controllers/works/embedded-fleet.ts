@@ -1,11 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { NAMESPACE } from '../../../src/core/model/kinds.ts';
-import { startHub } from '../../../src/hub/start-hub.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { NAMESPACE } from '@berth/kube/model/kinds';
+import { startHub } from '@berth/embedded-hub/start-hub';
 import { Fleet } from './work-fleet.ts';
 
 /** Milliseconds in which the hub, in this process, answers and tells its watches, with a busy machine in mind. */

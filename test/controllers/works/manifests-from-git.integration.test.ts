@@ -1,12 +1,12 @@
 import path from 'node:path';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../../src/adapters/git/program/git-program-repository.ts';
+import { GitProgramRepository } from '../../../packages/git-reader/src/program/git-program-repository.ts';
 import { SourceReader } from '../../../src/controllers/sources/reading/source-reader.ts';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
 import { readSourceFolder } from '../../../src/controllers/sources/reading/read-source-folder.ts';
 import { eachWithRepository } from '../../adapters/git/each-with-repository.ts';
-import { type GitFixture, tempDir } from '../../adapters/git/git-fixture.ts';
+import { type GitFixture, tempDir } from '../../../packages/git-reader/test/git-fixture.ts';
 
 const replicaSet = (name: string, folder: string): string => `
 apiVersion: work.open-cluster-management.io/v1alpha1

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { errorForStatus, type KubeStatus } from '../../../src/adapters/kube/transport/kube-errors.ts';
-import type { KindInfo } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { InterceptedKubeApi } from '../../fakes/intercepted-kube-api.ts';
+import { errorForStatus, type KubeStatus } from '@berth/kube/transport/kube-errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { Fleet } from './work-fleet.ts';
 
 /** What an API server answers to a create in such a namespace. */

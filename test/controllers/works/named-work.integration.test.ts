@@ -3,13 +3,8 @@ import os from 'node:os';
 import path from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import {
-  MANAGED_CLUSTER,
-  MANIFEST_WORK,
-  PLACEMENT,
-  PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import {
   applyNamedWork,
   createReplicaSet,
@@ -17,7 +12,7 @@ import {
   type WorkTarget,
 } from '../../../src/controllers/works/create-named-work.ts';
 import { describeWork, workRow } from '../../../src/core/work/describe-work.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { template } from '../../core/work/replica-set-harness.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
 

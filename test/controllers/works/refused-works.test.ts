@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
-import { RefusingKubeApi } from '../../fakes/refusing-kube-api.ts';
+import { MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 import { Fleet } from './work-fleet.ts';
 
 /** After a refusal of one second this much must be enough; the longest wait is 30 s only after many of them. */

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '../../../src/core/model/kinds.ts';
-import type { ManifestWorkReplicaSetStatus } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '@berth/kube/model/kinds';
+import type { ManifestWorkReplicaSetStatus } from '@berth/ocm/kind/manifest-work-replica-set';
 import { AuditingKubeApi } from '../../fakes/auditing-kube-api.ts';
 import { template } from '../../core/work/replica-set-harness.ts';
 import { startEmbeddedFleet } from './embedded-fleet.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
+import { MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import { Fleet, memoryHub } from './work-fleet.ts';
 
 const KEY = { namespace: 'team', name: 'web' };

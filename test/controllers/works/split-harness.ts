@@ -1,9 +1,9 @@
-import { type Agent, startAgent } from '../../../src/agent/start-agent.ts';
-import { type KindInfo, MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
-import type { DeleteOptions, KubeApi, ObjectKey } from '../../../src/core/ports.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
-import { CONFIG_MAP } from '../../agent/agent-harness.ts';
+import { type Agent, startAgent } from '@berth/agent/start-agent';
+import { type KindInfo, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { DeleteOptions, KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { CONFIG_MAP } from '../../../packages/agent/test/agent-harness.ts';
 import { Fleet, WORK_API } from './work-fleet.ts';
 
 /** A member that remembers which of its ConfigMaps somebody deleted. */

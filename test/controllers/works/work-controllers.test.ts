@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../../src/core/model/kinds.ts';
-import type { KindInfo } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi, WatchOptions } from '../../../src/core/ports.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, WatchOptions } from '@berth/kube/model/kube-api';
 import { template } from '../../core/work/replica-set-harness.ts';
 import { Fleet, memoryHub, WORK_API } from './work-fleet.ts';
 

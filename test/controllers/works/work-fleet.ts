@@ -8,15 +8,15 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
-import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { WorkControllers } from '../../../src/controllers/works/start-work-controllers.ts';
 import type { WorkWritten } from '../../../src/controllers/works/write-works.ts';
 import { startWorksAlone } from '../../fakes/works-alone.ts';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { template } from '../../core/work/replica-set-harness.ts';
 
 export const WORK_API = 'work.open-cluster-management.io';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { celCost, evaluateCel } from './cel-values.ts';
+import { celCost, evaluateCel } from '../../../packages/placement/test/filter/cel-values.ts';
 
 describe('the language', () => {
   it.each([

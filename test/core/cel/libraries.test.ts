@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { evaluateCel } from './cel-values.ts';
+import { evaluateCel } from '../../../packages/placement/test/filter/cel-values.ts';
 
 const TABLES: Readonly<Record<string, readonly (readonly [string, unknown])[]>> = {
   conversions: [

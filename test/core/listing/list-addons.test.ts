@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listAddons } from '../../../src/core/listing/list-addons.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Condition } from '@berth/kube/model/object-meta';
 
 function condition(type: string, status: Condition['status'], reason = 'Because'): Condition {
   return { type, status, reason, message: '', lastTransitionTime: '2026-01-01T00:00:00Z' };

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { listClusters } from '../../../src/core/listing/list-clusters.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 
 const deleting = (reason: string) => ({ type: 'Deleting', status: 'False', reason, message: '' });
 const cluster = (name: string, isDeleted: boolean, conditions: readonly object[] = []) =>

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { listPlacements } from '../../../src/core/listing/list-placements.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
 
 const CHECKED = { type: 'PlacementMisconfigured', status: 'False', reason: 'Succeedconfigured', message: '' };
 const SATISFIED = {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changesOfStep } from '../../../src/core/placement-test/changes-of-step.ts';
 import type { GivenStep } from '../../../src/core/placement-test/placement-test.ts';
-import { cluster, NOW, score, snapshot } from '../explain/snapshots.ts';
+import { cluster, NOW, score, snapshot } from '../../../packages/placement/test/explain/snapshots.ts';
 
 const SNAPSHOT = snapshot({
   clusters: [cluster('a', { region: 'eu' }), cluster('b', { region: 'us' }), cluster('c', { region: 'eu' })],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { DecidedCase } from '../../../src/core/placement-test/check-expectation.ts';
 import { checkExpectation } from '../../../src/core/placement-test/check-expectation.ts';
 import type { Expectation } from '../../../src/core/placement-test/placement-test.ts';
-import { cluster } from '../explain/snapshots.ts';
+import { cluster } from '../../../packages/placement/test/explain/snapshots.ts';
 
 const DECIDED: DecidedCase = {
   selected: ['a', 'b'],

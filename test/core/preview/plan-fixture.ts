@@ -1,6 +1,6 @@
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
-import { namespacedName } from '../../../src/core/model/object-ref.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { PlanJudges, PlanSide } from '../../../src/core/preview/plan-input.ts';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { PlanJudge, type PlanJudgeOptions } from '../../../src/core/preview/plan-judge.ts';
 import { approvedPlans } from '../../../src/core/publish/approval/approved-plans.ts';
 import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';

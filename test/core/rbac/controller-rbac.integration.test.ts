@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import type { ControllerDuties } from '../../../src/core/rbac/controller-rbac.ts';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { KubeLeaseStore } from '../../../src/adapters/kube/kube-lease-store.ts';
-import { DEFAULT_TIMING } from '../../../src/runtime/leader-election/election-timing.ts';
-import { LeaderElector } from '../../../src/runtime/leader-election/leader-elector.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { KubeLeaseStore } from '@berth/kube/kube-lease-store';
+import { DEFAULT_TIMING } from '@berth/kube/leader-election/election-timing';
+import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 import { SecretAuth } from '../../../src/app/settings/secret-auth.ts';
 import {
   MANIFEST_WORK,
@@ -13,10 +13,10 @@ import {
   OCM_KINDS,
   SECRET,
   type KindInfo,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { GitFixture } from '../../fakes/git-fixture.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { baseFiles, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { printedRights, restrictedClient } from '../../app/serve/restricted-controller.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';

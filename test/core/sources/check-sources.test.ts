@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
-import { formatFieldPath, parseFieldPath } from '../../../src/core/model/field-path.ts';
+import { formatFieldPath, parseFieldPath } from '@berth/kube/model/field-path';
 import { checkSources } from '../../../src/core/sources/check-sources.ts';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
 

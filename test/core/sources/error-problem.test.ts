@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { InputError } from '../../../src/core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import { errorProblem } from '../../../src/core/sources/error-problem.ts';
 
 const details = { code: 'rules.expression', subject: 'Rule few' };

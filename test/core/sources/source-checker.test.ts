@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { SourceObject } from '../../../src/core/model/source-object.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { checkSources } from '../../../src/core/sources/check-sources.ts';
 import { SourceChecker } from '../../../src/core/sources/source-checker.ts';
 import type { SourceFinding } from '../../../src/core/sources/source-finding.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { judgeLosses } from '../../../src/core/sync/judge-losses.ts';
 import {
   type Dependents,

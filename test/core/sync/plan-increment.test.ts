@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planIncrement } from '../../../src/core/sync/plan-increment.ts';
-import type { SourceObject } from '../../../src/core/model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 const object = (name: string, value = '1', namespace = 'team-a'): SourceObject => ({
   object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace }, data: { value } },

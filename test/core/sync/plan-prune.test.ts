@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { formatRef, objectIdentity, refOf } from '../../../src/core/model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import { planPrune, type PruneInput } from '../../../src/core/sync/plan-prune.ts';
 import { releaseMark } from '../../../src/core/sync/prune-releases.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { noteHeld, readPruneMemory, pruneInputFromMemory } from '../../../src/core/sync/prune-memory.ts';
 
 const NOW = { nowMs: 1_000_000, windowMs: 600_000 };

@@ -5,7 +5,7 @@ import {
   parsePruneReleases,
   releaseMark,
 } from '../../../src/core/sync/prune-releases.ts';
-import { sha256 } from '../../../src/runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 
 describe('what an ApplySet remembers of the releases of its deletions', () => {
   const marks = ['ConfigMap a/x', 'ConfigMap a/y'].map((name) => releaseMark(sha256, name));

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
-import type { ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
-import { CLUSTER_CONDITIONS } from '../../../src/core/registration/cluster-conditions.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { clusterSteps, leaseExpired } from '../../../src/core/timeline/cluster-steps.ts';
 import { movedStep, tolerationSteps } from '../../../src/core/timeline/decision-steps.ts';
 import { inOrder, stepsOf, type TimelineStep } from '../../../src/core/timeline/timeline-step.ts';

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Placement, PlacementSpec } from '../../../src/core/model/kind/placement.ts';
-import type { PlacementDecision } from '../../../src/core/model/kind/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
-import type { ResultGenerator } from '../../../src/core/placement/engine.ts';
-import { scheduleAll } from '../../../src/core/placement/schedule-all.ts';
-import { scheduleEach } from '../../../src/core/placement/schedule-each.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import type { Placement, PlacementSpec } from '@berth/ocm/kind/placement';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { ResultGenerator } from '@berth/placement/engine';
+import { scheduleAll } from '@berth/placement/schedule-all';
+import { scheduleEach } from '@berth/placement/schedule-each';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { TransitionOptions } from '../../../src/core/transition/transition.ts';
 import { completeTransition } from '../../../src/core/transition/transition.ts';
-import { snapshotOf } from '../placement/snapshots.ts';
+import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 
 const BALANCE: PlacementSpec = {
   numberOfClusters: 1,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import { type PlacementDecision, PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import {
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
   unionOfMoves,
 } from '../../../src/core/transition/unfinished-transition.ts';
-import { snapshotOf } from '../placement/snapshots.ts';
+import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 
 const placement = (name: string): Placement => ({
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',

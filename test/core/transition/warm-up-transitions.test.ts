@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { PlacementEngine } from '../../../src/core/placement/engine.ts';
-import { IncrementalScheduler } from '../../../src/core/placement/incremental-scheduler.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
+import { PlacementEngine } from '@berth/placement/engine';
+import { IncrementalScheduler } from '@berth/placement/incremental-scheduler';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { warmUpTransitions } from '../../../src/core/transition/warm-up-transitions.ts';
 
 it('decides every placement of a made-up fleet again and again, and loses a cluster each time', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import { ReplicaSetHarness } from './replica-set-harness.ts';
 
 const APPLIED = { Applied: 'True', Available: 'True' } as const;

@@ -1,11 +1,8 @@
-import type {
-  ManifestWorkReplicaSet,
-  RolloutStrategy,
-} from '../../../src/core/model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../../src/core/model/kind/manifest-work.ts';
-import type { Condition } from '../../../src/core/model/object-meta.ts';
-import type { PlacementDecision } from '../../../src/core/model/kind/placement-decision.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
+import type { ManifestWorkReplicaSet, RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { planReplicaSet } from '../../../src/core/work/replica-set/plan-replica-set.ts';
 import type {
   ReplicaSetInput,

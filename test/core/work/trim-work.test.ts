@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { trimWork } from '../../../src/core/work/trim-work.ts';
-import { REPLICA_SET_LABEL } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 const workload = { manifests: [{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } }] };
 const deleteOption = { ttlSecondsAfterFinished: 60 };

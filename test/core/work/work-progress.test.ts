@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { FeedbackValue, ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
+import type { FeedbackValue, ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { workProgress } from '../../../src/core/work/replica-set/work-rollout-status.ts';
 import { condition, template } from './replica-set-harness.ts';
 

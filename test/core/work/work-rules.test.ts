@@ -1,17 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { applyOrder } from '../../../src/core/work/manifests/kind-order.ts';
-import { matchesWildcard, resolveManifestConfig } from '../../../src/core/work/manifests/manifest-config.ts';
-import { excessiveSizeBytes, manifestSizeBytes } from '../../../src/core/work/manifests/manifest-size.ts';
-import { isOwned, withOwner } from '../../../src/core/work/applied/ownership.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { applyOrder } from '../../../packages/agent/src/rules/manifests/kind-order.ts';
+import { matchesWildcard, resolveManifestConfig } from '../../../packages/agent/src/rules/manifests/manifest-config.ts';
+import { excessiveSizeBytes, manifestSizeBytes } from '../../../packages/agent/src/rules/manifests/manifest-size.ts';
+import { isOwned, withOwner } from '../../../packages/agent/src/rules/applied/ownership.ts';
 import { sameWorkSpec } from '../../../src/core/work/manifests/same-work-spec.ts';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
 import { checkWorks } from '../../../src/core/sources/check-works.ts';
 import { ObjectsByKind } from '../../../src/core/sources/objects-by-kind.ts';
 import { SourceReferences } from '../../../src/core/sources/source-references.ts';
 import { splitManifests } from '../../../src/core/work/manifests/split-manifests.ts';
-import { validateWorkSpec } from '../../../src/core/work/manifests/validate-work.ts';
+import { validateWorkSpec } from '../../../packages/agent/src/rules/manifests/validate-work.ts';
 
 const configMap = (name: string, text = ''): KubeObject => ({
   apiVersion: 'v1',

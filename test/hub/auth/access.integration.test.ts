@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeCertificateRequest } from '../../e2e/certificate-request.ts';
-import type { Call, TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
+import type { Call, TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 
 let hub: TestHub;
 let robot: string;

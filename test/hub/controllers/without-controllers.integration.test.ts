@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { whenIdle } from '../../fakes/when-idle.ts';
-import type { TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
+import { whenIdle } from '@berth/test-kit/when-idle';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 
 const NAMESPACE = '/api/v1/namespaces/team';
 const CONFIG_MAPS = `${NAMESPACE}/configmaps`;

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { connect as tlsConnect } from 'node:tls';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FakeClock } from '../../fakes/fake-clock.ts';
-import type { TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 
 let hub: TestHub;
 beforeAll(async () => {

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
-import type { TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 
 let directory: string;
 let hub: TestHub;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../src/app/hub-admission.ts';
-import type { JsonObject } from '../../../src/hub/json/json-value.ts';
-import { createScheme } from '../../../src/hub/scheme/create-scheme.ts';
-import type { ResourceRef } from '../../../src/hub/schema/resource-definition.ts';
-import { StatusError } from '../../../src/hub/wire/status-error.ts';
-import type { AccessAttributes } from '../../../src/hub/wire/user-info.ts';
-import type { AdmissionWrite } from '../../../src/hub/write/write-request.ts';
+import type { JsonObject } from '@berth/embedded-hub/json/json-value';
+import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
+import type { ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
+import { StatusError } from '@berth/embedded-hub/wire/status-error';
+import type { AccessAttributes } from '../../../packages/embedded-hub/src/wire/user-info.ts';
+import type { AdmissionWrite } from '@berth/embedded-hub/write/write-request';
 
 const scheme = createScheme();
 const NOW = '2026-06-01T00:00:00Z';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { GITOPS_CLUSTERS } from '../../../src/core/argocd/argocd-kinds.ts';
-import { CUSTOM_RESOURCE_DEFINITION, type KindInfo, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { ocmCrds } from '../../../src/core/ocm/ocm-crds.ts';
+import { CUSTOM_RESOURCE_DEFINITION, type KindInfo, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 
 const [PUSH, AGENT] = GITOPS_CLUSTERS as readonly [KindInfo, KindInfo];

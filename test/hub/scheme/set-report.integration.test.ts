@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { APPLICATION_SET_REPORT } from '../../../src/core/argocd/argocd-kinds.ts';
 import { renderSetReport } from '../../../src/core/argocd/pull/render-set-report.ts';
-import type { ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
-import { CUSTOM_RESOURCE_DEFINITION, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { ocmCrds } from '../../../src/core/ocm/ocm-crds.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { CUSTOM_RESOURCE_DEFINITION, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 
 const PREFIX = 'apps.open-cluster-management.io';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CONFIG_MAP } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 
 /** As kube-apiserver 1.35 does, with a watch cache and without one (test/interop/restored-hub.test.ts meets it). */

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { LooseJson } from '../loose-json.ts';
-import type { TestHub, TestWatch } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
+import type { TestHub, TestWatch } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
 
 let hub: TestHub;
 const open: TestWatch[] = [];

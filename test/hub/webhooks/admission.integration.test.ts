@@ -5,9 +5,9 @@ import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import type { Hook, HookServer } from '../../fakes/hook-server.ts';
 import { startHookServer } from '../../fakes/hook-server.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
-import type { TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
-import type { LooseJson } from '../loose-json.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';
 const MAPS = '/api/v1/namespaces/default/configmaps';
@@ -62,6 +62,13 @@ describe('admission webhooks', () => {
     expect((await hub.call('POST', MAPS, { body: map('one') })).status).toBe(400);
     await hub.call('DELETE', `${GROUP}/validatingwebhookconfigurations/hooks`);
     expect((await hub.call('POST', MAPS, { body: map('one') })).status).toBe(201);
+  });
+
+  it('are asked again when they closed the connection that was idle', async () => {
+    await configure('Validating');
+    hook.closesIdle();
+    for (const name of ['one', 'two', 'three'])
+      expect((await hub.call('POST', MAPS, { body: map(name) })).status).toBe(201);
   });
 
   it('that hang keep nobody else waiting, and are given up when their time is over', async () => {

@@ -2,9 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Hook, HookServer } from '../../fakes/hook-server.ts';
 import { startHookServer } from '../../fakes/hook-server.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
-import type { TestHub } from '../hub-harness.ts';
-import { startTestHub } from '../hub-harness.ts';
-import type { LooseJson } from '../loose-json.ts';
+import type { TestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import { startTestHub } from '../../../packages/embedded-hub/test/hub-harness.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 
 const CRDS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const at = (version: string, name = ''): string =>

@@ -1,7 +1,7 @@
-import type { KindInfo } from '../../../src/core/model/kinds.ts';
-import { CONFIG_MAP, NAMESPACE } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import { CONFIG_MAP, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { crd } from '../argocd-objects.ts';
 
 export const ARGO_NAMESPACE = 'argocd';

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { cluster } from '../../app/serve/fleet-fixture.ts';
 import {
   APPLICATION_SET,

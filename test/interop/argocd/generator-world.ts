@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { loadKubeConfig } from '../../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../../src/adapters/kube/http-kube-api.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import {
@@ -17,12 +17,12 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../src/core/model/kinds.ts';
-import type { Condition, KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import { BreakingProxy } from '../../fakes/breaking-proxy.ts';
-import { OUTAGE_PATIENCE_MS } from '../../fakes/patience.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+} from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { BreakingProxy } from '../../../packages/kube/test/fakes/breaking-proxy.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { binding, cluster, clusterSet, namespace, placement } from '../../app/serve/fleet-fixture.ts';
 import {

@@ -1,6 +1,6 @@
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { LooseJson } from '../../hub/loose-json.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 
 /** What the relay does with a request of Argo CD. */
 export type RelayMood =

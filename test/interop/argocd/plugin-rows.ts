@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { CONFIG_MAP, PLACEMENT } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, PLACEMENT } from '@berth/kube/model/kinds';
 import { placement } from '../../app/serve/fleet-fixture.ts';
 import { APPLICATION_SET, SECRET } from './argo-installation.ts';
 import { CLUSTERS, type GeneratorWorld, selecting, TOKENS, until } from './generator-world.ts';

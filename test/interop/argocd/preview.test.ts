@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
-import { generateApplications } from '../../../src/render/applicationset/generate-applications.ts';
-import { EMPTY_INPUTS } from '../../fakes/empty-generator-inputs.ts';
+import { generateApplications } from '@berth/applicationset/generate-applications';
+import { EMPTY_INPUTS } from '../../../packages/applicationset/test/fakes/empty-generator-inputs.ts';
 import { makeCliIo } from '../../app/cli-harness.ts';
-import { TPL_CASES } from '../../conformance/argocd/since-3-6.ts';
+import { TPL_CASES } from '../../../packages/applicationset/test/conformance/argocd/since-3-6.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { ARGO_CONTROLLER_PROGRAMS } from '../peers/argocd-controller.ts';
 import { type ArgoServer, startArgoServer } from '../peers/argocd-server.ts';

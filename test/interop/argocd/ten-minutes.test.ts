@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CONFIG_MAP, MANAGED_CLUSTER } from '../../../src/core/model/kinds.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import { cluster } from '../../app/serve/fleet-fixture.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import {

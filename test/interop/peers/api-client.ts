@@ -1,5 +1,5 @@
 import { Agent, request } from 'node:https';
-import type { LooseJson } from '../../hub/loose-json.ts';
+import type { LooseJson } from '../../../packages/embedded-hub/test/loose-json.ts';
 
 export interface ApiAnswer {
   readonly status: number;

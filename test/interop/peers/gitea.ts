@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { homedir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { isAvailable } from '../../fakes/needed-program.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
 import { freePort } from './free-port.ts';
 import { startPeer } from './peer-process.ts';
 import { peerProgram } from './peer-programs.ts';

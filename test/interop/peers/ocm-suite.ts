@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { isAvailable } from '../../fakes/needed-program.ts';
+import { isAvailable } from '@berth/test-kit/needed-program';
 import { peerProgram } from './peer-programs.ts';
 
 /** The modules whose tests the suites are, and whose definitions they read. */

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CertificateAuthority } from '../../../src/hub/auth/certificates/certificate-authority.ts';
-import { createAuthority } from '../../../src/hub/auth/certificates/self-signed-authority.ts';
+import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import type { ControlPlane } from './control-plane.ts';
 import { freePort } from './free-port.ts';
 import { startPeer } from './peer-process.ts';

@@ -1,6 +1,6 @@
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { isAvailable, programPath } from '../../fakes/needed-program.ts';
+import { isAvailable, programPath } from '@berth/test-kit/needed-program';
 
 /** The folder with the built programs: `$BERTH_PEERS`, else `~/.cache/berth-peers/bin`. */
 export const PEERS_DIR = process.env['BERTH_PEERS'] ?? join(homedir(), '.cache/berth-peers/bin');

@@ -1,4 +1,4 @@
-import type { KubeApi } from '../../../src/core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { CONTROL_PLANE_PROGRAMS } from './control-plane.ts';
 import { RealHub } from './real-hub.ts';

@@ -4,7 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { documentedCommands } from '../argocd/documented-commands.ts';
 import { freePort } from '../peers/free-port.ts';
 import { type Gitea, hasGiteaModule, startGitea } from '../peers/gitea.ts';

@@ -1,10 +1,10 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { startAgent } from '../../../src/agent/start-agent.ts';
-import { NAMESPACE } from '../../../src/core/model/kinds.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { startAgent } from '@berth/agent/start-agent';
+import { NAMESPACE } from '@berth/kube/model/kinds';
 import { namespace } from '../../app/serve/fleet-fixture.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { freePort } from '../peers/free-port.ts';
 import { startPeer } from '../peers/peer-process.ts';
 import type { SharedHub } from '../peers/shared-hubs.ts';

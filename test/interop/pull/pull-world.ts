@@ -2,11 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type RunningController, serveController } from '../../../src/app/serve/serve-controller.ts';
-import type { Application } from '../../../src/core/model/kind/argo-application.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import type { ManifestWork } from '../../../src/core/model/kind/manifest-work.ts';
+import type { Application } from '../../../src/core/argocd/argo-application.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import {
   CONFIG_MAP,
   MANAGED_CLUSTER,
@@ -15,9 +15,9 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   PLACEMENT,
-} from '../../../src/core/model/kinds.ts';
+} from '@berth/kube/model/kinds';
 import { binding, cluster, clusterSet, namespace, placement } from '../../app/serve/fleet-fixture.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import {
   APP_PROJECT,
   APPLICATION,

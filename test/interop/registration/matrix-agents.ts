@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { BerthProcess } from '../../e2e/berth-process.ts';
-import { OUTAGE_PATIENCE_MS } from '../../fakes/patience.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
 import { freePort } from '../peers/free-port.ts';
 import { type PeerProcess, startPeer } from '../peers/peer-process.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { serveController } from '../../../src/app/serve/serve-controller.ts';
 import {
   APPLIED_MANIFEST_WORK,
@@ -16,14 +16,14 @@ import {
   NAMESPACE,
   ROLE_BINDING,
   SECRET,
-} from '../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { DUTIES, type RegistrationDuty } from '../../../src/core/registration/duties.ts';
 import { HubSide } from '../../agent/registration/hub-side.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { OUTAGE_PATIENCE_MS } from '../../fakes/patience.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { freePort } from '../peers/free-port.ts';
 import { startPeer } from '../peers/peer-process.ts';
 import { type MatrixAgent, startOcmAgents, startOurAgent } from './matrix-agents.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ArgoFacts } from '../../../plugin/doctor/argo-facts.ts';
 import { diagnose } from '../../../plugin/doctor/diagnose.ts';
 import { DECISIONS_GENERATOR } from '../../../plugin/install/argo-connection.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 const set = (generators: readonly object[], status: object = {}, template: object = {}): KubeObject => ({
   apiVersion: 'argoproj.io/v1alpha1',

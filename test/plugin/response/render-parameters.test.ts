@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { parsePluginRequest, type PluginRequest } from '../../../plugin/response/plugin-request.ts';
 import { renderParameters } from '../../../plugin/response/render-parameters.ts';
 import type { PluginPlacement } from '../../../plugin/response/plugin-source.ts';
-import type { ManagedCluster } from '../../../src/core/model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { MemoryPluginSource } from '../../fakes/memory-plugin-source.ts';
 
 const west: ManagedCluster = {

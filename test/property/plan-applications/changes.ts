@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { binding, cluster, clusterSet, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 
 /** What a repository declares, as data; a change replaces some of it. */

@@ -12,17 +12,17 @@ import {
   selectNewRecords,
 } from '../../../src/core/publish/record/compact-record.ts';
 import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
-import { ADDON_PLACEMENT_SCORE, apiVersionOf } from '../../../src/core/model/kinds.ts';
-import { formatRef, namespacedName, type ObjectRef } from '../../../src/core/model/object-ref.ts';
+import { ADDON_PLACEMENT_SCORE, apiVersionOf } from '@berth/kube/model/kinds';
+import { formatRef, namespacedName, type ObjectRef } from '@berth/kube/model/object-ref';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { approvalAnnotation } from '../../../src/core/preview/plan-text.ts';
-import { sha256 } from '../../../src/runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { yaml } from '../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../app/serve/served-fleet.ts';
-import { CommitWriter } from '../../fakes/commit-writer.ts';
-import { PATIENCE_MS } from '../../fakes/patience.ts';
-import { withoutGit } from '../../fakes/without-git.ts';
+import { CommitWriter } from '../../../packages/git-reader/test/fakes/commit-writer.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
+import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
 import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
 import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';

@@ -1,12 +1,12 @@
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
-import { ObjectCache } from '../../../src/adapters/kube/cache/object-cache.ts';
-import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../src/core/ports.ts';
-import { namespacedName } from '../../../src/core/model/object-ref.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
+import { CONFIG_MAP, MANIFEST_WORK, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
-import { Supervisor } from '../../../src/runtime/supervisor.ts';
-import { SilentLogger } from '../../fakes/silent-logger.ts';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const KINDS = {
   placements: PLACEMENT,

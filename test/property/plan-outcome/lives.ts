@@ -1,15 +1,15 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemClock } from '../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import type { RunningController } from '../../../src/app/serve/serve-controller.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { ServedFleet } from '../../app/serve/served-fleet.ts';
-import { DiskLife } from '../../fakes/mortal-disk.ts';
-import { type Life, MortalKubeApi } from '../../fakes/mortal-kube-api.ts';
+import { DiskLife } from '@berth/test-kit/mortal-disk';
+import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 
 export interface Death {
   /** So many writes to the hub from now on. */

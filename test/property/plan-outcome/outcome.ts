@@ -1,8 +1,8 @@
-import { REPLICA_SET_LABEL } from '../../../src/core/model/kind/manifest-work-replica-set.ts';
-import { PLACEMENT_LABEL } from '../../../src/core/model/kind/placement-decision.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { namespacedName } from '../../../src/core/model/object-ref.ts';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Plan } from '../../../src/core/preview/plan.ts';
 import { parentOfSource } from '../../../src/core/sync/apply-set.ts';
 import { SOURCES } from './files.ts';

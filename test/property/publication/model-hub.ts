@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../../src/core/model/kind/placement.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { pageLabels, placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 

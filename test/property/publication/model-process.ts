@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
 import {

@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 
 /** The clusters in groups of this size. */
 export function modelResult(

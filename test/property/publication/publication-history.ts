@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../../src/core/placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { compactRecord } from '../../../src/core/publish/record/compact-record.ts';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
@@ -11,7 +11,7 @@ import {
 } from '../../../src/core/publish/approval/pending-plans.ts';
 import { planToken } from '../../../src/core/publish/approval/plan-token.ts';
 import { stateFromRecords } from '../../../src/core/publish/record/state-from-records.ts';
-import { seeded } from '../../fakes/seeded-random.ts';
+import { seeded } from '@berth/test-kit/seeded-random';
 import { HubTraffic } from './hub-traffic.ts';
 import { clustersOf, HANDS, KEY, ModelHub } from './model-hub.ts';
 import { digest, type Disk, ModelProcess } from './model-process.ts';

@@ -1,6 +1,6 @@
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
-import { sameClusters } from '../../../src/core/publish/judge/cluster-change.ts';
+import { sameClusters } from '@berth/placement/result/cluster-change';
 import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';
 import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
 

@@ -1,13 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { planInputs } from '../../../src/app/generator-inputs/plan-inputs.ts';
-import { pageOfClusters } from '../../../src/core/placement/prior/page-of-clusters.ts';
-import type { Snapshot } from '../../../src/core/snapshot/snapshot.ts';
-import {
-  ApplicationGenerator,
-  generateApplications,
-} from '../../../src/render/applicationset/generate-applications.ts';
-import type { JsonValue } from '../../../src/render/applicationset/json/json-value.ts';
-import type { GeneratorInputs } from '../../../src/render/applicationset/inputs/generator-inputs.ts';
+import { pageOfClusters } from '@berth/placement/prior/page-of-clusters';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { ApplicationGenerator, generateApplications } from '@berth/applicationset/generate-applications';
+import type { JsonValue } from '@berth/applicationset/json/json-value';
+import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
 
 const PLACEMENT = 'cluster.open-cluster-management.io/placement';
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { firstSeed } from '../../fakes/test-seed.ts';
+import { firstSeed } from '@berth/test-kit/test-seed';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { runFuzz } from './run-fuzz.ts';
 import { hubBodies } from './targets/hub-bodies.ts';

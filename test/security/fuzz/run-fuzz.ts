@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { seeded } from '../../fakes/seeded-random.ts';
+import { seeded } from '@berth/test-kit/seeded-random';
 import type { FuzzTarget } from './fuzz-target.ts';
 import { bytesOf } from './fuzz-target.ts';
 import { HangWatch } from './hang-watch.ts';

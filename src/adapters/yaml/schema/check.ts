@@ -1,5 +1,5 @@
-import type { FieldPath } from '../../../core/model/field-path.ts';
-import { closestName } from '../../../core/sources/closest-name.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import { closestName } from '@berth/runtime/text/closest-name';
 import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
 import type { ListSchema, ObjectSchema, Schema, StringSchema } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../../core/model/json-value.ts';
+import type { JsonObject } from '@berth/runtime/json/json-value';
 import { anyObject, time } from './meta.ts';
 import { namedPattern } from './pattern-names.ts';
 import { any, between, boolean, integer, list, object, oneOf, text } from './schema.ts';

@@ -1,4 +1,4 @@
-import { apiVersionOf, typeKeyOf } from '../../../core/model/kinds.ts';
+import { apiVersionOf, typeKeyOf } from '@berth/kube/model/kinds';
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
 import { RULE_TEST } from '../../../core/preview/rules/rule-test.ts';
 import { type KnownKind, OCM_MANIFESTS } from './ocm-schemas.ts';

@@ -1,4 +1,4 @@
-import { DNS_LABEL, DNS_SUBDOMAIN, QUALIFIED_NAME } from '../../../core/ocm/patterns.ts';
+import { DNS_LABEL, DNS_SUBDOMAIN, QUALIFIED_NAME } from '@berth/ocm/definition/patterns';
 import { namedPattern } from './pattern-names.ts';
 import { any, boolean, integer, list, object, oneOf, string, stringMap, text } from './schema.ts';
 import type { ObjectSchema, Schema } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { KindInfo } from '../../../core/model/kinds.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
 import {
   ADDON_PLACEMENT_SCORE,
   MANAGED_CLUSTER,
@@ -8,8 +8,8 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../core/model/kinds.ts';
-import { OCM_GROUPS, ocmSchema } from '../../../core/ocm/ocm-groups.ts';
+} from '@berth/kube/model/kinds';
+import { OCM_GROUPS, ocmSchema } from '@berth/ocm/definition/ocm-groups';
 import { type Replacements, schemaFromOpenApi } from './from-open-api.ts';
 import { condition, dnsLabel, kindSchema, metadataSchema, nullableTime } from './meta.ts';
 import { any, between, list, object, oneOf, string, text } from './schema.ts';

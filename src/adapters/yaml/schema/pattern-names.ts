@@ -10,7 +10,7 @@ import {
   QUANTITY,
   TOPOLOGY_KEY,
   WORK_AGENT_USER,
-} from '../../../core/ocm/patterns.ts';
+} from '@berth/ocm/definition/patterns';
 
 /** A name of a pattern for messages, and the regular expression. */
 export interface NamedPattern {

@@ -1,4 +1,4 @@
-import type { AgentPair } from '../../../agent/options/agent-pairs.ts';
+import type { AgentPair } from '@berth/agent/options/agent-pairs';
 import type { CliCommand } from './cli-command.ts';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration, wholeNumber } from '../flags/option-values.ts';
@@ -116,9 +116,9 @@ async function runAgent(io: CliIo, flags: AgentFlags): Promise<ExitCode> {
     },
   };
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
-  const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
-  const { runAgents } = await import('../../../agent/run-agents.ts');
+  const { runAgents } = await import('@berth/agent/run-agents');
   const log = createLogger({ level, stream: io.stderr });
   await runAgents({ pairs, settings, registration, env: io.env, clock, log }, io);
   return 0;
@@ -150,7 +150,7 @@ async function pairsOf(flags: AgentFlags): Promise<readonly AgentPair[]> {
         '--clusters',
         'already names clusters and hubs, so --cluster-name, --hub-kubeconfig and --bootstrap-kubeconfig are not allowed with it',
       );
-    const { readAgentPairs } = await import('../../../agent/options/agent-pairs.ts');
+    const { readAgentPairs } = await import('@berth/agent/options/agent-pairs');
     return readAgentPairs(clusters);
   }
   if (registering !== undefined) {

@@ -1,6 +1,6 @@
 import type { KnownResources } from '../../../core/rbac/listed-kinds.ts';
-import { BUILTIN_RESOURCES } from '../../../hub/scheme/builtin/builtin-resources.ts';
-import { ocmDefinitions } from '../../../hub/scheme/ocm-definitions.ts';
+import { BUILTIN_RESOURCES } from '@berth/embedded-hub/scheme/builtin/builtin-resources';
+import { ocmDefinitions } from '@berth/embedded-hub/scheme/ocm-definitions';
 
 const ARGO_CD = 'argoproj.io';
 

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { builtFrom, packageRoot } from '../../../runtime/package-root.ts';
+import { builtFrom, packageRoot } from '../../../adapters/program/package-root.ts';
 
 /** The version of this package; `unknown` if package.json is missing. */
 export async function packageVersion(): Promise<string> {

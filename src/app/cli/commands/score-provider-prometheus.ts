@@ -1,4 +1,4 @@
-import type { ScoreQuery } from '../../../core/scores/resource-usage-queries.ts';
+import type { ScoreQuery } from '@berth/agent/rules/scores/resource-usage-queries';
 import {
   addPrometheusFlags,
   type PrometheusFlags,

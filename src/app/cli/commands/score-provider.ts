@@ -1,4 +1,4 @@
-import { resourceUsageQueries } from '../../../core/scores/resource-usage-queries.ts';
+import { resourceUsageQueries } from '@berth/agent/rules/scores/resource-usage-queries';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import { oneOf } from '../flags/option-values.ts';
 import {
@@ -63,14 +63,14 @@ async function provide(io: CliIo, flags: UsageFlags): Promise<ExitCode> {
     throw wrongOption('--cluster-label', 'is a label of time series, so it needs --prometheus-url');
   if (!clusterName)
     throw wrongOption('--cluster-name', 'is missing, expected the name of the managed cluster');
-  const { isInPod } = await import('../../../adapters/kube/config/in-cluster-config.ts');
+  const { isInPod } = await import('@berth/kube/config/in-cluster-config');
   // The default kubeconfig of a person mostly names the hub, whose nodes would be scored as those of the cluster.
   if (!kubeconfig && !isInPod(io.env))
     throw wrongOption(
       '--kubeconfig',
       'is missing, expected the kubeconfig file of the managed cluster (it may be left out only in a pod of that cluster)',
     );
-  const { provideScores } = await import('../../../agent/scores/provide-scores.ts');
+  const { provideScores } = await import('@berth/agent/scores/provide-scores');
   await runScoreProvider(io, flags, async ({ clientOf, ...context }) => {
     const cluster = clientOf(kubeconfig);
     context.log.info('score provider started', {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import type { KubeApi, ServerEndpoints } from '../../../core/ports.ts';
-import type { KubeConfigSource } from '../../../adapters/kube/config/load-kube-config.ts';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import type { KubeConfigSource } from '@berth/kube/config/load-kube-config';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { wrongOption } from './wrong-option.ts';
-import { onAbort } from '../../../runtime/on-abort.ts';
+import { onAbort } from '@berth/runtime/loop/on-abort';
 
 /** Flags of every command that connects to a hub. */
 export interface HubFlags {
@@ -61,9 +61,9 @@ export async function withServer<T>(
   source: KubeConfigSource,
   use: (api: KubeApi & ServerEndpoints) => Promise<T>,
 ): Promise<T> {
-  const { loadKubeConfig } = await import('../../../adapters/kube/config/load-kube-config.ts');
-  const { HttpKubeApi } = await import('../../../adapters/kube/http-kube-api.ts');
-  const { systemClock } = await import('../../../adapters/clock/system-clock.ts');
+  const { loadKubeConfig } = await import('@berth/kube/config/load-kube-config');
+  const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const config = loadKubeConfig({ ...source, env: io.env });
   const hub = new HttpKubeApi({ config, clock: systemClock });
   onAbort(io.cutOff, () => hub.close());

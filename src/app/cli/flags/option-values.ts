@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../../../core/model/go-duration.ts';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
 import { parseRemovalBudget, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { wrongValue } from './wrong-option.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { SeriesOwner } from '../../../core/scores/prometheus-response.ts';
-import type { ScoreQuery } from '../../../core/scores/resource-usage-queries.ts';
+import type { SeriesOwner } from '@berth/agent/rules/scores/prometheus-response';
+import type { ScoreQuery } from '@berth/agent/rules/scores/resource-usage-queries';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { type ScoreFlags, runScoreProvider } from './score-flags.ts';
 import { wrongOption, wrongValue } from './wrong-option.ts';
@@ -35,8 +35,8 @@ export async function provideFromPrometheus(
   const server = serverOf(flags);
   const owner = ownerOf(flags);
   const queries = queriesOf(owner);
-  const { queryPrometheus } = await import('../../../adapters/http/query-prometheus.ts');
-  const { provideQueriedScores } = await import('../../../agent/scores/provide-queried-scores.ts');
+  const { queryPrometheus } = await import('@berth/agent/scores/query-prometheus');
+  const { provideQueriedScores } = await import('@berth/agent/scores/provide-queried-scores');
   const token = (): string | undefined =>
     tokenFile === undefined ? undefined : readFileSync(resolve(io.cwd, tokenFile), 'utf8').trim();
   const sendQuery = (query: string, signal: AbortSignal): Promise<unknown> =>

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import type { RegisteringPair } from '../../../agent/options/agent-pairs.ts';
-import { secretPlace } from '../../../agent/options/credential-place.ts';
-import type { RunAgentsOptions } from '../../../agent/run-agents.ts';
+import type { RegisteringPair } from '@berth/agent/options/agent-pairs';
+import { secretPlace } from '@berth/agent/options/credential-place';
+import type { RunAgentsOptions } from '@berth/agent/run-agents';
 import { positiveDuration, wholeNumber } from './option-values.ts';
 import { wrongOption, wrongValue } from './wrong-option.ts';
 

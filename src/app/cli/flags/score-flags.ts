@@ -1,5 +1,7 @@
 import type { Command } from 'commander';
-import type { KubeApi, Logger, MonotonicClock } from '../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { oneOf, positiveDuration } from './option-values.ts';
 import { wrongOption } from './wrong-option.ts';
@@ -52,9 +54,9 @@ export async function runScoreProvider(
   if (validMs < 2 * refreshMs)
     throw wrongOption('--valid-for', 'is too short, expected at least twice --refresh');
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
-  const { systemClock: clock } = await import('../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { createLogger } = await import('../../../adapters/log/pino-logger.ts');
-  const { AgentClients } = await import('../../../agent/agent-clients.ts');
+  const { AgentClients } = await import('@berth/agent/agent-clients');
   const log = createLogger({ level, stream: io.stderr });
   const clients = new AgentClients({ env: io.env, clock, log });
   try {

@@ -1,4 +1,4 @@
-import { InputError } from '../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 
 /** The error for an invalid option; `problem` describes the value and what was expected. */
 export function wrongOption(option: string, problem: string): InputError {

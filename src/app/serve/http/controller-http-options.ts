@@ -1,8 +1,8 @@
-import type { WebhookEvent } from '../../../adapters/forge/event/webhook-event.ts';
+import type { WebhookEvent } from '@berth/forge/event/webhook-event';
 import type { ReportFiles } from '../../../adapters/store/report-files.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
-import type { WorkQueue } from '../../../runtime/work-queue.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { RunningWaves } from '../../../controllers/argocd/waves/start-waves.ts';
 import type { PullController } from '../../../controllers/argocd/pull/start-pull-controller.ts';

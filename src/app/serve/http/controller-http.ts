@@ -1,11 +1,11 @@
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import { GetparamsEndpoint, type ServedRequest } from '../../../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
-import { type HttpListener, listenHttp } from '../../../adapters/http/http-listener.ts';
-import { systemClock } from '../../../adapters/clock/system-clock.ts';
-import { TlsPair } from '../../../adapters/http/tls-pair.ts';
-import type { Logger } from '../../../core/ports.ts';
-import { isLoopbackHost } from '../../../runtime/loopback-host.ts';
+import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { TlsPair } from '@berth/runtime/http/tls-pair';
+import type { Logger } from '@berth/runtime/logger';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import type { ServeHttpOptions } from '../../settings/serve-options.ts';
 import { addControllerGauges } from './controller-gauges.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';

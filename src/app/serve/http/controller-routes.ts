@@ -1,7 +1,7 @@
 import express from 'express';
 import type { Express, NextFunction, Request, RequestHandler, Response } from 'express';
-import { printable } from '../../../core/model/printable.ts';
-import type { LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
+import { printable } from '@berth/runtime/text/printable';
+import type { LeadershipStatus } from '@berth/kube/leader-election/leadership';
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import type { TokenScope } from '../../../../plugin/tokens/token-grant.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';

@@ -1,10 +1,10 @@
 import { activeHold } from '../../../core/publish/approval/active-hold.ts';
-import { compareText } from '../../../core/compare-text.ts';
-import { errorText } from '../../../core/errors.ts';
-import type { Placement } from '../../../core/model/kind/placement.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
-import type { Leadership, LeadershipStatus } from '../../../runtime/leader-election/leadership.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { errorText } from '@berth/runtime/errors';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { Leadership, LeadershipStatus } from '@berth/kube/leader-election/leadership';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';

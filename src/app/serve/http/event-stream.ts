@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 import type { ControllerEvent, ControllerEventBody } from '../../../controllers/events/controller-events.ts';
 
 /** A slow reader loses the oldest events, so that it cannot fill the memory of the controller. */

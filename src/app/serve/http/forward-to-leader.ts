@@ -1,5 +1,5 @@
-import type { WebhookHeaders } from '../../../adapters/forge/event/webhook-event.ts';
-import type { WebhookAnswer, WebhookDelivery } from '../../../adapters/forge/webhook/webhook-handler.ts';
+import type { WebhookHeaders } from '@berth/forge/event/webhook-event';
+import type { WebhookAnswer, WebhookDelivery } from '@berth/forge/webhook/webhook-handler';
 
 /** Per controller. A forge waits ten seconds for a response. */
 const FORWARD_TIMEOUT_MS = 4_000;

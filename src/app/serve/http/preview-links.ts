@@ -1,7 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '../../../runtime/files/private-mode.ts';
+import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 
 const DAY_MS = 86_400_000;
 const LIFETIME_DAYS = 7;

@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import type { Clock } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 import type { PreviewParts } from './controller-http-options.ts';
 
 const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;

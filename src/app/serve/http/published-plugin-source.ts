@@ -4,13 +4,13 @@ import {
   type PluginPlacement,
   type PluginSource,
 } from '../../../../plugin/response/plugin-source.ts';
-import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
-import type { AddOnPlacementScore } from '../../../core/model/kind/addon-placement-score.ts';
-import type { ManagedClusterSet } from '../../../core/model/kind/managed-cluster-set.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
-import { isMember, membershipOf } from '../../../core/placement/filter/set-membership.ts';
+import type { ObjectStore } from '@berth/kube/cache/object-store';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
 import type { PublishedPlacement } from '../../../core/publish/pages/published-placements.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;

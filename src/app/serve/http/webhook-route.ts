@@ -1,17 +1,18 @@
 import type { RequestHandler } from 'express';
-import { concernsRepository } from '../../../adapters/forge/request/repository-url.ts';
-import type { WebhookProvider } from '../../../adapters/forge/event/webhook-event.ts';
-import type { WebhookSecrets } from '../../../adapters/forge/webhook/verify-webhook.ts';
+import { concernsRepository } from '@berth/forge/request/repository-url';
+import type { WebhookProvider } from '@berth/forge/event/webhook-event';
+import type { WebhookSecrets } from '@berth/forge/webhook/verify-webhook';
 import {
   RECEIVED,
   type UsedEvent,
   type WebhookAnswer,
   webhookHandler,
-} from '../../../adapters/forge/webhook/webhook-handler.ts';
-import { InputError } from '../../../core/errors.ts';
-import { printable } from '../../../core/model/printable.ts';
-import type { Clock, Logger } from '../../../core/ports.ts';
-import { SecretFile } from '../../../runtime/files/secret-file.ts';
+} from '@berth/forge/webhook/webhook-handler';
+import { InputError } from '@berth/runtime/errors';
+import { printable } from '@berth/runtime/text/printable';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { SecretFile } from '@berth/runtime/files/secret-file';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 import { forwardToLeader } from './forward-to-leader.ts';

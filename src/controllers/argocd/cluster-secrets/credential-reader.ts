@@ -1,5 +1,5 @@
-import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
-import { secretTexts } from '../../../adapters/kube/secret-texts.ts';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { secretTexts } from '@berth/kube/secret-texts';
 import {
   givenCredentials,
   givenSecretName,
@@ -12,8 +12,9 @@ import {
   placeholderCredentials,
   type Registration,
 } from '../../../core/argocd/cluster-secrets/plan-cluster-secrets.ts';
-import { SECRET } from '../../../core/model/kinds.ts';
-import type { Clock, KubeApi, ObjectKey } from '../../../core/ports.ts';
+import { SECRET } from '@berth/kube/model/kinds';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 
 export interface CredentialReaderOptions {
   readonly hub: KubeApi;

@@ -13,13 +13,13 @@ import {
   type Registration,
 } from '../../../core/argocd/cluster-secrets/plan-cluster-secrets.ts';
 import { planRemoval } from '../../../core/argocd/cluster-secrets/plan-removal.ts';
-import { ConflictError, errorText } from '../../../core/errors.ts';
-import { SECRET } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../core/ports.ts';
-import { formatNameList } from '../../../core/publish/judge/judge-result.ts';
+import { ConflictError, errorText } from '@berth/runtime/errors';
+import { SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { PRUNE_ANNOTATION } from '../../../core/sync/applied/departure.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import type { CredentialReader } from './credential-reader.ts';
 

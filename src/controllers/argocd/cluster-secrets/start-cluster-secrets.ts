@@ -1,7 +1,7 @@
-import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
-import type { ObjectChange } from '../../../adapters/kube/cache/object-store.ts';
-import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
-import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import type { ObjectChange } from '@berth/kube/cache/object-store';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT } from '../../../core/argocd/argocd-kinds.ts';
 import { knownSecret } from '../../../core/argocd/cluster-secrets/known-secret.ts';
 import {
@@ -12,17 +12,19 @@ import {
   type RegistrationOutcome,
   statusPatch,
 } from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
-import { jsonEqual } from '../../../core/model/json-equal.ts';
-import { type KindInfo, MANAGED_CLUSTER, SECRET } from '../../../core/model/kinds.ts';
-import { type ManagedCluster, takesWork } from '../../../core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../../core/model/rfc3339.ts';
-import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { type KindInfo, MANAGED_CLUSTER, SECRET } from '@berth/kube/model/kinds';
+import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { DONE, type ReconcileOutcome, runReconciler } from '../../../runtime/reconciler.ts';
-import { Supervisor } from '../../../runtime/supervisor.ts';
-import { WorkQueue } from '../../../runtime/work-queue.ts';
+import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { CredentialReader } from './credential-reader.ts';
 import { SecretsPass, type SecretWritten } from './secrets-pass.ts';

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
-import { InputError } from '../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import { FROM_SET_LABEL, MAX_COPIES_ANNOTATION, PULL_LABEL } from '../../../core/argocd/pull/pull-keys.ts';
 import { hostingSet, hostingSetOfWork, hubApplicationOf } from '../../../core/argocd/pull/pull-target.ts';
-import type { Application } from '../../../core/model/kind/argo-application.ts';
-import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
-import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
-import { formatRef, namespacedName } from '../../../core/model/object-ref.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import type { Application } from '../../../core/argocd/argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { formatRef, namespacedName } from '@berth/kube/model/object-ref';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /**
  * Keeps an Application from a cluster while as many other clusters hold a copy as its annotation allows. A cluster

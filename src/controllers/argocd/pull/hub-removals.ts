@@ -1,7 +1,8 @@
-import { InputError } from '../../../core/errors.ts';
-import { CONFIG_MAP } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import { recentRemovals, type Removal } from '../../../core/publish/judge/removal-window.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';

@@ -1,15 +1,15 @@
-import type { IndexDefinition, ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
 import { planPull, type WorkToRemove } from '../../../core/argocd/pull/plan-pull.ts';
 import { hubApplicationOf, pullCluster, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
-import { asApplication, type Application } from '../../../core/model/kind/argo-application.ts';
-import { type ManagedCluster, takesWork } from '../../../core/model/kind/managed-cluster.ts';
-import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
+import { asApplication, type Application } from '../../../core/argocd/argo-application.ts';
+import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import { findCondition } from '../../../core/work/conditions/condition-list.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 
 const asWork = (object: KubeObject): ManifestWork => object as unknown as ManifestWork;

@@ -1,6 +1,8 @@
-import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
 import type { PulledWorkWritten, PullHeld } from '../../../core/argocd/pull/pull-events.ts';
-import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../core/publish/judge/removal-window.ts';

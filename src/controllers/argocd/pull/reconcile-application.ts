@@ -1,4 +1,4 @@
-import { BerthError, InputError } from '../../../core/errors.ts';
+import { BerthError, InputError } from '@berth/runtime/errors';
 import { planPull, type PullPlan } from '../../../core/argocd/pull/plan-pull.ts';
 import { planApplicationStatus } from '../../../core/argocd/pull/plan-status.ts';
 import { pullConditions } from '../../../core/argocd/pull/pull-conditions.ts';
@@ -6,11 +6,11 @@ import { hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-t
 import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
 import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
 import { withRefreshTime } from '../../../core/argocd/pull/refresh-request.ts';
-import type { Application } from '../../../core/model/kind/argo-application.ts';
-import type { ManifestWork } from '../../../core/model/kind/manifest-work.ts';
+import type { Application } from '../../../core/argocd/argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { APPLICATION } from '../../../core/argocd/argocd-kinds.ts';
-import { MANIFEST_WORK } from '../../../core/model/kinds.ts';
-import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
 import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
 import { CopyLimit } from './copy-limit.ts';

@@ -1,11 +1,12 @@
 import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
 import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
-import { jsonEqual } from '../../../core/model/json-equal.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { APPLICATION_SET_REPORT } from '../../../core/argocd/argocd-kinds.ts';
-import { apiVersionOf } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
-import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { apiVersionOf } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { PullInventory } from './pull-inventory.ts';
 import { PULL_FIELD_MANAGER } from './pull-options.ts';
 

@@ -1,15 +1,15 @@
-import type { ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import { type DecisionUse, decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
 import { type GeneratorConfigs, generatorConfigs } from '../../../core/argocd/refresh/generator-config.ts';
 import { type SeenDecisions, seenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
 import { servedText } from '../../../core/argocd/waves/served-waves.ts';
-import { CONFIG_MAP, PLACEMENT_DECISION } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
+import { CONFIG_MAP, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { DecisionView } from '../../publication/decision-view.ts';
 
 export interface RefreshViewOptions {

@@ -1,4 +1,4 @@
-import { mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
+import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import {
   planRefresh,
@@ -7,13 +7,15 @@ import {
   type SentRefresh,
 } from '../../../core/argocd/refresh/plan-refresh.ts';
 import type { SeenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
-import { errorText } from '../../../core/errors.ts';
-import { formatRfc3339, instantFromEpochMs } from '../../../core/model/rfc3339.ts';
-import type { Clock, KubeApi, Logger } from '../../../core/ports.ts';
-import { DONE, type ReconcileOutcome, runReconciler } from '../../../runtime/reconciler.ts';
-import { Supervisor } from '../../../runtime/supervisor.ts';
-import { WorkQueue } from '../../../runtime/work-queue.ts';
-import { RateLimiter } from '../../../runtime/rate-limiter.ts';
+import { errorText } from '@berth/runtime/errors';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { RefreshView, type RefreshViewOptions } from './refresh-view.ts';
 

@@ -1,5 +1,5 @@
-import type { IndexDefinition, ObjectCache } from '../../../adapters/kube/cache/object-cache.ts';
-import type { Reflector } from '../../../adapters/kube/cache/reflector.ts';
+import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
+import type { Reflector } from '@berth/kube/cache/reflector';
 import { APPLICATION, APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
 import { decisionUses } from '../../../core/argocd/refresh/decision-use.ts';
@@ -18,11 +18,11 @@ import {
 } from '../../../core/argocd/waves/served-waves.ts';
 import { WAVES_ANNOTATION } from '../../../core/argocd/waves/wave-record.ts';
 import { waveUses, type WaveUses } from '../../../core/argocd/waves/wave-use.ts';
-import { asApplication } from '../../../core/model/kind/argo-application.ts';
-import type { ManagedCluster } from '../../../core/model/kind/managed-cluster.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
+import { asApplication } from '../../../core/argocd/argo-application.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { CONFIG_MAP, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 
 export interface WaveViewOptions {

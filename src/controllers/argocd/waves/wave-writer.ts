@@ -8,11 +8,12 @@ import {
   type WaveRecord,
   WAVES_ANNOTATION,
 } from '../../../core/argocd/waves/wave-record.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { DONE, type ReconcileOutcome } from '../../../runtime/reconciler.ts';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WaveView } from './wave-view.ts';
 
 export interface WaveWriterOptions {

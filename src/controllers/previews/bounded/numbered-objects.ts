@@ -1,4 +1,4 @@
-import { LastLists } from '../../../core/once-per-list.ts';
+import { LastLists } from '@berth/runtime/lists/once-per-list';
 
 /** A list of objects for a process that has most of them already. */
 export interface NumberedObjects {

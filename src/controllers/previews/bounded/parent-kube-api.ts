@@ -1,9 +1,9 @@
-import { BugError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
+import { BugError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
 import type { HubRead } from './plan-messages.ts';
-import { ReadOnlyKubeApi } from '../../../adapters/kube/read-only-kube-api.ts';
+import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
 
 /** The hub in a process without access to it: the parent process reads for it. */
 export class ParentKubeApi extends ReadOnlyKubeApi implements KubeApi {

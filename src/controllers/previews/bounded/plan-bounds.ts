@@ -1,4 +1,4 @@
-import { InputError } from '../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 
 /** The limits for planning one pull request. */
 export interface PlanBounds {

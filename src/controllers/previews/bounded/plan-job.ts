@@ -1,4 +1,4 @@
-import { namespacedName } from '../../../core/model/object-ref.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { ApplicationContext } from '../plan-applications.ts';
 import type { PlanRevisionsInput } from '../plan-revisions.ts';

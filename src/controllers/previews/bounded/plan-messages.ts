@@ -1,6 +1,6 @@
-import { BerthError, errorText, InputError, TransientError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { ListOptions, ObjectKey } from '../../../core/ports.ts';
+import { BerthError, errorText, InputError, TransientError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { ListOptions, ObjectKey } from '@berth/kube/model/kube-api';
 import type { PlannedRevisions } from '../plan-revisions.ts';
 
 /** A read of the hub, which the controller's process performs. */

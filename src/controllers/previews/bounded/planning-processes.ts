@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { planInProcess } from './plan-in-process.ts';
 import { type BoundedPlanning, PlanningProcess } from './planning-process.ts';

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { ObjectList } from '../../../core/ports.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ObjectList } from '@berth/kube/model/kube-api';
 import { type NumberedObjects, ReceivedObjects, SentObjects } from './numbered-objects.ts';
 import type { HubRead } from './plan-messages.ts';
 

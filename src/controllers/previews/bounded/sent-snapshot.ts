@@ -1,4 +1,4 @@
-import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { ReceivedObjects, SentObjects } from './numbered-objects.ts';
 import { type NumberedObjects } from './numbered-objects.ts';
 

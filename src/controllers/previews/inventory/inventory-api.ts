@@ -1,15 +1,10 @@
-import { BugError, InputError } from '../../../core/errors.ts';
-import {
-  apiVersionOf,
-  CUSTOM_RESOURCE_DEFINITION,
-  type KindInfo,
-  SECRET,
-} from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '../../../core/ports.ts';
+import { BugError, InputError } from '@berth/runtime/errors';
+import { apiVersionOf, CUSTOM_RESOURCE_DEFINITION, type KindInfo, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
 import type { Inventory } from '../../../core/preview/inventory/inventory.ts';
 import { CLUSTER_FIELD } from '../../../core/preview/inventory/redact-object.ts';
-import { ReadOnlyKubeApi } from '../../../adapters/kube/read-only-kube-api.ts';
+import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
 
 /**
  * A hub that is read from an inventory. It answers reads as the real hub did when the inventory was written, so that

@@ -1,9 +1,9 @@
-import { compareText } from '../../../core/compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 import pLimit from 'p-limit';
-import { secretTexts } from '../../../adapters/kube/secret-texts.ts';
+import { secretTexts } from '@berth/kube/secret-texts';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../core/argocd/cluster-secrets/cluster-secret.ts';
-import { BerthError, errorText } from '../../../core/errors.ts';
+import { BerthError, errorText } from '@berth/runtime/errors';
 import {
   ADDON_PLACEMENT_SCORE,
   apiVersionOf,
@@ -19,10 +19,10 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
   SECRET,
-} from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
-import type { KubeApi, ListOptions } from '../../../core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import type { KubeApi, ListOptions } from '@berth/kube/model/kube-api';
 import {
   type Inventory,
   INVENTORY_VERSION,
@@ -37,8 +37,8 @@ import {
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
 import { CONTROLLER_LEASES } from '../../inventory/decided-placements.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
-import { BUILTIN_RESOURCES } from '../../../hub/scheme/builtin/builtin-resources.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { BUILTIN_RESOURCES } from '@berth/embedded-hub/scheme/builtin/builtin-resources';
 
 /** Concurrent requests. */
 const CONCURRENCY = 8;

@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
-import { errorText, InputError } from '../../../core/errors.ts';
-import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { type Inventory, INVENTORY_VERSION } from '../../../core/preview/inventory/inventory.ts';
 import { inventorySchema } from './inventory-schema.ts';
 

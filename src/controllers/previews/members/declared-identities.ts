@@ -1,5 +1,5 @@
-import { oncePerList } from '../../../core/once-per-list.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 
 /** The identities that the objects may have on the hub. */

@@ -1,8 +1,8 @@
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
 import { RULE_TEST } from '../../../core/preview/rules/rule-test.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { BUILTIN_RESOURCES } from '../../../hub/scheme/builtin/builtin-resources.ts';
-import { OCM_GROUPS } from '../../../core/ocm/ocm-groups.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { BUILTIN_RESOURCES } from '@berth/embedded-hub/scheme/builtin/builtin-resources';
+import { OCM_GROUPS } from '@berth/ocm/definition/ocm-groups';
 
 /** An object, or a kind in one version. */
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;

@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
-import { sha256 } from '../../../runtime/sha256.ts';
-import { BerthError, errorText } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   APPLY_SET_PART_OF_LABEL,
   applySetId,

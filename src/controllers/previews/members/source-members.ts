@@ -1,8 +1,8 @@
-import { BerthError } from '../../../core/errors.ts';
-import { MANAGED_CLUSTER } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { identityOf } from '../../../core/model/object-ref.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { BerthError } from '@berth/runtime/errors';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { identityOf } from '@berth/kube/model/object-ref';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { SourceDeclaration } from '../../../core/preview/sides/merge-sources.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
 import { appliedObjects } from '../../../core/sync/applied/applied-kinds.ts';

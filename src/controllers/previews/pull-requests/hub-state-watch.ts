@@ -1,7 +1,7 @@
-import type { Clock } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { snapshotDigests } from '../../../core/preview/sides/snapshot-digests.ts';
-import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { sha256 } from '@berth/runtime/sha256';
 
 /** Changes within this time are handled together. */
 const GATHER_MS = 10_000;

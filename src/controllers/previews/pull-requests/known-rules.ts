@@ -1,4 +1,4 @@
-import { compareText } from '../../../core/compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 /** Where the names are stored. */
 export interface KnownRuleStore {
   get(name: string): KnownRule | undefined;

@@ -1,14 +1,14 @@
-import { InputError } from '../../../core/errors.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import { PublishedClusters } from '../../../core/placement/prior/published-clusters.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { PublishedClusters } from '@berth/placement/prior/published-clusters';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   compareMerge,
   type MergeDifference,
   type PlacementAfterMerge,
 } from '../../../core/preview/comment/merge-comparison.ts';
 import { activeHold } from '../../../core/publish/approval/active-hold.ts';
-import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { releaseDeletions, releasePlacement } from '../../releases/release-held.ts';
 import type { Release } from '../../releases/release.ts';
 import type { PreviewRecord } from './preview-record.ts';

@@ -1,4 +1,4 @@
-import type { PullRequest } from '../../../core/ports.ts';
+import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import type { MergeDifference } from '../../../core/preview/comment/merge-comparison.ts';
 import { mergeResultText, withMergeResult } from '../../../core/preview/comment/merge-result.ts';
 import { mergeDifferences, releaseApproved } from './merge-follow-up.ts';

@@ -1,4 +1,4 @@
-import type { PullRequest } from '../../../core/ports.ts';
+import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map-svg.ts';
 import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';

@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../core/model/json-equal.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { sha256 } from '@berth/runtime/sha256';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 
 /** A digest of what a plan says, without the commits and the time that it was made from. */

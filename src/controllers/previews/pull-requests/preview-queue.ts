@@ -1,5 +1,5 @@
-import { WakeUp } from '../../../runtime/wake-up.ts';
-import type { Clock } from '../../../core/ports.ts';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
+import type { Clock } from '@berth/runtime/clock/clock';
 
 /** A queued pull request: the repository (named by its source) and its number. */
 export interface QueuedPullRequest {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { openMirror } from '../../../adapters/git/open-mirror.ts';
-import type { GitMirror } from '../../../adapters/git/repository/git-repository.ts';
-import { InputError } from '../../../core/errors.ts';
+import { openMirror } from '@berth/git-reader/open-mirror';
+import type { GitMirror } from '@berth/git-reader/repository/git-repository';
+import { InputError } from '@berth/runtime/errors';
 import type { ServeSource } from '../../sources/progress/source-options.ts';
 
 /** A pull request must not fill the disk. When the mirror exceeds this size, pull requests are not planned. */

@@ -1,4 +1,4 @@
-import type { CommitStatus, PullRequestForge } from '../../../core/ports.ts';
+import type { CommitStatus, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import {
   type CommentApproval,
   type PreviewOutcome,
@@ -6,7 +6,7 @@ import {
 } from '../../../core/preview/comment/preview-outcome.ts';
 import { ruleStatuses } from '../../../core/preview/comment/rule-statuses.ts';
 import { statusReport } from '../../../core/preview/comment/status-report.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { KnownRules } from './known-rules.ts';
 
 export interface PreviewStatusesOptions {

@@ -1,7 +1,10 @@
-import type { Clock, KubeApi, Logger, PullRequest, PullRequestForge } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
-import type { Snapshot } from '../../../core/snapshot/snapshot.ts';
-import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
 import type { KnownRules } from './known-rules.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 import type { PreviewQueue } from './preview-queue.ts';

@@ -1,7 +1,7 @@
-import { BerthError, TransientError } from '../../../core/errors.ts';
-import { Backoff } from '../../../runtime/backoff.ts';
-import { sleep } from '../../../runtime/sleep.ts';
-import { WakeUp } from '../../../runtime/wake-up.ts';
+import { BerthError, TransientError } from '@berth/runtime/errors';
+import { Backoff } from '@berth/runtime/loop/backoff';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
 import { MergeGroups } from './merge-groups.ts';
 import { MergeWatch } from './merge-watch.ts';
 import { runCommentCommand } from './run-comment-command.ts';

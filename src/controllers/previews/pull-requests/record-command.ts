@@ -1,4 +1,4 @@
-import type { PullRequest, RepositoryPermission } from '../../../core/ports.ts';
+import type { PullRequest, RepositoryPermission } from '@berth/forge/contract/pull-request-forge';
 import type { CommentCommand } from '../../../core/preview/comment/comment-command.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { PreviewRecord } from './preview-record.ts';

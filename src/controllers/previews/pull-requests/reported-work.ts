@@ -1,8 +1,9 @@
-import { TransientError } from '../../../core/errors.ts';
-import type { Clock, Logger } from '../../../core/ports.ts';
-import { Backoff } from '../../../runtime/backoff.ts';
-import { sleep } from '../../../runtime/sleep.ts';
-import { WakeUp } from '../../../runtime/wake-up.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { Backoff } from '@berth/runtime/loop/backoff';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
 import type { PullRequestPreviews } from './pull-request-previews.ts';
 
 export interface ReportedWorkOptions<T> {

@@ -1,5 +1,5 @@
-import { InputError } from '../../../core/errors.ts';
-import type { PullRequestForge, RepositoryPermission } from '../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { PullRequestForge, RepositoryPermission } from '@berth/forge/contract/pull-request-forge';
 import { commentCommand } from '../../../core/preview/comment/comment-command.ts';
 import type { PreviewRecord } from './preview-record.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';

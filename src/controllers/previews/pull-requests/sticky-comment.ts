@@ -1,5 +1,5 @@
-import type { PullRequestForge } from '../../../core/ports.ts';
-import { sha256 } from '../../../runtime/sha256.ts';
+import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
+import { sha256 } from '@berth/runtime/sha256';
 import type { PreviewRecord } from './preview-record.ts';
 
 /** The text that marks the comment of a source's preview, inside an HTML comment. */

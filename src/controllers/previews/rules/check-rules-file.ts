@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import { errorProblem } from '../../../core/sources/error-problem.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { RULES_FILE } from '../../../core/preview/rules/plan-rule.ts';
 import { parseRules } from './parse-rules.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { makeFieldLocator } from '../../../adapters/yaml/locate-fields.ts';
 import { configProblem, parseConfig } from '../../../adapters/yaml/parse-config.ts';
-import { BOOL, DYN } from '../../../core/cel/value/cel-type.ts';
-import type { CelProblem } from '../../../core/cel/value/cel-problem.ts';
-import { InputError } from '../../../core/errors.ts';
-import type { SourceLocation } from '../../../core/model/source-location.ts';
+import { BOOL, DYN } from '@berth/kube-cel/value/cel-type';
+import type { CelProblem } from '@berth/kube-cel/value/cel-problem';
+import { InputError } from '@berth/runtime/errors';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import type { PlanRule } from '../../../core/preview/rules/plan-rule.ts';
 import { compileRule } from '../../../core/preview/rules/rule-cel.ts';
 

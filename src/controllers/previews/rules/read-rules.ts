@@ -1,5 +1,5 @@
-import type { GitRepository } from '../../../adapters/git/repository/git-repository.ts';
-import { InputError } from '../../../core/errors.ts';
+import type { GitRepository } from '@berth/git-reader/repository/git-repository';
+import { InputError } from '@berth/runtime/errors';
 import { type PlanRule, RULES_FILE } from '../../../core/preview/rules/plan-rule.ts';
 
 const MAX_BYTES = 1_000_000;

@@ -1,8 +1,8 @@
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { JsonObject } from '../../../hub/json/json-value.ts';
-import { groupVersionOf, type ResourceRef } from '../../../hub/schema/resource-definition.ts';
-import { createScheme } from '../../../hub/scheme/create-scheme.ts';
-import { definitionFromCrd } from '../../../hub/scheme/crd.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { JsonObject } from '@berth/embedded-hub/json/json-value';
+import { groupVersionOf, type ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
+import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
+import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
 
 /** An object, or a kind in one version. */
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;

@@ -1,24 +1,30 @@
 import { isFieldsChecked } from '../../../adapters/yaml/schema/kinds.ts';
-import type { FieldPath } from '../../../core/model/field-path.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
-import { closestName } from '../../../core/sources/closest-name.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { closestName } from '@berth/runtime/text/closest-name';
 import {
   fieldError,
   type FieldFinding,
   findingsAbout,
   type SourceFinding,
 } from '../../../core/sources/source-finding.ts';
-import { ocmChecks } from '../../../hub/admission/ocm-checks.ts';
-import { isObject, type JsonObject, type JsonValue, objectAt, textAt } from '../../../hub/json/json-value.ts';
-import type { ResourceRef } from '../../../hub/schema/resource-definition.ts';
-import type { Schema } from '../../../hub/schema/schema.ts';
-import { validateValue } from '../../../hub/schema/validate-value.ts';
-import { type StatusCause, StatusError } from '../../../hub/wire/status-error.ts';
-import type { FieldProblem } from '../../../hub/wire/status-errors.ts';
-import { prepareIncoming } from '../../../hub/write/incoming.ts';
-import { finishCreate } from '../../../hub/write/prepare-create.ts';
-import { RULES_NOT_CHECKED } from '../../../hub/write/validate-object.ts';
-import type { WriteRequest } from '../../../hub/write/write-request.ts';
+import { ocmChecks } from '@berth/embedded-hub/admission/ocm-checks';
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  objectAt,
+  textAt,
+} from '@berth/embedded-hub/json/json-value';
+import type { ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
+import type { Schema } from '@berth/embedded-hub/schema/schema';
+import { validateValue } from '@berth/embedded-hub/schema/validate-value';
+import { type StatusCause, StatusError } from '@berth/embedded-hub/wire/status-error';
+import type { FieldProblem } from '@berth/embedded-hub/wire/status-errors';
+import { prepareIncoming } from '@berth/embedded-hub/write/incoming';
+import { finishCreate } from '@berth/embedded-hub/write/prepare-create';
+import { RULES_NOT_CHECKED } from '@berth/embedded-hub/write/validate-object';
+import type { WriteRequest } from '@berth/embedded-hub/write/write-request';
 import { hubKinds } from './hub-kinds.ts';
 import { undeclaredFields } from './undeclared-fields.ts';
 

@@ -1,8 +1,8 @@
-import type { FieldPath } from '../../../core/model/field-path.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
 import { fieldError, type FieldFinding } from '../../../core/sources/source-finding.ts';
 import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
-import { getOwn, isObject, type JsonValue } from '../../../hub/json/json-value.ts';
-import type { Schema } from '../../../hub/schema/schema.ts';
+import { getOwn, isObject, type JsonValue } from '@berth/embedded-hub/json/json-value';
+import type { Schema } from '@berth/embedded-hub/schema/schema';
 
 /** Finds the fields that a schema does not have. */
 export function* undeclaredFields(

@@ -1,9 +1,9 @@
-import { fieldConflicts } from '../../../adapters/kube/transport/kube-errors.ts';
-import { ConflictError, InputError } from '../../../core/errors.ts';
-import { type KindInfo, MANAGED_CLUSTER_ADDON, MANIFEST_WORK, typeKeyOf } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef } from '../../../core/model/object-ref.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { fieldConflicts } from '@berth/kube/transport/kube-errors';
+import { ConflictError, InputError } from '@berth/runtime/errors';
+import { type KindInfo, MANAGED_CLUSTER_ADDON, MANIFEST_WORK, typeKeyOf } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef } from '@berth/kube/model/object-ref';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { readOne } from '../members/read-one.ts';
 import {
   hasTaints,

@@ -1,11 +1,13 @@
-import { BerthError, InputError, TransientError } from '../../../core/errors.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
+import { BerthError, InputError, TransientError } from '@berth/runtime/errors';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import { formatCount } from '../../../core/preview/plan-text.ts';
-import type { Clock, CommitStatus, Logger } from '../../../core/ports.ts';
-import { Backoff } from '../../../runtime/backoff.ts';
-import type { Leadership } from '../../../runtime/leader-election/leadership.ts';
-import { sleep } from '../../../runtime/sleep.ts';
-import { WakeUp } from '../../../runtime/wake-up.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { CommitStatus } from '@berth/forge/contract/pull-request-forge';
+import type { Logger } from '@berth/runtime/logger';
+import { Backoff } from '@berth/runtime/loop/backoff';
+import type { Leadership } from '@berth/kube/leader-election/leadership';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { WakeUp } from '@berth/runtime/loop/wake-up';
 import type { SourceContent } from '../manifests/source-content.ts';
 
 export interface CommitReporterOptions {

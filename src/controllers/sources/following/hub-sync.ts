@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
-import { BerthError } from '../../../core/errors.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { identityOf, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
+import { BerthError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
@@ -21,7 +21,7 @@ import { placeObject } from '../../../core/sync/place-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
-import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
+import { LeaseNotHeldError } from '@berth/kube/leader-election/lease-not-held-error';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';

@@ -1,8 +1,8 @@
-import { createIfAbsent } from '../../../adapters/kube/create-if-absent.ts';
-import { type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../core/ports.ts';
-import { CLUSTER_NAME_LABEL } from '../../../core/registration/names.ts';
+import { createIfAbsent } from '@berth/kube/create-if-absent';
+import { type KindInfo, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 
 /** Creates missing namespaces, and remembers existing ones. */
 export class NamespaceCreator {

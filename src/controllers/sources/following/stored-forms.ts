@@ -1,5 +1,5 @@
-import { canonicalJson } from '../../../core/model/json-equal.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import { isApplied } from '../../../core/sync/desired-object.ts';
 

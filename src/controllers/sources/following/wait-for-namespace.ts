@@ -1,6 +1,7 @@
-import { NAMESPACE } from '../../../core/model/kinds.ts';
-import type { Clock, KubeApi } from '../../../core/ports.ts';
-import { sleep } from '../../../runtime/sleep.ts';
+import { NAMESPACE } from '@berth/kube/model/kinds';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { sleep } from '@berth/runtime/loop/sleep';
 
 /** If more namespaces are missing, they are found when their objects are tried again. */
 const MAX_WATCHES = 10;

@@ -1,5 +1,5 @@
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { containsAll } from '../../../core/sync/desired-object.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import yaml from 'js-yaml';
 import { DocumentLocator, type Position } from '../../../adapters/yaml/document-locator.ts';
-import { errorText } from '../../../core/errors.ts';
+import { errorText } from '@berth/runtime/errors';
 
 /** The files and folders that a kustomization, or the configuration of one of its generators or transformers, refers to. */
 export interface KustomizationText {

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 
 /** The repository as seen by a kustomization. */
 export interface KustomizeTree {

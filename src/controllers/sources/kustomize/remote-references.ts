@@ -1,5 +1,5 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { parseKustomization, scanConfiguration, withoutPlace } from './kustomization-text.ts';
 import type { KustomizationText } from './kustomization-text.ts';
 import { resolveEntry } from './kustomize-tree.ts';

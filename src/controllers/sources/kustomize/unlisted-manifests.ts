@@ -1,6 +1,6 @@
 import { hasManifestFields } from '../../../adapters/yaml/has-manifest-fields.ts';
-import { groupBy } from '../../../core/group-by.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { isManifestName } from '../manifests/manifest-selection.ts';
 import { isUnreadable } from '../manifests/read-content.ts';
 import { folderOf, isBelow, isKustomization } from '../manifests/special-folders.ts';

@@ -1,8 +1,8 @@
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { inlineManifests, manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 
 /** The objects of one file, ready to be assembled. */
 export interface FileReading {

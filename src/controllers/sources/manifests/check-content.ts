@@ -1,9 +1,9 @@
 import { makeFieldLocator } from '../../../adapters/yaml/locate-fields.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import { formatFieldPath } from '../../../core/model/field-path.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import type { Problem } from '../../../core/model/problem.ts';
-import type { SourceLocation } from '../../../core/model/source-location.ts';
+import { formatFieldPath } from '@berth/kube/model/field-path';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { SourceChecker } from '../../../core/sources/source-checker.ts';
 import type { SourceFinding } from '../../../core/sources/source-finding.ts';
 import type { SourceContent } from './source-content.ts';

@@ -1,10 +1,6 @@
-import type {
-  GitRepository,
-  TreeChange,
-  TreeEntry,
-} from '../../../adapters/git/repository/git-repository.ts';
-import { InputError } from '../../../core/errors.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { GitRepository, TreeChange, TreeEntry } from '@berth/git-reader/repository/git-repository';
+import { InputError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { ManifestLimits } from './source-content.ts';
 import { selectManifests } from './manifest-selection.ts';
 import type { ManifestSelector } from './manifest-selection.ts';

@@ -1,6 +1,6 @@
 import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { objectKey } from './assemble-objects.ts';
 
 const HINT =

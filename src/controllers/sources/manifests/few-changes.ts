@@ -1,5 +1,5 @@
-import type { TreeChange, TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
-import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { TreeChange, TreeEntry } from '@berth/git-reader/repository/git-repository';
+import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import type { FileReading } from './assemble-objects.ts';
 

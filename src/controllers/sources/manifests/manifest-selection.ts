@@ -1,9 +1,9 @@
 import picomatch from 'picomatch';
-import { splitSafeEntries } from '../../../adapters/git/repository/tree-safety.ts';
-import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
-import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
-import { InputError } from '../../../core/errors.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import { splitSafeEntries } from '@berth/git-reader/repository/tree-safety';
+import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
+import type { TreeEntry } from '@berth/git-reader/repository/git-repository';
+import { InputError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
 
 /** Tests (`*.placement-test.yaml`, `*.rule-test.yaml`) are stored beside manifests, but they are run and not applied. */
 const EXTENSIONS = /(?<!\.(?:placement|rule)-test)\.(?:ya?ml|json)$/i;

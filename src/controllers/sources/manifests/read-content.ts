@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hasManifestFields } from '../../../adapters/yaml/has-manifest-fields.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { parseManifests } from '../../../adapters/yaml/parse-manifests.ts';
-import { leavesOut, type Problem } from '../../../core/model/problem.ts';
+import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
 
 /** The code of the problem of a kustomization that cannot be rendered. */
 export const KUSTOMIZE = 'source.kustomize';

@@ -1,4 +1,4 @@
-import { InputError } from '../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import type { SourceContent } from './source-content.ts';
 
 /** @throws InputError if there is nothing to read, not even a refused file: the path is probably wrong */

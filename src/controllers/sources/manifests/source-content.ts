@@ -1,7 +1,7 @@
-import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
+import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Problem } from '@berth/runtime/problem/problem';
 
 /** An object that is not seen in a commit, and may be in it nevertheless. */
 export interface Doubt {

@@ -1,5 +1,5 @@
-import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { TreeEntry } from '@berth/git-reader/repository/git-repository';
+import type { Problem } from '@berth/runtime/problem/problem';
 
 const KUSTOMIZATION = /(?:^|\/)(?:kustomization\.ya?ml|Kustomization)$/;
 const CHART = /(?:^|\/)Chart\.yaml$/;

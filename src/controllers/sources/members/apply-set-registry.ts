@@ -1,9 +1,9 @@
 import type pLimit from 'p-limit';
-import { BerthError, InputError } from '../../../core/errors.ts';
-import { CONFIG_MAP, type KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { identityOf } from '../../../core/model/object-ref.ts';
-import type { KubeApi, ObjectList } from '../../../core/ports.ts';
+import { BerthError, InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP, type KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { identityOf } from '@berth/kube/model/object-ref';
+import type { KubeApi, ObjectList } from '@berth/kube/model/kube-api';
 import {
   HELD_MESSAGE_ANNOTATION,
   HELD_TOKEN_ANNOTATION,

@@ -1,9 +1,9 @@
-import { groupBy } from '../../../core/group-by.ts';
-import { BerthError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { identityOf } from '../../../core/model/object-ref.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
+import { BerthError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { identityOf } from '@berth/kube/model/object-ref';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { readOne } from './read-one.ts';
 
 /** If more objects of a kind must be read, one list reads them all. */

@@ -1,6 +1,6 @@
-import { TransientError } from '../../../core/errors.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';

@@ -1,6 +1,6 @@
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** Reads an object by a list, so that a source needs no additional right; undefined if the hub does not have it. */
 export async function readOne(

@@ -1,10 +1,10 @@
-import { TransientError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** The error code for an object whose kind the hub does not serve. */
 export const NOT_SERVED = 'sync.kind';

@@ -1,5 +1,5 @@
-import type { CommitInfo } from '../../../adapters/git/repository/git-repository.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { SyncProblem } from './sync-problem.ts';
 import type { UnlistedKind } from './unlisted-kind.ts';

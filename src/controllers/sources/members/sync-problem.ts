@@ -1,10 +1,10 @@
-import { fieldConflicts, mayBeAllowedLater } from '../../../adapters/kube/transport/kube-errors.ts';
-import { type BerthError, errorText, TransientError } from '../../../core/errors.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
-import { missingNamespace } from '../../../core/work/applied/kube-failure.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
+import { fieldConflicts, mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
+import { type BerthError, errorText, TransientError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { missingNamespace } from '@berth/agent/rules/applied/kube-failure';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
 import { NOT_SERVED } from './required-kind.ts';
 

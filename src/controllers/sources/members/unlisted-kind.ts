@@ -1,8 +1,8 @@
-import { type BerthError, errorText, InputError } from '../../../core/errors.ts';
-import type { KindInfo } from '../../../core/model/kinds.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
+import { type BerthError, errorText, InputError } from '@berth/runtime/errors';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { MemberKind } from '../../../core/sync/apply-set.ts';
 import type { SyncProblem } from './sync-problem.ts';
 

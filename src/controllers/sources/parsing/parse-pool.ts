@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { BugError, TransientError } from '../../../core/errors.ts';
-import { builtProgram } from '../../../runtime/package-root.ts';
+import { BugError, TransientError } from '@berth/runtime/errors';
+import { builtProgram } from '../../../adapters/program/package-root.ts';
 import { PoolWorker } from './pool-worker.ts';
 
 export interface ParsePoolOptions {

@@ -1,13 +1,13 @@
 import { setImmediate } from 'node:timers/promises';
-import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
 import { RecordCache } from '../../../adapters/store/record-cache.ts';
 import type { CacheRecord } from '../../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import type { Logger } from '../../../core/ports.ts';
-import { builtFrom } from '../../../runtime/package-root.ts';
+import type { Logger } from '@berth/runtime/logger';
+import { builtFrom } from '../../../adapters/program/package-root.ts';
 import type { ParsedFiles } from './parsed-files.ts';
 import { decodeParsedFile, encodeParsedFile } from './parsed-record.ts';
-import { groupBy } from '../../../core/group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /** New records are buffered up to this number, so that small commits do not create small files. */
 const WRITE_FROM_RECORDS = 64;

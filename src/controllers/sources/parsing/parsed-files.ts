@@ -1,4 +1,4 @@
-import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 
 /** A cache of parsed files, by the id of their blob. */

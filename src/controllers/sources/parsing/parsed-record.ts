@@ -1,5 +1,5 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 
 /** One manifest: object, line, column, index of its document, path inside the document. */
 type ManifestRow = readonly [

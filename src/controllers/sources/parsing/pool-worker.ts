@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { limitCpuTime } from '../../../adapters/clock/cpu-time-limit.ts';
+import { limitCpuTime } from '@berth/runtime/clock/cpu-time-limit';
 import { packFiles, unpackFiles } from './packed-files.ts';
 import type { PackedFiles } from './packed-files.ts';
 

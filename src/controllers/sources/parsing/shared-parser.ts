@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { ParsePool } from './parse-pool.ts';
 import { readContent } from '../manifests/read-content.ts';

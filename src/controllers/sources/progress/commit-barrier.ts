@@ -1,9 +1,9 @@
-import type { ObjectStore } from '../../../adapters/kube/cache/object-store.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import { hasReachedVersion } from '../../../core/model/resource-version.ts';
-import type { Clock } from '../../../core/ports.ts';
-import { sleep } from '../../../runtime/sleep.ts';
+import type { ObjectStore } from '@berth/kube/cache/object-store';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { hasReachedVersion } from '@berth/kube/model/resource-version';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { sleep } from '@berth/runtime/loop/sleep';
 import type { SourceEvent } from './source-events.ts';
 
 /** How long to wait until a commit is applied to the hub. */

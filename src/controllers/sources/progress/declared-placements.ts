@@ -1,6 +1,6 @@
-import { PLACEMENT } from '../../../core/model/kinds.ts';
-import { namespacedName } from '../../../core/model/object-ref.ts';
-import { Subscribers } from '../../../runtime/subscribers.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { SourceEvent } from './source-events.ts';
 

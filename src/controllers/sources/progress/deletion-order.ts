@@ -1,4 +1,4 @@
-import type { Clock } from '../../../core/ports.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
 
 /** How long a source waits for the deletions of others. */
 const MAX_WAIT_MS = 30_000;

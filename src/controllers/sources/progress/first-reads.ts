@@ -1,5 +1,5 @@
-import type { Clock } from '../../../core/ports.ts';
-import { sleep } from '../../../runtime/sleep.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { sleep } from '@berth/runtime/loop/sleep';
 
 /**
  * The sources that have not been attempted since the start. Decisions that need all of them wait here, for a limited

@@ -1,7 +1,7 @@
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
-import type { Clock } from '../../../core/ports.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { AwaitedMoves } from './awaited-moves.ts';
 import { DeletionOrder } from './deletion-order.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceContent } from '../manifests/source-content.ts';
 
 /**

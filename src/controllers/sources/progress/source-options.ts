@@ -1,10 +1,10 @@
-import type { SignaturePolicy } from '../../../adapters/git/program/commit-signature.ts';
-import type { GitAuth } from '../../../adapters/git/repository/git-auth.ts';
-import type { GitRef } from '../../../adapters/git/repository/git-repository.ts';
-import type { ForgeRepository } from '../../../adapters/forge/request/forge-repository.ts';
-import type { PullRequestForge } from '../../../core/ports.ts';
+import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';
+import type { GitAuth } from '@berth/git-reader/repository/git-auth';
+import type { GitRef } from '@berth/git-reader/repository/git-repository';
+import type { ForgeRepository } from '@berth/forge/request/forge-repository';
+import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
-import { canonicalJson } from '../../../core/model/json-equal.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface ServeSource {

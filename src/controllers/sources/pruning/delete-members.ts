@@ -1,10 +1,10 @@
 import type pLimit from 'p-limit';
-import { BerthError } from '../../../core/errors.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
-import type { KubeApi } from '../../../core/ports.ts';
+import { BerthError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
-import { LeaseNotHeldError } from '../../../runtime/leader-election/lease-not-held-error.ts';
+import { LeaseNotHeldError } from '@berth/kube/leader-election/lease-not-held-error';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import { requiredKind } from '../members/required-kind.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';

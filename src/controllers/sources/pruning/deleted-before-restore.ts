@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../core/model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
 
 /**
  * The objects that a source deleted before its hub was restored from a backup. If the backup

@@ -1,6 +1,6 @@
-import { BerthError, errorText } from '../../../core/errors.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import { formatRef, objectIdentity, refOf } from '../../../core/model/object-ref.ts';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,

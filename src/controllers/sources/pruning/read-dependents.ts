@@ -8,13 +8,10 @@ import {
   MANIFEST_WORK_REPLICA_SET,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../core/model/kinds.ts';
-import {
-  type ManifestWorkReplicaSet,
-  REPLICA_SET_LABEL,
-} from '../../../core/model/kind/manifest-work-replica-set.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
-import type { KubeApi, ListOptions } from '../../../core/ports.ts';
+} from '@berth/kube/model/kinds';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, ListOptions } from '@berth/kube/model/kube-api';
 import { type Dependents, mayCauseLosses } from '../../../core/sync/compute-deletion-losses.ts';
 import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-names.ts';
 

@@ -1,5 +1,5 @@
 import { departuresOf } from '../../../core/sync/applied/departure.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { countedMembers, possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { noteMembersBefore } from '../../../core/sync/prune-memory.ts';
 import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';

@@ -1,7 +1,7 @@
-import { compareText } from '../../../core/compare-text.ts';
-import type { KubeObject } from '../../../core/model/object-meta.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
-import type { SourceObject } from '../../../core/model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Doubt, SourceContent } from '../manifests/source-content.ts';
 import type { BlindSpot } from './blind-spots.ts';
 

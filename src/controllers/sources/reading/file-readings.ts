@@ -1,5 +1,5 @@
-import type { BlobContent, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
-import type { TreeFile } from '../../../adapters/git/repository/tree-safety.ts';
+import type { BlobContent, GitRepository } from '@berth/git-reader/repository/git-repository';
+import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';

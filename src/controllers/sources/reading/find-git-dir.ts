@@ -1,6 +1,6 @@
 import path from 'node:path';
-import { findEnclosingGitDir } from '../../../adapters/git/repository/git-dir.ts';
-import { InputError } from '../../../core/errors.ts';
+import { findEnclosingGitDir } from '@berth/git-reader/repository/git-dir';
+import { InputError } from '@berth/runtime/errors';
 
 export interface FoundRepository {
   /** The value for GIT_DIR. */

@@ -1,11 +1,11 @@
 import path from 'node:path';
-import type { MirrorOptions } from '../../../adapters/git/mirror/mirror-options.ts';
-import { openMirror } from '../../../adapters/git/open-mirror.ts';
-import { SignatureVerifier } from '../../../adapters/git/program/commit-signature.ts';
-import type { SignaturePolicy } from '../../../adapters/git/program/commit-signature.ts';
-import { InputError, TransientError } from '../../../core/errors.ts';
-import { checkGitRef } from '../../../adapters/git/repository/git-ref.ts';
-import type { FetchOptions, GitMirror, GitRef } from '../../../adapters/git/repository/git-repository.ts';
+import type { MirrorOptions } from '@berth/git-reader/mirror/mirror-options';
+import { openMirror } from '@berth/git-reader/open-mirror';
+import { SignatureVerifier } from '@berth/git-reader/program/commit-signature';
+import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import { checkGitRef } from '@berth/git-reader/repository/git-ref';
+import type { FetchOptions, GitMirror, GitRef } from '@berth/git-reader/repository/git-repository';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedCache } from '../parsing/parsed-cache.ts';

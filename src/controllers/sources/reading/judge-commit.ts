@@ -1,13 +1,9 @@
-import type {
-  CommitInfo,
-  GitRepository,
-  TreeEntry,
-} from '../../../adapters/git/repository/git-repository.ts';
+import type { CommitInfo, GitRepository, TreeEntry } from '@berth/git-reader/repository/git-repository';
 import { NOT_AN_OBJECT } from '../../../adapters/yaml/manifest-check.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import { formatRef, refOf } from '../../../core/model/object-ref.ts';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { stayingMessage } from '../../../core/preview/judged-deletions.ts';
-import type { Problem } from '../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
 import { objectKey } from '../manifests/assemble-objects.ts';
 import type { ManifestSelection } from '../manifests/commit-listing.ts';

@@ -1,8 +1,8 @@
-import { sha256 } from '../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeFileAtomic } from '../../../adapters/store/atomic-file.ts';
-import { syncDirectory } from '../../../runtime/files/sync-directory.ts';
+import { writeFileAtomic } from '@berth/runtime/files/atomic-file';
+import { syncDirectory } from '@berth/runtime/files/sync-directory';
 
 /**
  * Stores over restarts which commit a source followed last, so that it can be used while the remote

@@ -1,4 +1,4 @@
-import type { FileVersion, GitRepository } from '../../../adapters/git/repository/git-repository.ts';
+import type { FileVersion, GitRepository } from '@berth/git-reader/repository/git-repository';
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { MANIFESTS_ANNOTATION } from '../../../core/work/manifests/inline-manifests.ts';

@@ -1,5 +1,5 @@
-import { TransientError } from '../../../core/errors.ts';
-import { formatLocation } from '../../../core/model/source-location.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { SourceContent } from '../manifests/source-content.ts';
 
 /**

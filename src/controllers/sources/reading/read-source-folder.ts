@@ -1,9 +1,9 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
-import { compareText } from '../../../core/compare-text.ts';
-import { InputError } from '../../../core/errors.ts';
-import type { Problem } from '../../../core/model/problem.ts';
-import type { TreeEntry } from '../../../adapters/git/repository/git-repository.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { InputError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { TreeEntry } from '@berth/git-reader/repository/git-repository';
 import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../manifests/source-content.ts';
@@ -14,7 +14,7 @@ import { findUnlistedManifests } from '../kustomize/unlisted-manifests.ts';
 import { manifestSelector, selectManifests } from '../manifests/manifest-selection.ts';
 import type { ManifestSelector } from '../manifests/manifest-selection.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
-import { problemsByFile, splitSafeEntries } from '../../../adapters/git/repository/tree-safety.ts';
+import { problemsByFile, splitSafeEntries } from '@berth/git-reader/repository/tree-safety';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { isUnreadable, readContent, tooLargeFile } from '../manifests/read-content.ts';
 

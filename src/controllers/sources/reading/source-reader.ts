@@ -3,15 +3,11 @@ import type {
   GitRepository,
   TreeChange,
   TreeEntry,
-} from '../../../adapters/git/repository/git-repository.ts';
-import { BerthError } from '../../../core/errors.ts';
+} from '@berth/git-reader/repository/git-repository';
+import { BerthError } from '@berth/runtime/errors';
 import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
 import { type FileVersionReading, isMissing, readFiles } from './file-readings.ts';
-import {
-  problemsByFile,
-  splitSafeEntries,
-  type TreeFile,
-} from '../../../adapters/git/repository/tree-safety.ts';
+import { problemsByFile, splitSafeEntries, type TreeFile } from '@berth/git-reader/repository/tree-safety';
 import {
   type CommitListing,
   type ManifestSelection,

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../model/object-meta.ts';
-import { namespacedName } from '../../model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { KnownSecret } from './cluster-secret.ts';
 import { withoutSlash } from './known-secret.ts';
 

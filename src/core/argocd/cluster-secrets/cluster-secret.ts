@@ -1,4 +1,4 @@
-import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { copiedLabels, type LabelAllowList } from './copied-labels.ts';
 import type { GitOpsCluster } from './gitops-cluster.ts';
 

@@ -1,7 +1,7 @@
-import { jsonEqual } from '../../model/json-equal.ts';
-import type { Condition, KubeObject } from '../../model/object-meta.ts';
-import { formatNameList } from '../../publish/judge/judge-result.ts';
-import { setCondition } from '../../work/conditions/condition-list.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import { setCondition } from '@berth/kube/model/condition-list';
 import { type GitOpsClusterStatus, isForAgent } from './gitops-cluster.ts';
 
 /** The result of one pass for a GitOpsCluster. */

@@ -1,5 +1,5 @@
-import type { Condition, KubeObject } from '../../model/object-meta.ts';
-import { namespacedName } from '../../model/object-ref.ts';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 
 /** How Argo CD connects to the clusters of a GitOpsCluster. */
 export type ClusterAccess =

@@ -1,4 +1,4 @@
-import { type ManagedCluster, takesWork } from '../../model/kind/managed-cluster.ts';
+import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
 import {
   blankCredentials,
   type ClusterCredentials,

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { PRUNE_ANNOTATION } from '../../sync/applied/departure.ts';
 import { applicationsOf } from './applications-of.ts';
 import type { KnownSecret } from './cluster-secret.ts';

@@ -1,4 +1,4 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { withoutSlash } from './known-secret.ts';
 import type { CredentialReading } from './plan-cluster-secrets.ts';
 

@@ -1,5 +1,5 @@
-import { namespacedName } from '../../model/object-ref.ts';
-import { formatNameList } from '../../publish/judge/judge-result.ts';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { type RemovalBudget, removalLimit } from '../../publish/judge/removal-budget.ts';
 import { type Removal, removedRecently } from '../../publish/judge/removal-window.ts';
 import { type Digest, planToken } from '../../publish/approval/plan-token.ts';

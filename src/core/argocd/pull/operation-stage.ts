@@ -1,7 +1,7 @@
-import { jsonEqual } from '../../model/json-equal.ts';
-import type { Application } from '../../model/kind/argo-application.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { Application } from '../argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { readPullFeedback } from './read-pull-feedback.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Application } from '../../model/kind/argo-application.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { Application } from '../argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { sameWorkSpec } from '../../work/manifests/same-work-spec.ts';
 import { FROM_SET_LABEL, HOSTING_SET_KEY } from './pull-keys.ts';
 import { operationStage } from './operation-stage.ts';

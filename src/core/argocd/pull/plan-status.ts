@@ -1,11 +1,11 @@
-import { jsonEqual } from '../../model/json-equal.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type {
   Application,
   ApplicationCondition,
   ApplicationOperationState,
   ApplicationStatus,
-} from '../../model/kind/argo-application.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+} from '../argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { mergePullConditions } from './pull-conditions.ts';
 import { operationStage } from './operation-stage.ts';
 import { REFRESH_ANNOTATION, REFRESH_TIME_ANNOTATION } from './pull-keys.ts';

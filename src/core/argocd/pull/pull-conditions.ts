@@ -1,8 +1,8 @@
-import type { ApplicationCondition } from '../../model/kind/argo-application.ts';
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import { formatNameList } from '../../publish/judge/judge-result.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
+import type { ApplicationCondition } from '../argo-application.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { FEEDBACK_CONDITIONS, PullFeedback } from './read-pull-feedback.ts';
 
 /**

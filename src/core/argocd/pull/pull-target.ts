@@ -1,6 +1,6 @@
-import type { Application } from '../../model/kind/argo-application.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+import type { Application } from '../argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import {
   HOSTING_SET_KEY,
   HUB_NAME_ANNOTATION,

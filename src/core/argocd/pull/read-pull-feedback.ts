@@ -1,4 +1,4 @@
-import type { FeedbackValue, ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { FeedbackValue, ManifestWork } from '@berth/ocm/kind/manifest-work';
 
 /** The condition types of an Application whose messages are reported with `full`. */
 export const FEEDBACK_CONDITIONS = ['ComparisonError', 'InvalidSpecError', 'SyncError'] as const;

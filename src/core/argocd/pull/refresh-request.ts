@@ -1,5 +1,5 @@
-import type { Application } from '../../model/kind/argo-application.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { Application } from '../argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { isObserved } from './operation-stage.ts';
 import { REFRESH_ANNOTATION, REFRESH_TIME_ANNOTATION } from './pull-keys.ts';
 

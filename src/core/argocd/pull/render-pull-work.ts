@@ -1,7 +1,7 @@
-import { apiVersionOf, MANIFEST_WORK } from '../../model/kinds.ts';
-import type { Application, ApplicationSpec } from '../../model/kind/argo-application.ts';
-import type { FeedbackJsonPath, ManifestConfig, ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { Application, ApplicationSpec } from '../argo-application.ts';
+import type { FeedbackJsonPath, ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
 import {
   DESTINATION_NAME_ANNOTATION,

@@ -1,9 +1,9 @@
 import { APPLICATION_SET_REPORT } from '../argocd-kinds.ts';
-import { apiVersionOf } from '../../model/kinds.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
+import { apiVersionOf } from '@berth/kube/model/kinds';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { HOSTING_SET_KEY } from './pull-keys.ts';
 import { hubApplicationOf } from './pull-target.ts';
 import { type PullFeedback, readPullFeedback } from './read-pull-feedback.ts';

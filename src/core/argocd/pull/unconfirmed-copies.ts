@@ -1,4 +1,4 @@
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { REMOVAL_WINDOW_MS } from '../../publish/judge/removal-window.ts';
 
 /**

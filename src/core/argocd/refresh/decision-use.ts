@@ -1,4 +1,4 @@
-import type { LabelSelector } from '../../model/selector/label-selector.ts';
+import type { LabelSelector } from '@berth/kube/model/selector/label-selector';
 
 /** One generator of an ApplicationSet that reads decisions. */
 export type DecisionUse =

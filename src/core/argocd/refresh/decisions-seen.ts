@@ -1,5 +1,5 @@
-import { compileLabelSelector, matchesLabels } from '../../model/selector/label-selector-compile.ts';
-import type { ObjectMeta } from '../../model/object-meta.ts';
+import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
 import type { PublishedGroup, PublishedPlacement } from '../../publish/pages/published-placements.ts';
 import type { DecisionUse } from './decision-use.ts';

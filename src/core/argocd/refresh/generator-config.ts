@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** The ConfigMaps in the namespace of Argo CD that make a generator read decisions. */
 export interface GeneratorConfigs {

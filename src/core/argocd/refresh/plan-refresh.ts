@@ -1,5 +1,5 @@
-import type { Condition, ObjectMeta } from '../../model/object-meta.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
+import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
+import { findCondition } from '@berth/kube/model/condition-list';
 
 /**
  * Requests that the ApplicationSet controller generates now. Only its presence counts; the controller removes it after

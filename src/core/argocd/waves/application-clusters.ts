@@ -1,5 +1,5 @@
-import type { Application } from '../../model/kind/argo-application.ts';
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import type { Application } from '../argo-application.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { pullCluster } from '../pull/pull-target.ts';
 import { withoutSlash } from '../cluster-secrets/known-secret.ts';
 

@@ -1,6 +1,6 @@
-import { jsonEqual } from '../../model/json-equal.ts';
-import type { Application } from '../../model/kind/argo-application.ts';
-import { epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { Application } from '../argo-application.ts';
+import { epochMsOf, parseRfc3339 } from '@berth/kube/model/rfc3339';
 
 /** The health of one cluster, from the Applications of an ApplicationSet. Unknown counts as not healthy. */
 export type ClusterHealth =

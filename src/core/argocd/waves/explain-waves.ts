@@ -1,7 +1,8 @@
-import type { Application } from '../../model/kind/argo-application.ts';
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { namespacedName } from '../../model/object-ref.ts';
+import type { WaveExplanation, WavesExplanation } from '@berth/placement/explain/verdict/explanation';
+import type { Application } from '../argo-application.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import type { PublishedGroup } from '../../publish/pages/published-placements.ts';
 import { decisionUses } from '../refresh/decision-use.ts';
 import { applicationsByCluster } from './application-clusters.ts';
@@ -10,29 +11,6 @@ import { type ClosedGate, planWaves } from './plan-waves.ts';
 import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
 import type { WaveRule } from './wave-rule.ts';
 import { waveUses } from './wave-use.ts';
-
-/** The waves in which one ApplicationSet takes the clusters of a placement. */
-export interface WavesExplanation {
-  /** `namespace/name` */
-  readonly applicationSet: string;
-  /** All waves, including empty ones; empty if unknown. */
-  readonly waves: readonly WaveExplanation[];
-  /** Why the waves are unknown, as a sentence. */
-  readonly problem: string | undefined;
-}
-
-export interface WaveExplanation {
-  /** From 0. */
-  readonly wave: number;
-  /** Whether a cluster that joins the wave now is served at once. */
-  readonly isOpen: boolean;
-  /** Why it is not open, as a sentence. */
-  readonly why: string | undefined;
-  /** Clusters that the plugin generator returns, sorted. */
-  readonly served: readonly string[];
-  /** Clusters of the decision that it does not return yet, sorted. */
-  readonly waiting: readonly string[];
-}
 
 export interface WavesToExplain {
   /** `namespace/name` */

@@ -1,5 +1,5 @@
-import { formatRfc3339, instantFromEpochMs } from '../../model/rfc3339.ts';
-import { formatNameList } from '../../publish/judge/judge-result.ts';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import type { PublishedGroup } from '../../publish/pages/published-placements.ts';
 import type { ClusterHealth } from './cluster-health.ts';
 import type { ClusterWave, PlacementWaves } from './wave-record.ts';

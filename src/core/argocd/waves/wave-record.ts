@@ -1,4 +1,4 @@
-import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '../../model/rfc3339.ts';
+import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
 
 /**
  * On an ApplicationSet: the wave of each cluster, and whether it is served. The endpoint answers from it, so every

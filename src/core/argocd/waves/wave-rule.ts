@@ -1,4 +1,4 @@
-import { parseGoDuration } from '../../model/go-duration.ts';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
 
 /**
  * The number of waves in which an ApplicationSet takes the clusters of a placement, and whether a wave waits for the

@@ -1,4 +1,4 @@
-import { formatRef } from '../../model/object-ref.ts';
+import { formatRef } from '@berth/kube/model/object-ref';
 import { objectNote, rolloutText, staggeredRollouts, workloadVerb } from '../plan-text.ts';
 import type { Plan, WorkloadPlan } from '../plan.ts';
 import { details, fieldList, items, MAX_MOVES, names } from './comment-blocks.ts';

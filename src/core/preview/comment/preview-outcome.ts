@@ -1,4 +1,4 @@
-import type { Problem } from '../../model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { Plan } from '../plan.ts';
 import { brokenRules, planHeadline } from '../plan-text.ts';
 

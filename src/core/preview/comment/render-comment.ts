@@ -1,5 +1,5 @@
-import type { Problem } from '../../model/problem.ts';
-import { formatLocation } from '../../model/source-location.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import { approvalTitle, approvalAnnotation, formatMoment } from '../plan-text.ts';
 import type { Plan } from '../plan.ts';
 import { applicationBlocks } from './application-blocks.ts';

@@ -1,4 +1,4 @@
-import type { CommitStatus, StatusReport } from '../../ports.ts';
+import type { CommitStatus, StatusReport } from '@berth/forge/contract/pull-request-forge';
 import { ruleText } from '../plan-text.ts';
 import type { RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';

@@ -1,5 +1,5 @@
-import type { StatusAnnotation, StatusReport } from '../../ports.ts';
-import type { SourceLocation } from '../../model/source-location.ts';
+import type { StatusAnnotation, StatusReport } from '@berth/forge/contract/pull-request-forge';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { brokenRules, ruleText } from '../plan-text.ts';
 import { visible } from './foreign-text.ts';
 import { type CommentApproval, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';

@@ -1,4 +1,4 @@
-import { compareText } from '../../compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 import { fieldChanges } from './field-changes.ts';
 import type { ApplicationChange } from './plan-effects.ts';
 

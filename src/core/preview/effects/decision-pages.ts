@@ -1,13 +1,13 @@
-import { apiVersionOf, PLACEMENT_DECISION } from '../../model/kinds.ts';
-import { MAX_CLUSTERS_PER_DECISION, type PlacementDecision } from '../../model/kind/placement-decision.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { decisionOwner } from '../../placement/prior/decision-owner.ts';
-import { sameNumbers } from '../../placement/prior/numbered-clusters.ts';
-import { pageOfClusters } from '../../placement/prior/page-of-clusters.ts';
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
-import { sameClusters } from '../../publish/judge/cluster-change.ts';
+import { apiVersionOf, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { MAX_CLUSTERS_PER_DECISION, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
+import { pageOfClusters } from '@berth/placement/prior/page-of-clusters';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { sameClusters } from '@berth/placement/result/cluster-change';
 import { pageLabels } from '../../publish/pages/decision-page.ts';
-import { groupBy } from '../../group-by.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**
  * The PlacementDecisions that a hub will have, with their group labels, as generators read them. A placement whose

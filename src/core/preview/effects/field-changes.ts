@@ -1,6 +1,6 @@
-import { compareText } from '../../compare-text.ts';
-import { formatFieldPath, type FieldPath } from '../../model/field-path.ts';
-import { canonicalJson, jsonEqual } from '../../model/json-equal.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { formatFieldPath, type FieldPath } from '@berth/kube/model/field-path';
+import { canonicalJson, jsonEqual } from '@berth/runtime/json/json-equal';
 import type { FieldChange } from './plan-effects.ts';
 
 /** The maximum number of fields that are listed for one object. */

@@ -1,6 +1,6 @@
-import { compareText } from '../../compare-text.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { objectIdentity, type ObjectRef, refOf } from '../../model/object-ref.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, type ObjectRef, refOf } from '@berth/kube/model/object-ref';
 import { fieldChanges } from './field-changes.ts';
 import type { ManifestChange } from './plan-effects.ts';
 

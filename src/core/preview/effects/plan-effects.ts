@@ -1,4 +1,4 @@
-import type { ObjectRef } from '../../model/object-ref.ts';
+import type { ObjectRef } from '@berth/kube/model/object-ref';
 
 /**
  * A field of an object that differs. Values are canonical JSON and may be truncated. Values of a Secret are never

@@ -1,4 +1,4 @@
-import type { RolloutStrategy } from '../../model/kind/manifest-work-replica-set.ts';
+import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import { parseRolloutStrategy } from '../../rollout/parse-strategy.ts';
 import { planRollout } from '../../rollout/plan-rollout.ts';
 import type { ClusterRolloutStatus, RolloutGroup } from '../../rollout/rollout-plan.ts';

@@ -1,5 +1,5 @@
-import type { KindInfo } from '../../model/kinds.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** Written and read by this version; a file with another one is refused. */
 export const INVENTORY_VERSION = 1;

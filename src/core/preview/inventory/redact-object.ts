@@ -18,8 +18,8 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
   SECRET,
-} from '../../model/kinds.ts';
-import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { Digest } from '../../publish/approval/plan-token.ts';
 import { RECORDS_LABEL } from '../../publish/record/compact-record.ts';
 import { withoutContent } from './work-content.ts';

@@ -1,7 +1,7 @@
-import { canonicalJson } from '../../model/json-equal.ts';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, SECRET } from '../../model/kinds.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { formatRef, refOf } from '../../model/object-ref.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import type { Digest } from '../../publish/approval/plan-token.ts';
 
 /** On a manifest whose content is omitted: the SHA-256 of the whole manifest. */

@@ -1,4 +1,4 @@
-import { formatRef } from '../../model/object-ref.ts';
+import { formatRef } from '@berth/kube/model/object-ref';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
 import type { FieldChange } from '../effects/plan-effects.ts';

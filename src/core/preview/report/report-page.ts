@@ -1,5 +1,5 @@
-import type { Problem } from '../../model/problem.ts';
-import { formatLocation } from '../../model/source-location.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { FleetMap } from '../comment/fleet-map.ts';
 import { fleetMap } from '../comment/fleet-map.ts';
 import { fleetMapSvg } from '../comment/fleet-map-svg.ts';

@@ -1,5 +1,5 @@
-import { PLACEMENT } from '../../model/kinds.ts';
-import { identityOf, namespacedName, objectIdentity } from '../../model/object-ref.ts';
+import { PLACEMENT } from '@berth/kube/model/kinds';
+import { identityOf, namespacedName, objectIdentity } from '@berth/kube/model/object-ref';
 import type { Plan } from '../plan.ts';
 import type { PlanSide } from '../plan-input.ts';
 import { planWorkloads, publishedOf } from '../workload-plans.ts';

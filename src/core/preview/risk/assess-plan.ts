@@ -1,4 +1,4 @@
-import { compareText } from '../../compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 import type { FindingCode, PlanFinding } from '../plan-verdict.ts';
 import { approvedChange } from './approved-change.ts';
 import { dataRisks } from './data-risks.ts';

@@ -1,7 +1,7 @@
-import type { ManifestWorkSpec, ResourceIdentifier } from '../../model/kind/manifest-work.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { isOwned } from '../../work/applied/ownership.ts';
-import { resolveManifestConfig } from '../../work/manifests/manifest-config.ts';
+import type { ManifestWorkSpec, ResourceIdentifier } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { isOwned } from '@berth/agent/rules/applied/ownership';
+import { resolveManifestConfig } from '@berth/agent/rules/manifests/manifest-config';
 
 /** Kinds of which deleting an object on a cluster loses data, and when. */
 const DATA_KINDS: Readonly<Record<string, DataKind>> = {

@@ -1,8 +1,8 @@
-import { REPLICA_SET_LABEL } from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../model/kinds.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { formatRef, identityOf, refOf } from '../../model/object-ref.ts';
+import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import { isLive } from '../../registration/health/is-live.ts';
 import { formatCount, formatNames } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';

@@ -1,10 +1,10 @@
-import { MANIFEST_WORK } from '../../model/kinds.ts';
-import type { Placement } from '../../model/kind/placement.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { parseRfc3339 } from '../../model/rfc3339.ts';
-import { hasExpired } from '../../placement/prioritize/addon-score.ts';
-import { type MissingScores, missingScoresOf } from '../../placement/prioritize/missing-scores.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { parseRfc3339 } from '@berth/kube/model/rfc3339';
+import { hasExpired } from '@berth/placement/prioritize/addon-score';
+import { type MissingScores, missingScoresOf } from '@berth/placement/prioritize/missing-scores';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { ObjectChange } from '../plan.ts';
 import { formatCount } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';

@@ -1,5 +1,5 @@
-import { MANAGED_CLUSTER } from '../../model/kinds.ts';
-import type { SourceLocation } from '../../model/source-location.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import type { Plan } from '../plan.ts';
 import type { PlanSide } from '../plan-input.ts';
 

@@ -1,7 +1,7 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
-import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '../../model/kinds.ts';
-import { namespacedName } from '../../model/object-ref.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { isJoined } from '../../registration/health/is-joined.ts';
 import { isLive } from '../../registration/health/is-live.ts';
 import { applicationSetPlacements } from '../application-set-placements.ts';

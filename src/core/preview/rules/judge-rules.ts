@@ -1,5 +1,5 @@
-import { celTypeName } from '../../cel/value/cel-value.ts';
-import { BugError } from '../../errors.ts';
+import { celTypeName } from '@berth/kube-cel/value/cel-value';
+import { BugError } from '@berth/runtime/errors';
 import type { RuleResult } from '../plan-verdict.ts';
 import type { PlanRule } from './plan-rule.ts';
 import { type JudgedPlan, planView } from './plan-view.ts';

@@ -1,4 +1,4 @@
-import type { SourceLocation } from '../../model/source-location.ts';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 
 /** Where guard rules are in a repository. */
 export const RULES_FILE = '.berth/rules.yaml';

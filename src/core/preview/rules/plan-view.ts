@@ -1,6 +1,6 @@
-import type { CelJsonMap } from '../../cel/value/cel-value.ts';
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import { namespacedName } from '../../model/object-ref.ts';
+import type { CelJsonMap } from '@berth/kube-cel/value/cel-value';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { namespacedName } from '@berth/kube/model/object-ref';
 import { regionOf } from '../planned-fleet.ts';
 import type { ClusterMove, Plan, PlacementPlan } from '../plan.ts';
 import type { PlanSide } from '../plan-input.ts';

@@ -1,8 +1,8 @@
-import { type CelCompilation, compileCel } from '../../cel/compile-cel.ts';
-import { KUBERNETES_CEL } from '../../cel/kubernetes-environment.ts';
-import { DYN } from '../../cel/value/cel-type.ts';
-import { CelFailure, type CelResult, type CelValue } from '../../cel/value/cel-value.ts';
-import { overload } from '../../cel/value/overload.ts';
+import { type CelCompilation, compileCel } from '@berth/kube-cel/compile-cel';
+import { KUBERNETES_CEL } from '@berth/kube-cel/kubernetes-environment';
+import { DYN } from '@berth/kube-cel/value/cel-type';
+import { CelFailure, type CelResult, type CelValue } from '@berth/kube-cel/value/cel-value';
+import { overload } from '@berth/kube-cel/value/overload';
 import { type FindPlacement, PLAN_PLACEMENTS } from './plan-view.ts';
 
 const ENVIRONMENT = KUBERNETES_CEL.withVariables({ plan: DYN })

@@ -1,5 +1,5 @@
-import { kind } from '../../model/kinds.ts';
-import type { KubeObject, ObjectMeta } from '../../model/object-meta.ts';
+import { kind } from '@berth/kube/model/kinds';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { WhatIfFlag } from '../what-if/parse-what-if.ts';
 
 /**

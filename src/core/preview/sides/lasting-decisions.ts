@@ -1,7 +1,7 @@
-import type { Placement } from '../../model/kind/placement.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { decisionOwner } from '../../placement/prior/decision-owner.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { decisionOwner } from '@berth/placement/prior/decision-owner';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /**
  * The published pages without those of placements that do not exist: the hub deletes these pages. A placement of the

@@ -1,8 +1,8 @@
-import type { KubeObject } from '../../model/object-meta.ts';
-import { apiVersionOf, PLACEMENT } from '../../model/kinds.ts';
-import { oncePerList } from '../../once-per-list.ts';
-import type { SourceObject } from '../../model/source-object.ts';
-import { identityOf, objectIdentity } from '../../model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { apiVersionOf, PLACEMENT } from '@berth/kube/model/kinds';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { identityOf, objectIdentity } from '@berth/kube/model/object-ref';
 import type { RemovalBudget } from '../../publish/judge/removal-budget.ts';
 
 /** The objects of one source, and its limits for removals. */

@@ -1,10 +1,10 @@
-import { compareText } from '../../compare-text.ts';
-import type { ManagedCluster, Taint } from '../../model/kind/managed-cluster.ts';
-import { jsonEqual } from '../../model/json-equal.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { DEFAULT_SET } from '../../ocm/admission/complete-cluster.ts';
-import { inDefaultSet } from '../../ocm/admission/in-default-set.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { DEFAULT_SET } from '@berth/ocm/admission/complete-cluster';
+import { inDefaultSet } from '@berth/ocm/admission/in-default-set';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /** The fields of an object that an overlay reads. */
 interface Overlaid {

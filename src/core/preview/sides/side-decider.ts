@@ -1,12 +1,12 @@
-import type { ResultGenerator } from '../../placement/engine.ts';
-import { CauseTrials } from '../../explain/verdict/cause-trials.ts';
-import { ResumableDecider } from '../../explain/verdict/resumable-decider.ts';
-import { IncrementalScheduler } from '../../placement/incremental-scheduler.ts';
-import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
-import { scheduleEach } from '../../placement/schedule-each.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import type { ResultGenerator } from '@berth/placement/engine';
+import { CauseTrials } from '@berth/placement/explain/verdict/cause-trials';
+import { ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
+import { IncrementalScheduler } from '@berth/placement/incremental-scheduler';
+import { PublishedClusters } from '@berth/placement/prior/published-clusters';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { scheduleEach } from '@berth/placement/schedule-each';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { completeTransition, Transitions, type Transition } from '../../transition/transition.ts';
 
 type OutcomeOf = (key: string, result: ScheduleResult) => readonly string[];

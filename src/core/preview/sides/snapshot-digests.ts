@@ -1,10 +1,10 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import { canonicalJson } from '../../model/json-equal.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { PublishedClusters } from '../../placement/prior/published-clusters.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import type { Digest } from '../../publish/approval/plan-token.ts';
-import { oncePerList } from '../../once-per-list.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /** 12 hexadecimal digits each. */
 export interface SnapshotDigests {

@@ -6,9 +6,9 @@ import {
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
-} from '../../model/kinds.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { objectIdentity } from '../../model/object-ref.ts';
+} from '@berth/kube/model/kinds';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { objectIdentity } from '@berth/kube/model/object-ref';
 
 const KINDS = {
   placements: PLACEMENT,

@@ -1,5 +1,5 @@
-import type { Problem } from '../../model/problem.ts';
-import type { SourceLocation } from '../../model/source-location.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import type { Plan } from '../plan.ts';
 import { brokenRules, ruleText } from '../plan-text.ts';
 

@@ -1,5 +1,5 @@
-import type { Problem } from '../../model/problem.ts';
-import { formatLocation } from '../../model/source-location.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { CaseOutcome } from '../../placement-test/run-placement-test.ts';
 import { renderJunit } from '../../placement-test/junit.ts';
 import type { Plan } from '../plan.ts';

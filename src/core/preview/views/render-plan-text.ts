@@ -1,5 +1,5 @@
-import { formatRef, namespacedName } from '../../model/object-ref.ts';
-import { printableLines } from '../../model/printable.ts';
+import { formatRef, namespacedName } from '@berth/kube/model/object-ref';
+import { printableLines } from '@berth/runtime/text/printable';
 import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from '../effects/plan-effects.ts';
 import type { ClusterMove, ObjectChange, Plan, PlacementPlan, PlannedHold, WorkloadPlan } from '../plan.ts';
 import type { PlanFinding } from '../plan-verdict.ts';

@@ -1,10 +1,10 @@
-import { InputError } from '../../errors.ts';
-import { applySnapshotChanges } from '../../explain/snapshot/apply-snapshot-change.ts';
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
+import { InputError } from '@berth/runtime/errors';
+import { applySnapshotChanges } from '@berth/placement/explain/snapshot/apply-snapshot-change';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { changesOfStep } from '../../placement-test/changes-of-step.ts';
 import type { GivenStep } from '../../placement-test/placement-test.ts';
-import { claimOf, labelOf } from '../../snapshot/cluster-index.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
+import { claimOf, labelOf } from '@berth/placement/snapshot/cluster-index';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /** One assumption about clusters. */
 export interface WhatIf {

@@ -1,5 +1,5 @@
-import { InputError } from '../../errors.ts';
-import type { TaintEffect } from '../../model/kind/managed-cluster.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { TaintEffect } from '@berth/ocm/kind/managed-cluster';
 import type { Assumption, ClusterTarget, WhatIf } from './apply-what-if.ts';
 
 /** The flags for assumptions about existing clusters. `--add-cluster` reads a file. */

@@ -1,6 +1,6 @@
-import type { Condition } from '../../model/object-meta.ts';
-import type { Placement } from '../../model/kind/placement.ts';
-import { HELD_CONDITION } from './publish-annotations.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
 
 /**
  * The condition that says that a change of the placement is held. Undefined when nothing is held.

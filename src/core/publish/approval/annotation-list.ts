@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../model/object-meta.ts';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 
 /** The words of an annotation, separated by commas or blanks; empty when the annotation is absent. */
 export function parseAnnotationList(

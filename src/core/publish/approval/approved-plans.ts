@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { parseAnnotationList } from './annotation-list.ts';
 import { PLAN_ANNOTATION } from './publish-annotations.ts';
 import { releaseTokens } from './release-tokens.ts';

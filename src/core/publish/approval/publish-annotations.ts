@@ -32,11 +32,6 @@ export const MOVE_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
  */
 export const MOVE_ABORT_ANNOTATION = 'berth.dev/move-abort';
 /**
- * On a Placement that Berth schedules: `berth`. Berth sets it together with the annotation that
- * disables other schedulers.
- */
-export const SCHEDULER_ANNOTATION = 'berth.dev/scheduler';
-/**
  * On the parent of an ApplySet, written by the controller: the token of the deletions that are held
  * now, or `''` when none are held.
  */
@@ -73,5 +68,3 @@ export const RECENT_LOSSES_ANNOTATION = 'berth.dev/recent-losses';
  * are none.
  */
 export const MEMBERS_BEFORE_ANNOTATION = 'berth.dev/members-before';
-/** Condition of a Placement with a held change. */
-export const HELD_CONDITION = 'berth.dev/Held';

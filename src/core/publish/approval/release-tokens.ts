@@ -1,4 +1,4 @@
-import type { ObjectMeta } from '../../model/object-meta.ts';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { parseAnnotationList } from './annotation-list.ts';
 import { RELEASE_ANNOTATION } from './publish-annotations.ts';
 

@@ -1,5 +1,5 @@
 import { addSpentToken } from '../approval/plan-token.ts';
-import { clusterChange } from './cluster-change.ts';
+import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import { recentRemovals, type Removal } from './removal-window.ts';
 

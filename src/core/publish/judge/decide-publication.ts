@@ -1,14 +1,15 @@
 import { activeHold } from '../approval/active-hold.ts';
-import { parseGoDuration } from '../../model/go-duration.ts';
-import type { Placement } from '../../model/kind/placement.ts';
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
-import { withoutPlacementDefaults } from '../../ocm/without-defaults.ts';
-import { canonicalJson } from '../../model/json-equal.ts';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { withoutPlacementDefaults } from '@berth/ocm/definition/without-defaults';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { ApprovedPlan } from '../approval/approved-plans.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
 import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
 import { desiredGroups } from '../pages/desired-groups.ts';
-import { type Hold, judgeResult, formatNameList, remediation } from './judge-result.ts';
+import { type Hold, judgeResult, remediation } from './judge-result.ts';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { type MoveStep, planMove } from './move-policy.ts';
 import { type Digest, planToken, unspentToken } from '../approval/plan-token.ts';
 import {

@@ -1,7 +1,9 @@
-import type { Condition } from '../../model/object-meta.ts';
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
-import { clusterChange } from './cluster-change.ts';
-import { HELD_CONDITION, RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { clusterChange } from '@berth/placement/result/cluster-change';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from './removal-budget.ts';
 
 export type HoldReason =
@@ -119,6 +121,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
 
 /** The holds whose message says why clusters would be removed. */
 const EXPLAINED = new Set<HoldReason>(['WouldEmpty', 'RemovalBudgetExceeded', 'DiffersFromPlan']);
+const MAX_EXPLAINED_CLUSTERS = 10;
 const MAX_REASONS = 5;
 
 /** Adds to a hold why the first clusters would be removed; returns other holds unchanged. */
@@ -130,7 +133,7 @@ export function addHoldReasons(
   }[],
 ): Hold {
   if (!EXPLAINED.has(hold.reason)) return hold;
-  const reasons = reasonsOf(hold.removed.slice(0, MAX_NAMES)).slice(0, MAX_REASONS);
+  const reasons = reasonsOf(hold.removed.slice(0, MAX_EXPLAINED_CLUSTERS)).slice(0, MAX_REASONS);
   if (reasons.length === 0) return hold;
   const text = reasons.map(({ because, clusters }) => `${clusters.join(', ')} (${because})`).join('; ');
   const { message, remedy = '' } = hold;
@@ -186,15 +189,4 @@ function releaseInstruction(meta: Parameters<typeof remediation>[0], token: stri
 /** The command that approves a held change; a remedy that names it ends with it. */
 export function releaseCommand(meta: Parameters<typeof remediation>[0], token: string): string {
   return `berth release ${meta.namespace ?? ''}/${meta.name} --token ${token}`;
-}
-
-const MAX_NAMES = 10;
-
-/**
- * The first names, and how many more there are. Condition messages are limited to 32,768
- * characters.
- */
-export function formatNameList(names: readonly string[]): string {
-  const shown = names.slice(0, MAX_NAMES).join(', ');
-  return names.length > MAX_NAMES ? `${shown} and ${names.length - MAX_NAMES} more` : shown;
 }

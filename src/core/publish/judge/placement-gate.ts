@@ -1,5 +1,5 @@
-import type { Placement } from '../../model/kind/placement.ts';
-import type { Condition } from '../../model/object-meta.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { Condition } from '@berth/kube/model/object-meta';
 import { activeHold } from '../approval/active-hold.ts';
 
 /** Whether a promotion that depends on a placement may continue. */

@@ -1,4 +1,4 @@
-import { SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { afterShown } from './state/own-writes.ts';
 import { withLatestStatus } from './pass/decide-from-facts.ts';
 import { endPass } from './pass/end-pass.ts';

@@ -1,7 +1,7 @@
 import { heldCondition } from '../judge/judge-result.ts';
 import { listClustersOnce } from '../pages/list-clusters-once.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
-import { HELD_CONDITION } from '../approval/publish-annotations.ts';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
 import { decisionPageOf } from '../pages/decision-page.ts';
 import { endPass } from './pass/end-pass.ts';
 import { currentPages, pageVersions } from './state/current-pages.ts';

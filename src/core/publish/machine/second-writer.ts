@@ -1,6 +1,6 @@
-import type { Condition, KubeObject } from '../../model/object-meta.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../model/kind/placement.ts';
-import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '../approval/publish-annotations.ts';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import type { Hold } from '../judge/judge-result.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
 import { endPass } from './pass/end-pass.ts';

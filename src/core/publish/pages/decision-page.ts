@@ -1,11 +1,11 @@
-import { compareText } from '../../compare-text.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   type ClusterDecision,
   DECISION_GROUP_INDEX_LABEL,
   DECISION_GROUP_NAME_LABEL,
   PLACEMENT_LABEL,
-} from '../../model/kind/placement-decision.ts';
+} from '@berth/ocm/kind/placement-decision';
 
 /**
  * A decision group. Clients select it by two labels of each of its PlacementDecisions: name and

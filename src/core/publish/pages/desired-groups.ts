@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { type DesiredGroup, sameGroup } from './decision-page.ts';
 
 /**

@@ -1,4 +1,4 @@
-import { MAX_CLUSTERS_PER_DECISION } from '../../model/kind/placement-decision.ts';
+import { MAX_CLUSTERS_PER_DECISION } from '@berth/ocm/kind/placement-decision';
 import {
   byPageNumber,
   type DecisionPage,

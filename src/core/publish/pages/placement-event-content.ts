@@ -1,5 +1,5 @@
-import type { EventContent } from '../../model/kind/event.ts';
-import type { ScheduleStatus } from '../../placement/result/schedule-result.ts';
+import type { EventContent } from '@berth/kube/model/event';
+import type { ScheduleStatus } from '@berth/placement/result/schedule-result';
 
 /** How a page changes. */
 export type PageChange = 'create' | 'write' | 'delete';

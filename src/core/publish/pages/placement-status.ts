@@ -1,6 +1,6 @@
-import type { Condition } from '../../model/object-meta.ts';
-import type { DecisionGroupStatus, PlacementStatus } from '../../model/kind/placement.ts';
-import { jsonEqual } from '../../model/json-equal.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { DecisionGroupStatus, PlacementStatus } from '@berth/ocm/kind/placement';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { type GroupKey, sameGroup } from './decision-page.ts';
 import type { SettledPage } from './plan-pages.ts';
 

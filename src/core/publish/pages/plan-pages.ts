@@ -1,4 +1,4 @@
-import { type ClusterDecision, MAX_CLUSTERS_PER_DECISION } from '../../model/kind/placement-decision.ts';
+import { type ClusterDecision, MAX_CLUSTERS_PER_DECISION } from '@berth/ocm/kind/placement-decision';
 import { type DecisionPage, type DesiredGroup, type GroupKey, sameGroup } from './decision-page.ts';
 import { type LaidOutPage, type LayoutHints, layOutPages } from './page-layout.ts';
 

@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DesiredGroup } from './decision-page.ts';
 
 /** A decision that was published: what its record is made of. */

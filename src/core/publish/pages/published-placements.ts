@@ -1,4 +1,4 @@
-import type { ClusterDecision } from '../../model/kind/placement-decision.ts';
+import type { ClusterDecision } from '@berth/ocm/kind/placement-decision';
 import type { SettledPage } from './plan-pages.ts';
 
 export interface PublishedGroup {

@@ -1,4 +1,4 @@
-import { jsonEqual } from '../../model/json-equal.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
 

@@ -1,4 +1,4 @@
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DesiredGroup } from '../pages/decision-page.ts';
 import type { Digest } from '../approval/plan-token.ts';
 

@@ -1,5 +1,5 @@
-import type { Placement } from '../../model/kind/placement.ts';
-import type { ScheduleResult } from '../../placement/result/schedule-result.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DesiredGroup, GroupKey, ListedPage } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import { desiredGroups, joinGroups } from '../pages/desired-groups.ts';

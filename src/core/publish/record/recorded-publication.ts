@@ -1,5 +1,5 @@
-import type { Placement } from '../../model/kind/placement.ts';
-import { MAX_CLUSTERS_PER_DECISION } from '../../model/kind/placement-decision.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { MAX_CLUSTERS_PER_DECISION } from '@berth/ocm/kind/placement-decision';
 import { type DecisionPage, type DesiredGroup, listedClusters, sameGroup } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { LastPublication } from './last-publication.ts';

@@ -1,5 +1,5 @@
 import { isUnfinished } from '../judge/change-under-way.ts';
-import { clusterChange } from '../judge/cluster-change.ts';
+import { clusterChange } from '@berth/placement/result/cluster-change';
 import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';

@@ -1,4 +1,4 @@
-import { REGISTER_GROUP } from '../names.ts';
+import { REGISTER_GROUP } from '@berth/ocm/registration/names';
 
 /** A rule of a ClusterRole (rbac.authorization.k8s.io/v1 PolicyRule). */
 export interface RoleRule {

@@ -1,12 +1,12 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import { clusterView } from '../../cel/cluster-view.ts';
-import type { CelProgram } from '../../cel/compile-cel.ts';
-import { compileCel } from '../../cel/compile-cel.ts';
-import { KUBERNETES_CEL } from '../../cel/kubernetes-environment.ts';
-import { celProblemText } from '../../cel/value/cel-problem.ts';
-import { DYN } from '../../cel/value/cel-type.ts';
-import { InputError } from '../../errors.ts';
-import { AUTO_ACCEPTED_ANNOTATION } from '../names.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { clusterView } from '@berth/placement/filter/cluster-view';
+import type { CelProgram } from '@berth/kube-cel/compile-cel';
+import { compileCel } from '@berth/kube-cel/compile-cel';
+import { KUBERNETES_CEL } from '@berth/kube-cel/kubernetes-environment';
+import { celProblemText } from '@berth/kube-cel/value/cel-problem';
+import { DYN } from '@berth/kube-cel/value/cel-type';
+import { InputError } from '@berth/runtime/errors';
+import { AUTO_ACCEPTED_ANNOTATION } from '@berth/ocm/registration/names';
 
 /** The requester of a certificate. The API server writes it into the request, and nobody can change it. */
 export interface RequesterIdentity {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   apiVersionOf,
   CLUSTER_ROLE,
@@ -6,9 +6,9 @@ import {
   type KindInfo,
   NAMESPACE,
   ROLE_BINDING,
-} from '../../model/kinds.ts';
-import { clusterGroup } from '../agent-identity.ts';
-import { CLUSTER_NAME_LABEL, WORK_FINALIZER } from '../names.ts';
+} from '@berth/kube/model/kinds';
+import { clusterGroup } from '@berth/ocm/registration/agent-identity';
+import { CLUSTER_NAME_LABEL, WORK_FINALIZER } from '@berth/ocm/registration/names';
 import { acceptedRules, deniedRules, REGISTRATION_RULES, type RoleRule, WORK_RULES } from './agent-rules.ts';
 
 const PREFIX = 'open-cluster-management:managedcluster';

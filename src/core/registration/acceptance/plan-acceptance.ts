@@ -1,11 +1,11 @@
-import type { KindInfo } from '../../model/kinds.ts';
-import { NAMESPACE } from '../../model/kinds.ts';
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { Condition, KubeObject } from '../../model/object-meta.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
-import { ALL_AGENTS_GROUP, clusterGroup } from '../agent-identity.ts';
-import { ACCEPTED, acceptanceFailed, CLUSTER_CONDITIONS } from '../cluster-conditions.ts';
-import { API_RESOURCE_FINALIZER, WORK_FINALIZER } from '../names.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import { NAMESPACE } from '@berth/kube/model/kinds';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { ALL_AGENTS_GROUP, clusterGroup } from '@berth/ocm/registration/agent-identity';
+import { ACCEPTED, acceptanceFailed, CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
+import { API_RESOURCE_FINALIZER, WORK_FINALIZER } from '@berth/ocm/registration/names';
 import { acceptedObjects, deniedObjects, type DesiredObject } from './cluster-objects.ts';
 import { sameRights } from './same-rights.ts';
 

@@ -1,5 +1,5 @@
-import { jsonEqual } from '../../model/json-equal.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { RoleRule } from './agent-rules.ts';
 
 /**

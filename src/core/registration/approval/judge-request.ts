@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { type AgentIdentity, agentUser } from '../agent-identity.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { type AgentIdentity, agentUser } from '@berth/ocm/registration/agent-identity';
 import {
   acceptsByRule,
   type AutoAcceptance,
@@ -8,7 +8,7 @@ import {
   type RequesterIdentity,
 } from '../acceptance/auto-acceptance.ts';
 import { isAlive } from '../health/is-joined.ts';
-import { REGISTER_GROUP } from '../names.ts';
+import { REGISTER_GROUP } from '@berth/ocm/registration/names';
 import { recognizeRequest } from '../recognize-request.ts';
 
 /** The content of the PEM of a request. `malformed`: it has no single valid interpretation. */

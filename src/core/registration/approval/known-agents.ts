@@ -1,4 +1,4 @@
-import { agentUser } from '../agent-identity.ts';
+import { agentUser } from '@berth/ocm/registration/agent-identity';
 import { recognizeRequest, type RequestRecognition } from '../recognize-request.ts';
 import type { CertificateRequestObject, RequestContent } from './judge-request.ts';
 

@@ -1,5 +1,5 @@
-import type { Condition } from '../../model/object-meta.ts';
-import { DELETING } from '../cluster-conditions.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { DELETING } from '@berth/ocm/registration/cluster-conditions';
 
 /** A reason why what runs on a cluster that is being deleted must stay. */
 export interface DeletionHold {

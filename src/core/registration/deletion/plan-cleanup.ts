@@ -1,7 +1,7 @@
-import type { KindInfo } from '../../model/kinds.ts';
-import type { Condition, KubeObject } from '../../model/object-meta.ts';
-import { CLUSTER_CONDITIONS, resourceRemains } from '../cluster-conditions.ts';
-import { CLEANUP_PRIORITY_ANNOTATION } from '../names.ts';
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { CLUSTER_CONDITIONS, resourceRemains } from '@berth/ocm/registration/cluster-conditions';
+import { CLEANUP_PRIORITY_ANNOTATION } from '@berth/ocm/registration/names';
 
 /** Objects of one kind in the namespace of a cluster that is being deleted. */
 export interface LeftOver {

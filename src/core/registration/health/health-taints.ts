@@ -1,7 +1,7 @@
-import type { ManagedCluster, Taint } from '../../model/kind/managed-cluster.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
-import { AVAILABLE } from '../cluster-conditions.ts';
-import { UNAVAILABLE_TAINT, UNREACHABLE_TAINT } from '../names.ts';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
+import { UNAVAILABLE_TAINT, UNREACHABLE_TAINT } from '@berth/ocm/registration/names';
 
 const OWN_KEYS: readonly string[] = [UNREACHABLE_TAINT, UNAVAILABLE_TAINT];
 

@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
-import { AVAILABLE, JOINED } from '../cluster-conditions.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { AVAILABLE, JOINED } from '@berth/ocm/registration/cluster-conditions';
 
 /** Whether the agent of the cluster has ever connected to the hub with its certificate. */
 export function isJoined({ status }: ManagedCluster): boolean {

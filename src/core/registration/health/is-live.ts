@@ -1,6 +1,6 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
-import { AVAILABLE } from '../cluster-conditions.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { isJoined } from './is-joined.ts';
 
 /** Field manager of a status that Git recorded, for a hub without agents. */

@@ -1,9 +1,9 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { Condition, KubeObject } from '../../model/object-meta.ts';
-import { compareInstants, epochMsOf, parseRfc3339 } from '../../model/rfc3339.ts';
-import { findCondition } from '../../work/conditions/condition-list.ts';
-import { ACCEPTED, AVAILABLE, CLUSTER_CONDITIONS } from '../cluster-conditions.ts';
-import { leaseSeconds, SKIP_CLOCK_CHECK_ANNOTATION } from '../names.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import { compareInstants, epochMsOf, parseRfc3339 } from '@berth/kube/model/rfc3339';
+import { findCondition } from '@berth/kube/model/condition-list';
+import { ACCEPTED, AVAILABLE, CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
+import { leaseSeconds, SKIP_CLOCK_CHECK_ANNOTATION } from '@berth/ocm/registration/names';
 import type { HubPresence } from './hub-presence.ts';
 
 /** The last change of a Lease that this process observed, by its own clocks. */

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CONTROLLER_LABEL } from './controller-announcement.ts';
 
 /** A controller that another installation runs on a hub, and that holds its Lease. */

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../model/object-meta.ts';
-import { BOOTSTRAP_SECRET, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '../names.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { BOOTSTRAP_SECRET, CLUSTER_NAME_LABEL, HUB_KUBECONFIG_SECRET } from '@berth/ocm/registration/names';
 import { deploymentOf } from './deployment.ts';
 
 /** Name of the Deployment of the agent, on the managed cluster or on the cluster that hosts the agent. */

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../model/object-meta.ts';
-import { OPERATOR_NAMESPACE } from '../names.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { OPERATOR_NAMESPACE } from '@berth/ocm/registration/names';
 
 /** The account of clusters that have no certificate yet. */
 export const BOOTSTRAP_ACCOUNT = {

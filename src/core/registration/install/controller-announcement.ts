@@ -1,6 +1,6 @@
-import { apiVersionOf, LEASE } from '../../model/kinds.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { formatNameList } from '../../publish/judge/judge-result.ts';
+import { apiVersionOf, LEASE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatNameList } from '@berth/runtime/text/name-list';
 
 /** Label of the Leases by which controllers notice each other. */
 export const CONTROLLER_LABEL = 'berth.dev/controller';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** A Secret that is mounted as a folder. */
 export interface SecretMount {

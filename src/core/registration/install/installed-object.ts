@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * On objects that `berth init` and `berth join` wrote. A second run changes these objects; `clean` and `unjoin` delete

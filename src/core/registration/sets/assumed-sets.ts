@@ -1,7 +1,7 @@
-import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
-import { inDefaultSet } from '../../ocm/admission/in-default-set.ts';
-import type { Snapshot } from '../../snapshot/snapshot.ts';
-import { DEFAULT_SETS, planDefaultSet } from './default-sets.ts';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import { inDefaultSet } from '@berth/ocm/admission/in-default-set';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { DEFAULT_SETS, planDefaultSet } from '@berth/ocm/registration/default-sets';
 
 /** One object for each set, since decisions are made again when an object changes. */
 const SETS: readonly ManagedClusterSet[] = [...DEFAULT_SETS.keys()].flatMap((name) => {

@@ -1,7 +1,7 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { ManagedClusterSet } from '../../model/kind/managed-cluster-set.ts';
-import type { Condition } from '../../model/object-meta.ts';
-import { isMember, membershipOf } from '../../placement/filter/set-membership.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
 
 /**
  * How many clusters a set selects.

@@ -1,8 +1,8 @@
-import { completeCluster } from '../../ocm/admission/complete-cluster.ts';
-import type { OcmReview, OcmWrite } from '../../ocm/admission/ocm-write.ts';
-import { reviewBinding } from '../../ocm/admission/review-binding.ts';
-import { reviewCluster } from '../../ocm/admission/review-cluster.ts';
-import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '../../model/kinds.ts';
+import { completeCluster } from '@berth/ocm/admission/complete-cluster';
+import type { OcmReview, OcmWrite } from '@berth/ocm/admission/ocm-write';
+import { reviewBinding } from '@berth/ocm/admission/review-binding';
+import { reviewCluster } from '@berth/ocm/admission/review-cluster';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '@berth/kube/model/kinds';
 import type { ReviewRequest, ReviewVerdict } from './review-message.ts';
 
 const REVIEWS: ReadonlyMap<string, (write: OcmWrite) => OcmReview> = new Map([

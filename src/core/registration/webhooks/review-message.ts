@@ -1,5 +1,5 @@
-import type { OcmRefusal, OcmWrite } from '../../ocm/admission/ocm-write.ts';
-import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
+import type { OcmRefusal, OcmWrite } from '@berth/ocm/admission/ocm-write';
+import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import {
   isObject,
   listAt,
@@ -7,7 +7,7 @@ import {
   textAt,
   type JsonObject,
   type JsonValue,
-} from '../../model/json-value.ts';
+} from '@berth/runtime/json/json-value';
 
 const REVIEW = { apiVersion: 'admission.k8s.io/v1', kind: 'AdmissionReview' } as const;
 

@@ -1,6 +1,6 @@
-import type { JsonObject } from '../../model/json-value.ts';
-import { CLUSTER_SET_LABEL } from '../../model/kind/managed-cluster.ts';
-import { kind, MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '../../model/kinds.ts';
+import type { JsonObject } from '@berth/runtime/json/json-value';
+import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
+import { kind, MANAGED_CLUSTER, MANAGED_CLUSTER_SET_BINDING, type KindInfo } from '@berth/kube/model/kinds';
 
 const GROUP = 'admissionregistration.k8s.io';
 export const VALIDATING_CONFIGURATION = kind(GROUP, 'v1', 'ValidatingWebhookConfiguration', 'Cluster');

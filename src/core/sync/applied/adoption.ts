@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * On every applied object: digest of the applied manifest. It shows that a field was removed from

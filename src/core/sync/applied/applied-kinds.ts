@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../model/object-meta.ts';
-import { oncePerList } from '../../once-per-list.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
 
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
 

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { gitTaints } from './cluster-taints.ts';
 import { type Fields, managerApplies } from './manager-fields.ts';
 

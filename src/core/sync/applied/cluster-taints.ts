@@ -1,5 +1,5 @@
-import type { ManagedCluster, Taint } from '../../model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { managerApplies } from './manager-fields.ts';
 
 /**

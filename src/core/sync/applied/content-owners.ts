@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isFromGit } from './field-manager.ts';
 import { type Fields, type ManagedFields, managedFieldsOf } from './manager-fields.ts';
 

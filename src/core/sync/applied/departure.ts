@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isLive } from '../../registration/health/is-live.ts';
 import { isAdopted } from './adoption.ts';
 import { ownersBesideGit } from './content-owners.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { itemName, keyName, restAfter } from './field-names.ts';
 import { type Fields, type ManagedFields, managedFieldsOf } from './manager-fields.ts';
 

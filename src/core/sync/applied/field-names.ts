@@ -1,4 +1,4 @@
-import type { FieldPath } from '../../model/field-path.ts';
+import type { FieldPath } from '@berth/kube/model/field-path';
 
 /**
  * Finds a field by the name that a conflict of server-side apply gives it: `.spec.replicas`,

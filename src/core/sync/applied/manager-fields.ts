@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** `metadata.managedFields`, as far as it is read here. Source of the format: KEP-555, `fieldsV1`. */
 export interface ManagedFields {

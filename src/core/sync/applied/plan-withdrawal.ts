@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { hasTakenFields } from './adoption.ts';
 import { gitTaints } from './cluster-taints.ts';
 import { hasContentOfOthers } from './content-owners.ts';

@@ -1,12 +1,12 @@
-import { MANIFEST_WORK_REPLICA_SET, MANIFEST_WORK, OCM_KINDS } from '../../model/kinds.ts';
-import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { formatRef, refOf } from '../../model/object-ref.ts';
-import { leavesOut, type Problem } from '../../model/problem.ts';
-import type { SourceObject } from '../../model/source-object.ts';
-import { compareUtf8 } from '../../model/utf8-order.ts';
-import { applyOrder } from './kind-order.ts';
+import { MANIFEST_WORK_REPLICA_SET, MANIFEST_WORK, OCM_KINDS } from '@berth/kube/model/kinds';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { applyOrder } from '@berth/agent/rules/manifests/kind-order';
 
 /**
  * On a ManifestWork or ManifestWorkReplicaSet in a repository: a folder of the same commit, from

@@ -1,4 +1,4 @@
-import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 
 /**
  * Whether two specs are equal, ignoring API defaults, empty lists and maps, and `creationTimestamp:

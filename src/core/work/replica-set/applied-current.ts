@@ -1,6 +1,6 @@
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { Condition } from '../../model/object-meta.ts';
-import { findCondition } from '../conditions/condition-list.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { findCondition } from '@berth/kube/model/condition-list';
 
 /** Whether the cluster has applied the current content of the work. */
 export function hasAppliedCurrent({ metadata, status }: ManifestWork): boolean {

@@ -1,5 +1,5 @@
-import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import { splitManifests } from '../manifests/split-manifests.ts';
 import type { ClusterLookup, ClusterSpecs } from './replica-set-plan.ts';
 import { SUBSTITUTE_ANNOTATION, substituteCluster } from './substitute-cluster.ts';

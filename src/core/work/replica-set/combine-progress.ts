@@ -1,4 +1,4 @@
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
 import { type WorkProgress, workProgress } from './work-rollout-status.ts';
 

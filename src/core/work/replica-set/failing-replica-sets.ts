@@ -1,5 +1,5 @@
-import { FailingKeys } from '../../failing-keys.ts';
-import { formatNameList } from '../../publish/judge/judge-result.ts';
+import { FailingKeys } from '@berth/runtime/loop/failing-keys';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { STATUS_RIVAL_TEXT } from './status-rivals.ts';
 
 /**

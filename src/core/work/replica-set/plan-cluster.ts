@@ -1,4 +1,4 @@
-import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import { FIRST_BRIDGE_PART, planHandover } from './plan-handover.ts';
 import { childLabels, type ClusterWorks, renderChildWork } from './replica-set-child.ts';
 import type { ReplicaSetInput, WorkAction } from './replica-set-plan.ts';

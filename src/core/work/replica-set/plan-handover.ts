@@ -1,5 +1,5 @@
-import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isAppliedAt } from './applied-current.ts';
 
 /** The works of one cluster, by part. */

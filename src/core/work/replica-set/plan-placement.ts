@@ -1,5 +1,5 @@
-import type { PlacementReference } from '../../model/kind/manifest-work-replica-set.ts';
-import type { Placement } from '../../model/kind/placement.ts';
+import type { PlacementReference } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { planRollout } from '../../rollout/plan-rollout.ts';
 import { decisionGroups } from '../../rollout/rollout-groups.ts';
 import type { ClusterRolloutStatus, RolloutGroup } from '../../rollout/rollout-plan.ts';

@@ -1,4 +1,4 @@
-import type { PlacementReference } from '../../model/kind/manifest-work-replica-set.ts';
+import type { PlacementReference } from '@berth/ocm/kind/manifest-work-replica-set';
 import { hasAppliedCurrent } from './applied-current.ts';
 import { planPlacement } from './plan-placement.ts';
 import { type ClusterWorks, groupChildren } from './replica-set-child.ts';

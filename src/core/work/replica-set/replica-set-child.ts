@@ -1,10 +1,10 @@
-import { apiVersionOf, MANIFEST_WORK } from '../../model/kinds.ts';
+import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import {
   type ManifestWorkReplicaSet,
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
-} from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+} from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import { childWorkName, ownerLabelValue } from './replica-set-names.ts';
 import { sameWorkSpec } from '../manifests/same-work-spec.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';

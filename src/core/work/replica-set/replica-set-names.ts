@@ -1,5 +1,5 @@
-import { labelValueProblem } from '../../model/selector/label-syntax.ts';
-import type { ObjectMeta } from '../../model/object-meta.ts';
+import { labelValueProblem } from '@berth/kube/model/selector/label-syntax';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 
 /** Longest name of a ManifestWork: the AppliedManifestWork's name puts a hash of 64 characters and a dash in front. */
 export const MAX_WORK_NAME_LENGTH = 188;

@@ -1,8 +1,8 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork, ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
-import type { PlacementDecision } from '../../model/kind/placement-decision.ts';
-import type { Placement } from '../../model/kind/placement.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
 

@@ -2,14 +2,14 @@ import type {
   ManifestWorkReplicaSet,
   ManifestWorkReplicaSetStatus,
   WorkSummary,
-} from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { Condition } from '../../model/object-meta.ts';
-import { findCondition, setCondition } from '../conditions/condition-list.ts';
+} from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { findCondition, setCondition } from '@berth/kube/model/condition-list';
 import type { PlacementOutcome, ReplicaSetPlan } from './replica-set-plan.ts';
 import { STATUS_RIVAL_TEXT } from './status-rivals.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
-import { HELD_CONDITION } from '../../publish/approval/publish-annotations.ts';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
 import { controlProblems } from './rollout-control.ts';
 
 /** Why no new rollout starts (`paused`), or why an earlier template is rolled out (`aborted`, `rolled-back`). */

@@ -1,5 +1,5 @@
-import type { ManifestWorkReplicaSet } from '../../model/kind/manifest-work-replica-set.ts';
-import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import { hashText } from './replica-set-names.ts';
 import { canonicalWorkSpec } from '../manifests/same-work-spec.ts';

@@ -1,10 +1,10 @@
-import { canonicalJson } from '../../model/json-equal.ts';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type {
   ManifestWorkReplicaSet,
   ManifestWorkReplicaSetStatus,
-} from '../../model/kind/manifest-work-replica-set.ts';
-import { namespacedName } from '../../model/object-ref.ts';
-import { isNewerResourceVersion } from '../../model/resource-version.ts';
+} from '@berth/ocm/kind/manifest-work-replica-set';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
 import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from '../../publish/machine/state/rival-rounds.ts';
 
 interface Written {

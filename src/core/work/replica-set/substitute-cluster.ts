@@ -1,5 +1,5 @@
-import type { ManagedCluster } from '../../model/kind/managed-cluster.ts';
-import type { ManifestWorkSpec } from '../../model/kind/manifest-work.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 
 /** On a ManifestWorkReplicaSet: `true` turns on the substitution of cluster values in its template. */
 export const SUBSTITUTE_ANNOTATION = 'berth.dev/substitute';

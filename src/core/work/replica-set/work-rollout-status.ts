@@ -1,7 +1,7 @@
-import type { ManifestCondition, ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { Condition } from '../../model/object-meta.ts';
+import type { ManifestCondition, ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
 import type { RolloutRules, RolloutStatus } from '../../rollout/rollout-plan.ts';
-import { findCondition } from '../conditions/condition-list.ts';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { readWorkloads } from './workload-readiness.ts';
 
 export interface WorkProgress {

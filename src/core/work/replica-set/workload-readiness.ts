@@ -1,6 +1,6 @@
-import type { FieldValue, ManifestCondition, ManifestWork } from '../../model/kind/manifest-work.ts';
-import type { KubeObject } from '../../model/object-meta.ts';
-import { resolveManifestConfig } from '../manifests/manifest-config.ts';
+import type { FieldValue, ManifestCondition, ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { resolveManifestConfig } from '@berth/agent/rules/manifests/manifest-config';
 
 export interface WorkloadReadiness {
   /** Why the work is not ready yet; undefined if it is. */

@@ -3,13 +3,8 @@ import { checkSchema } from '../../../../src/adapters/yaml/schema/check.ts';
 import { schemaFromOpenApi } from '../../../../src/adapters/yaml/schema/from-open-api.ts';
 import { lookUpKind } from '../../../../src/adapters/yaml/schema/kinds.ts';
 import { integer } from '../../../../src/adapters/yaml/schema/schema.ts';
-import {
-  apiVersionOf,
-  MANAGED_CLUSTER,
-  MANIFEST_WORK_REPLICA_SET,
-  PLACEMENT,
-} from '../../../../src/core/model/kinds.ts';
-import type { KindInfo } from '../../../../src/core/model/kinds.ts';
+import { apiVersionOf, MANAGED_CLUSTER, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KindInfo } from '@berth/kube/model/kinds';
 
 /** What is wrong with the fields of an object, as `path: message`. */
 function problemsOf(info: KindInfo, fields: Readonly<Record<string, unknown>>): readonly string[] {

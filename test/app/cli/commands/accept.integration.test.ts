@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../../src/app/cli/program.ts';
-import { MANAGED_CLUSTER, NAMESPACE } from '../../../../src/core/model/kinds.ts';
-import { CLUSTER_CONDITIONS } from '../../../../src/core/registration/cluster-conditions.ts';
+import { MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { freshKey, RegistrationWorld } from '../../../controllers/registration/registration-world.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 

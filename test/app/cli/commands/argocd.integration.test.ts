@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { runCli } from '../../../../src/app/cli/program.ts';
-import { kind } from '../../../../src/core/model/kinds.ts';
-import { NAMESPACE, SECRET } from '../../../../src/core/model/kinds.ts';
+import { kind } from '@berth/kube/model/kinds';
+import { NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { crd } from '../../../interop/argocd-objects.ts';
 import { APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { makeCliIo } from '../../cli-harness.ts';
 
 const CRD = kind('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'Cluster');

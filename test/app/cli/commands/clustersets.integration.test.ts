@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CLUSTER_SET_LABEL } from '../../../../src/core/model/kind/managed-cluster.ts';
+import { CLUSTER_SET_LABEL } from '@berth/ocm/kind/managed-cluster';
 import { runCli } from '../../../../src/app/cli/program.ts';
 import {
   CLUSTER_MANAGEMENT_ADDON,
@@ -11,8 +11,8 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../../src/core/model/kinds.ts';
-import type { ObjectMeta } from '../../../../src/core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { makeCliIo } from '../../cli-harness.ts';
 

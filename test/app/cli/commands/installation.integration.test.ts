@@ -3,9 +3,9 @@ import os from 'node:os';
 import path from 'node:path';
 import { load, loadAll } from 'js-yaml';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { loadKubeConfig } from '../../../../src/adapters/kube/config/load-kube-config.ts';
-import { HttpKubeApi } from '../../../../src/adapters/kube/http-kube-api.ts';
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { HttpKubeApi } from '@berth/kube/http-kube-api';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { runCli } from '../../../../src/app/cli/program.ts';
 import { hubAdmission } from '../../../../src/app/hub-admission.ts';
 import {
@@ -19,11 +19,11 @@ import {
   NODE,
   SECRET,
   SELF_SUBJECT_REVIEW,
-} from '../../../../src/core/model/kinds.ts';
-import type { KubeObject, ObjectMeta } from '../../../../src/core/model/object-meta.ts';
-import type { RunningHub } from '../../../../src/hub/hub-options.ts';
-import { VERSION_INFO } from '../../../../src/hub/http/fixed-paths.ts';
-import { startHub } from '../../../../src/hub/start-hub.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { VERSION_INFO } from '../../../../packages/embedded-hub/src/http/fixed-paths.ts';
+import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../../cli-harness.ts';
 
 const EMBEDDED_VERSION = VERSION_INFO['gitVersion'];

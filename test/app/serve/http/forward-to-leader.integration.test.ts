@@ -8,7 +8,7 @@ import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ControllerHttpOptions } from '../../../../src/app/serve/http/controller-http-options.ts';
 import { webhookRoute } from '../../../../src/app/serve/http/webhook-route.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const FORGES = ['gitea', 'gitlab', 'azure-devops'] as const;
 const FLEET = 'https://git.example/team/fleet.git';

@@ -5,9 +5,9 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { FirstReads } from '../../../../src/controllers/sources/progress/first-reads.ts';
 import { logEvent } from '../../../../src/app/serve/log-event.ts';
 import { Readiness } from '../../../../src/app/serve/http/readiness.ts';
-import type { LeadershipStatus } from '../../../../src/runtime/leader-election/leadership.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import type { LeadershipStatus } from '@berth/kube/leader-election/leadership';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { baseFiles, placement, yaml } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 

@@ -6,9 +6,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import express from 'express';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
-import type { GitRef } from '../../../../src/adapters/git/repository/git-repository.ts';
-import { mayAffectRef } from '../../../../src/adapters/git/repository/git-ref.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import type { GitRef } from '@berth/git-reader/repository/git-repository';
+import { mayAffectRef } from '@berth/git-reader/repository/git-ref';
 import type { ControllerHttpOptions } from '../../../../src/app/serve/http/controller-http-options.ts';
 import { webhookRoute } from '../../../../src/app/serve/http/webhook-route.ts';
 

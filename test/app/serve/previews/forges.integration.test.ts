@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { FORGE_PROVIDERS } from '../../../../src/adapters/forge/request/forge-providers.ts';
-import { GitHubFake } from '../../../fakes/forges/github-fake.ts';
+import { FORGE_PROVIDERS } from '@berth/forge/request/forge-providers';
+import { GitHubFake } from '../../../../packages/forge/test/fakes/forges/github-fake.ts';
 import { placement, yaml } from '../fleet-fixture.ts';
 import { PreviewedFleet } from './previewed-fleet.ts';
 

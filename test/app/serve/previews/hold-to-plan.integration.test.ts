@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import { placement, yaml } from '../fleet-fixture.ts';
 import { PreviewedFleet } from './previewed-fleet.ts';
 

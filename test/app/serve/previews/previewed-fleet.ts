@@ -1,12 +1,16 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { openForge } from '../../../../src/adapters/forge/open-forge.ts';
+import { openForge } from '@berth/forge/open-forge';
 import type { PreviewRules } from '../../../../src/core/preview/preview-rules.ts';
 import type { ServeSource } from '../../../../src/controllers/sources/progress/source-options.ts';
-import type { ForgeProvider } from '../../../../src/adapters/forge/request/forge-providers.ts';
-import type { FakeForge, FakePull, PullEvent } from '../../../fakes/forges/fake-forge.ts';
-import { FAKE_FORGES } from '../../../fakes/forges/fake-forges.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import type { ForgeProvider } from '@berth/forge/request/forge-providers';
+import type {
+  FakeForge,
+  FakePull,
+  PullEvent,
+} from '../../../../packages/forge/test/fakes/forges/fake-forge.ts';
+import { FAKE_FORGES } from '../../../../packages/forge/test/fakes/forges/fake-forges.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { baseFiles } from '../fleet-fixture.ts';
 import { ServedFleet } from '../served-fleet.ts';
 

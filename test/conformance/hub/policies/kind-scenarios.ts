@@ -1,4 +1,4 @@
-import type { LooseJson } from '../../../hub/loose-json.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
 import type { Scenario } from '../webhooks/scenario.ts';
 import { BINDINGS, binding, checks, MERGE, POLICIES, policy, RULE, writes } from './policy-scenario.ts';
 

@@ -1,4 +1,4 @@
-import type { LooseJson } from '../../../hub/loose-json.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
 import type { Scenario, Step } from '../webhooks/scenario.ts';
 import type { Bound } from './policy-scenario.ts';
 import { APPLY, checks, create, map, MAPS, MERGE, scenario } from './policy-scenario.ts';

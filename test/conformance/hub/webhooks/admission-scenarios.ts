@@ -1,5 +1,5 @@
 import type { Hook, HookServer } from '../../../fakes/hook-server.ts';
-import type { LooseJson } from '../../../hub/loose-json.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
 import type { Scenario, Step } from './scenario.ts';
 
 const GROUP = '/apis/admissionregistration.k8s.io/v1';

@@ -1,4 +1,4 @@
-import type { LooseJson } from '../../../hub/loose-json.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
 import type { Hook, HookServer } from '../../../fakes/hook-server.ts';
 import type { Scenario, Step } from './scenario.ts';
 

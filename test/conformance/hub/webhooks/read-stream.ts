@@ -1,7 +1,7 @@
 import { request } from 'node:https';
 import type { IncomingMessage } from 'node:http';
 import type { ApiAddress } from '../../../interop/peers/api-client.ts';
-import type { LooseJson } from '../../../hub/loose-json.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
 
 /** The first lines of a watch, or all of them where the server ends it before. */
 export async function readStream(

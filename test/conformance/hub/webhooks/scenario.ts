@@ -1,5 +1,5 @@
 import type { ApiAddress, ApiClient } from '../../../interop/peers/api-client.ts';
-import type { LooseJson } from '../../../hub/loose-json.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
 import type { Hook, HookServer } from '../../../fakes/hook-server.ts';
 import { normalizedStep } from './normalized-step.ts';
 import { readStream } from './read-stream.ts';

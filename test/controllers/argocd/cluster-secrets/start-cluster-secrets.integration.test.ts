@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { serveCache } from '../../../../src/app/serve/serve-cache.ts';
 import {
   type RunningClusterSecrets,
@@ -11,12 +11,12 @@ import {
   GITOPS_CLUSTERS,
   MANAGED_SERVICE_ACCOUNT,
 } from '../../../../src/core/argocd/argocd-kinds.ts';
-import { kind, type KindInfo, MANAGED_CLUSTER, NAMESPACE, SECRET } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { kind, type KindInfo, MANAGED_CLUSTER, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { PublishedPlacements } from '../../../../src/core/publish/pages/published-placements.ts';
-import { Supervisor } from '../../../../src/runtime/supervisor.ts';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { cluster } from '../../../app/serve/fleet-fixture.ts';
 import { crd } from '../argocd-objects.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { HubRemovals } from '../../../../src/controllers/argocd/pull/hub-removals.ts';
-import { ConflictError, InputError } from '../../../../src/core/errors.ts';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
+import { ConflictError, InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import { sha256 } from '@berth/runtime/sha256';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 
 const KEY = { namespace: 'berth-system', name: 'berth-pull-removals' };
 const [SHOP, WEB] = ['ApplicationSet argocd/shop', 'Applications in team-a'];

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { APPLICATION_SET_REPORT } from '../../../../src/core/argocd/argocd-kinds.ts';
-import { errorForStatus, type KubeStatus } from '../../../../src/adapters/kube/transport/kube-errors.ts';
+import { errorForStatus, type KubeStatus } from '@berth/kube/transport/kube-errors';
 import { PullFleet } from './pull-fleet.ts';
 
 const RUNS = { healthStatus: 'Healthy', syncStatus: 'Synced', syncRevision: 'abc' };

@@ -1,19 +1,19 @@
-import { ObjectCache } from '../../../../src/adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import type { PulledWorkWritten, PullHeld } from '../../../../src/core/argocd/pull/pull-events.ts';
 import {
   type PullController,
   startPullController,
 } from '../../../../src/controllers/argocd/pull/start-pull-controller.ts';
-import type { Application } from '../../../../src/core/model/kind/argo-application.ts';
-import type { ManifestWork } from '../../../../src/core/model/kind/manifest-work.ts';
+import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { HubRemovals } from '../../../../src/controllers/argocd/pull/hub-removals.ts';
 import { APPLICATION, APPLICATION_SET_REPORT } from '../../../../src/core/argocd/argocd-kinds.ts';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '../../../../src/core/model/kinds.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
-import { Supervisor } from '../../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { sha256 } from '@berth/runtime/sha256';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const PREFIX = 'apps.open-cluster-management.io';
 const AGENT_FINALIZER = 'cluster.open-cluster-management.io/manifest-work-cleanup';

@@ -1,15 +1,15 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ObjectCache } from '../../../../src/adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { type RefreshEvent, startRefresh } from '../../../../src/controllers/argocd/refresh/start-refresh.ts';
 import { APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
-import { InputError, TransientError } from '../../../../src/core/errors.ts';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import { PublishedPlacements } from '../../../../src/core/publish/pages/published-placements.ts';
-import { onAbort } from '../../../../src/runtime/on-abort.ts';
-import { Supervisor } from '../../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { onAbort } from '@berth/runtime/loop/on-abort';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { PAGES_CONFIG, pluginSet, resourceSet } from '../argocd-objects.ts';
 
 const REFRESH = 'argocd.argoproj.io/application-set-refresh';

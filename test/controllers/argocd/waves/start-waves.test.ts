@@ -1,18 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ObjectCache } from '../../../../src/adapters/kube/cache/object-cache.ts';
+import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { type RunningWaves, startWaves } from '../../../../src/controllers/argocd/waves/start-waves.ts';
 import { APPLICATION, APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
 import type { WaveEvent } from '../../../../src/core/argocd/waves/wave-event.ts';
 import type { WaveRule } from '../../../../src/core/argocd/waves/wave-rule.ts';
-import { InputError } from '../../../../src/core/errors.ts';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { PublishedPlacements } from '../../../../src/core/publish/pages/published-placements.ts';
-import { onAbort } from '../../../../src/runtime/on-abort.ts';
-import { Supervisor } from '../../../../src/runtime/supervisor.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { FakeKubeApi } from '../../../fakes/fake-kube-api.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { onAbort } from '@berth/runtime/loop/on-abort';
+import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { pluginSet } from '../argocd-objects.ts';
 
 const WAVES = 'berth.dev/waves';

@@ -6,12 +6,12 @@ import {
 } from '../../../../src/controllers/previews/pull-requests/preview-record.ts';
 import { PreviewStatuses } from '../../../../src/controllers/previews/pull-requests/preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from '../../../../src/controllers/previews/pull-requests/pull-request-options.ts';
-import type { CommitStatus, PullRequest } from '../../../../src/core/ports.ts';
+import type { CommitStatus, PullRequest } from '@berth/forge/contract/pull-request-forge';
 import type { CommentApproval } from '../../../../src/core/preview/comment/preview-outcome.ts';
 import { move, placementPlan, plan, planned } from '../../../core/preview/comment/comment-fixture.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
-import { whenIdle } from '../../../fakes/when-idle.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { whenIdle } from '@berth/test-kit/when-idle';
 
 const [HELD, DELETED, EARLIER] = ['a', 'b', 'c'].map((digit) => digit.repeat(12)) as [string, string, string];
 const PULL: PullRequest = {

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { writeStickyComment } from '../../../../src/controllers/previews/pull-requests/sticky-comment.ts';
-import type { PullRequestForge } from '../../../../src/core/ports.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
+import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
+import { sha256 } from '@berth/runtime/sha256';
 
 const MARKER = '<!-- berth:preview:fleet -->';
 const TEXT = `${MARKER}\nthe new plan`;

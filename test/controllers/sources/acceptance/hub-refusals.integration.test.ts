@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
-import { PATIENCE_MS } from '../../../fakes/patience.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { asKubeObject, BOATS, ROWS } from './objects-and-refusals.ts';
 
 describe('a hub that is asked refuses the same', () => {

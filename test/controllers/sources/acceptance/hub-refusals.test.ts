@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { hubRefusals } from '../../../../src/controllers/sources/acceptance/hub-refusals.ts';
-import { formatFieldPath } from '../../../../src/core/model/field-path.ts';
+import { formatFieldPath } from '@berth/kube/model/field-path';
 import { asKubeObject, BOATS, ROWS } from './objects-and-refusals.ts';
 
 function refusalsOf(...objects: readonly object[]): readonly string[] {

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /** An object, and what a hub refuses of it: `PATH: MESSAGE [HINT]`. */
 interface Row {

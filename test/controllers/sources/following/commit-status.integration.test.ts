@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ForgeRepository } from '../../../../src/adapters/forge/request/forge-repository.ts';
-import { type ForgeResponse, startForge } from '../../../fakes/forge-server.ts';
+import type { ForgeRepository } from '@berth/forge/request/forge-repository';
+import { type ForgeResponse, startForge } from '../../../../packages/forge/test/fakes/forge-server.ts';
 import { baseFiles, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import type { SyncOutcome } from '../../../../src/controllers/sources/members/sync-outcome.ts';
-import { TransientError } from '../../../../src/core/errors.ts';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { KubeApi, ObjectKey } from '../../../../src/core/ports.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
 import { namespace, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';

@@ -1,11 +1,11 @@
 import { beforeEach, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER, kind, type KindInfo } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
+import { CONFIG_MAP, MANAGED_CLUSTER, kind, type KindInfo } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { LEFT_FIELDS_ANNOTATION } from '../../../../src/core/sync/left-fields.ts';
 import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';

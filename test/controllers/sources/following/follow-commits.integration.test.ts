@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
-import { CONFIG_MAP, type KindInfo, NAMESPACE, SECRET } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { CONFIG_MAP, type KindInfo, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SteeredClock } from '../../../fakes/steered-clock.ts';
 import { baseFiles, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';

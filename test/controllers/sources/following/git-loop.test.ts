@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from '../../../../src/core/errors.ts';
+import { TransientError } from '@berth/runtime/errors';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import type { GitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
 import type { ControllerEventBody } from '../../../../src/controllers/events/controller-events.ts';
@@ -7,8 +7,8 @@ import { GitLoop, type GitLoopOptions } from '../../../../src/controllers/source
 import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { SyncOptions } from '../../../../src/controllers/sources/members/sync-outcome.ts';
 import { SteeredLeadership } from '../../../fakes/steered-leadership.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 
 const HOUR_MS = 3_600_000;
 const POLL_MS = 60_000;

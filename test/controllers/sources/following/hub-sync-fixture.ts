@@ -1,5 +1,5 @@
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { sha256 } from '@berth/runtime/sha256';
 import { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
 

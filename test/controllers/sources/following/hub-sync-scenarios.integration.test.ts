@@ -5,8 +5,8 @@ import {
   NAMESPACE,
   PLACEMENT,
   PLACEMENT_DECISION,
-} from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import {
   baseFiles,
   binding,

@@ -1,4 +1,4 @@
-import type { KubeApi } from '../../../../src/core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** The client, with a function that is called before each call, and may throw instead of it. */
 export function interceptedApi(

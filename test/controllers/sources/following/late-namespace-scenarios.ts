@@ -1,13 +1,13 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import { GitLoop } from '../../../../src/controllers/sources/following/git-loop.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import type { GitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
-import { InputError } from '../../../../src/core/errors.ts';
-import { type KindInfo, NAMESPACE, PLACEMENT } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
-import { SilentLogger } from '../../../fakes/silent-logger.ts';
+import { InputError } from '@berth/runtime/errors';
+import { type KindInfo, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe } from 'vitest';
-import { NAMESPACE } from '../../../../src/core/model/kinds.ts';
+import { NAMESPACE } from '@berth/kube/model/kinds';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 import { namespacesThatComeLater } from './late-namespace-scenarios.ts';
 

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
-import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '../../../../src/core/model/kinds.ts';
-import { PLACEMENT_LABEL } from '../../../../src/core/model/kind/placement-decision.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
+import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 import {
   baseFiles,
   binding,

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
-import type { ObjectKey } from '../../../../src/core/ports.ts';
-import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { ObjectKey } from '@berth/kube/model/kube-api';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import { FreshFetches } from '../../../../src/controllers/sources/progress/fresh-fetches.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 import { baseFiles, namespace, placement, retired, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 import { hubSyncFor } from './hub-sync-fixture.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createLogger } from '../../../../src/adapters/log/pino-logger.ts';
 import { logEvent } from '../../../../src/app/serve/log-event.ts';
-import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, NAMESPACE } from '../../../../src/core/model/kinds.ts';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, NAMESPACE } from '@berth/kube/model/kinds';
 import { baseFiles, cluster, placement, replicaSet, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 

@@ -1,15 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../../src/app/hub-admission.ts';
-import { TransientError } from '../../../../src/core/errors.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
-import { InterceptedKubeApi } from '../../../fakes/intercepted-kube-api.ts';
-import {
-  CONFIG_MAP,
-  DEPLOYMENT,
-  MANAGED_CLUSTER,
-  kind,
-  type KindInfo,
-} from '../../../../src/core/model/kinds.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
+import { CONFIG_MAP, DEPLOYMENT, MANAGED_CLUSTER, kind, type KindInfo } from '@berth/kube/model/kinds';
 import { baseFiles, cluster, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { restrictedClient } from '../../../app/serve/restricted-controller.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { TransientError } from '../../../../src/core/errors.ts';
-import { CONFIG_MAP, MANAGED_CLUSTER } from '../../../../src/core/model/kinds.ts';
-import type { ObjectKey } from '../../../../src/core/ports.ts';
+import { TransientError } from '@berth/runtime/errors';
+import { CONFIG_MAP, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { ObjectKey } from '@berth/kube/model/kube-api';
 import { baseFiles, binding, clusterSet, namespace, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 import { interceptedApi } from './intercepted-api.ts';

@@ -1,6 +1,6 @@
 import { renameSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { MANAGED_CLUSTER, PLACEMENT } from '../../../../src/core/model/kinds.ts';
+import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
 import { baseFiles, cluster, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { systemClock } from '../../../../src/adapters/clock/system-clock.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import {
@@ -11,9 +11,9 @@ import {
   MANIFEST_WORK,
   NAMESPACE,
   PLACEMENT,
-} from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { KubeApi } from '../../../../src/core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { planWithdrawal } from '../../../../src/core/sync/applied/plan-withdrawal.ts';
 import { hubSyncFor } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CONFIG_MAP, MANIFEST_WORK, NAMESPACE } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { CONFIG_MAP, MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { baseFiles, namespace, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
 

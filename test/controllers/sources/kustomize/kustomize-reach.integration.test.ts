@@ -3,11 +3,11 @@ import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
+import { GitProgramRepository } from '../../../../packages/git-reader/src/program/git-program-repository.ts';
 import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
-import { type GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
-import type { FixtureFile } from '../../../adapters/git/git-fixture.ts';
+import { type GitFixture, tempDir } from '../../../../packages/git-reader/test/git-fixture.ts';
+import type { FixtureFile } from '../../../../packages/git-reader/test/git-fixture.ts';
 import { hasKubectl } from '../../../e2e/kubectl-program.ts';
 
 const CONFIG_MAP = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n';

@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
-import type { GitRepository } from '../../../../src/adapters/git/repository/git-repository.ts';
+import { GitProgramRepository } from '../../../../packages/git-reader/src/program/git-program-repository.ts';
+import type { GitRepository } from '@berth/git-reader/repository/git-repository';
 import { createLogger } from '../../../../src/adapters/log/pino-logger.ts';
 import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
 import { ParsedCache } from '../../../../src/controllers/sources/parsing/parsed-cache.ts';
@@ -13,7 +13,7 @@ import {
 } from '../../../../src/controllers/sources/parsing/parsed-record.ts';
 import { readContent } from '../../../../src/controllers/sources/manifests/read-content.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
-import type { GitFixture } from '../../../adapters/git/git-fixture.ts';
+import type { GitFixture } from '../../../../packages/git-reader/test/git-fixture.ts';
 
 const silent = createLogger({ level: 'error', stream: process.stderr });
 const configMap = (name: string, value: string) =>

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AwaitedMoves } from '../../../../src/controllers/sources/progress/awaited-moves.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 describe('AwaitedMoves', () => {
   let clock: FakeClock;

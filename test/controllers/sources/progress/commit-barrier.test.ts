@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ObjectStore } from '../../../../src/adapters/kube/cache/object-store.ts';
+import { ObjectStore } from '@berth/kube/cache/object-store';
 import { CommitBarrier } from '../../../../src/controllers/sources/progress/commit-barrier.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 import { cluster } from '../../../app/serve/fleet-fixture.ts';
 
 const MINUTE_MS = 60_000;

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DeclaredPlacements } from '../../../../src/controllers/sources/progress/declared-placements.ts';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { placement } from '../../../app/serve/fleet-fixture.ts';
 
 describe('DeclaredPlacements', () => {

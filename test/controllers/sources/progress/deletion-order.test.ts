@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { DeletionOrder } from '../../../../src/controllers/sources/progress/deletion-order.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 describe('the order of deletions', () => {
   let clock: FakeClock;

@@ -1,8 +1,8 @@
 import pLimit from 'p-limit';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { deleteMembers } from '../../../../src/controllers/sources/pruning/delete-members.ts';
-import { CONFIG_MAP } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { startEmbeddedHub } from '../../../fakes/embedded-hub.ts';
 
 const KEY = { namespace: 'default', name: 'a' };

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { DeletedBeforeRestore } from '../../../../src/controllers/sources/pruning/deleted-before-restore.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../../src/core/model/object-ref.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
 
 const object = (name: string, uid = `uid-${name}`): KubeObject => ({
   apiVersion: 'v1',

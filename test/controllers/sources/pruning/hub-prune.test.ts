@@ -3,12 +3,12 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { SyncInput } from '../../../../src/controllers/sources/members/sync-outcome.ts';
 import { pruneHub } from '../../../../src/controllers/sources/pruning/hub-prune.ts';
 import type { PruneParts, PruneState } from '../../../../src/controllers/sources/pruning/prune-state.ts';
-import { InputError, TransientError } from '../../../../src/core/errors.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { objectIdentity, refOf } from '../../../../src/core/model/object-ref.ts';
+import { InputError, TransientError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import type { DeletionRecord } from '../../../../src/core/sync/deletion-record.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
-import { FakeClock } from '../../../fakes/fake-clock.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { FakeClock } from '@berth/test-kit/fake-clock';
 
 const object = (name: string, kind = 'ConfigMap', apiVersion = 'v1'): KubeObject => ({
   apiVersion,

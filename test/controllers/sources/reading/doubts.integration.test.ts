@@ -2,7 +2,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import { openGitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
-import { type FixtureFile, GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
+import { type FixtureFile, GitFixture, tempDir } from '../../../../packages/git-reader/test/git-fixture.ts';
 import { hasKubectl } from '../../../e2e/kubectl-program.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: ${name}\n`;

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
+import { GitProgramRepository } from '../../../../packages/git-reader/src/program/git-program-repository.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import { lastGoodReadings } from '../../../../src/controllers/sources/reading/last-good.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
-import type { GitFixture } from '../../../adapters/git/git-fixture.ts';
+import type { GitFixture } from '../../../../packages/git-reader/test/git-fixture.ts';
 
 const configMap = (name: string) => `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\n`;
 const BROKEN = '[';

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { GitProgramRepository } from '../../../../src/adapters/git/program/git-program-repository.ts';
+import { GitProgramRepository } from '../../../../packages/git-reader/src/program/git-program-repository.ts';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
 import { SourceReader } from '../../../../src/controllers/sources/reading/source-reader.ts';
 import { openGitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
 import { readSourceFolder } from '../../../../src/controllers/sources/reading/read-source-folder.ts';
 import { eachWithRepository } from '../../../adapters/git/each-with-repository.ts';
-import { type FixtureFile, GitFixture, tempDir } from '../../../adapters/git/git-fixture.ts';
-import { whenIdle } from '../../../fakes/when-idle.ts';
+import { type FixtureFile, GitFixture, tempDir } from '../../../../packages/git-reader/test/git-fixture.ts';
+import { whenIdle } from '@berth/test-kit/when-idle';
 
 const configMap = (name: string, value = '1') =>
   `apiVersion: v1\nkind: ConfigMap\nmetadata: {name: ${name}}\ndata: {v: "${value}"}\n`;

@@ -21,8 +21,8 @@ import {
   givenCredentials,
   tokenCredentials,
 } from '../../../../src/core/argocd/cluster-secrets/read-credentials.ts';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 const OWNER = 'berth.dev/gitops-cluster';
 const goc = (name: string, access: ClusterAccess = { kind: 'blank' }): GitOpsCluster => ({

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { operationStage } from '../../../../src/core/argocd/pull/operation-stage.ts';
-import type { Application } from '../../../../src/core/model/kind/argo-application.ts';
-import type { ManifestWork } from '../../../../src/core/model/kind/manifest-work.ts';
-import type { Condition } from '../../../../src/core/model/object-meta.ts';
+import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { Condition } from '@berth/kube/model/object-meta';
 
 const SYNC = { sync: { revision: 'abc' } };
 const [EARLY, LATE] = ['2026-01-02T03:04:05Z', '2026-01-02T03:05:05Z'];

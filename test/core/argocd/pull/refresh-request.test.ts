@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { isRefreshed, withRefreshTime } from '../../../../src/core/argocd/pull/refresh-request.ts';
-import type { Application } from '../../../../src/core/model/kind/argo-application.ts';
-import type { ManifestWork } from '../../../../src/core/model/kind/manifest-work.ts';
+import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 
 const REFRESH = 'argocd.argoproj.io/refresh';
 const TIME = 'argocd.argoproj.io/refresh-timestamp';

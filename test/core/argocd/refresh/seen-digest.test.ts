@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { decisionUses } from '../../../../src/core/argocd/refresh/decision-use.ts';
 import { generatorConfigs } from '../../../../src/core/argocd/refresh/generator-config.ts';
 import { seenDecisions } from '../../../../src/core/argocd/refresh/seen-digest.ts';
-import type { KubeObject, ObjectMeta } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { pageLabels } from '../../../../src/core/publish/pages/decision-page.ts';
 import { PublishedPlacements } from '../../../../src/core/publish/pages/published-placements.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 
 const PLACEMENT = 'cluster.open-cluster-management.io/placement';
 const GROUP = 'cluster.open-cluster-management.io/decision-group-name';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { applicationsByCluster } from '../../../../src/core/argocd/waves/application-clusters.ts';
 import { clusterHealth } from '../../../../src/core/argocd/waves/cluster-health.ts';
-import type { Application } from '../../../../src/core/model/kind/argo-application.ts';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
+import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 
 const SOURCE = { repoURL: 'https://git.example.org/apps.git', targetRevision: 'v1', path: 'web' };
 const AT = '2026-08-01T12:00:00Z';

@@ -4,11 +4,11 @@ import {
   explainWaves,
   type WavesToExplain,
 } from '../../../../src/core/argocd/waves/explain-waves.ts';
-import { clusterWaves } from '../../../../src/core/explain/explain-cluster-waves.ts';
-import { describeClusterWave } from '../../../../src/core/explain/text/describe-cluster-wave.ts';
-import { describeWaves } from '../../../../src/core/explain/text/describe-waves.ts';
-import type { Application } from '../../../../src/core/model/kind/argo-application.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { clusterWaves } from '@berth/placement/explain/explain-cluster-waves';
+import { describeClusterWave } from '../../../../packages/placement/src/explain/text/describe-cluster-wave.ts';
+import { describeWaves } from '../../../../packages/placement/src/explain/text/describe-waves.ts';
+import type { Application } from '../../../../src/core/argocd/argo-application.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 const NOW = Date.UTC(2026, 7, 1, 12);
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ClusterPredicate } from '../../../../src/core/model/kind/placement.ts';
-import { snapshotOf } from '../snapshots.ts';
-import { passing } from './passing.ts';
+import type { ClusterPredicate } from '@berth/ocm/kind/placement';
+import { snapshotOf } from '../../../../packages/placement/test/snapshots.ts';
+import { passing } from '../../../../packages/placement/test/filter/passing.ts';
 
 const CLUSTERS = [
   { name: 'eu-big', labels: { region: 'eu', size: 'big' }, claims: { cloud: 'aws' } },

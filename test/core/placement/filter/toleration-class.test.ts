@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Taint } from '../../../../src/core/model/kind/managed-cluster.ts';
-import type { Toleration } from '../../../../src/core/model/kind/placement.ts';
-import { snapshotOf } from '../snapshots.ts';
-import { passing } from './passing.ts';
+import type { Taint } from '@berth/ocm/kind/managed-cluster';
+import type { Toleration } from '@berth/ocm/kind/placement';
+import { snapshotOf } from '../../../../packages/placement/test/snapshots.ts';
+import { passing } from '../../../../packages/placement/test/filter/passing.ts';
 
 /** An hour before the snapshots' noon. */
 const ELEVEN = '2026-03-01T11:00:00Z';

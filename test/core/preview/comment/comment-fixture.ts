@@ -1,4 +1,4 @@
-import type { Problem } from '../../../../src/core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { fleetMap } from '../../../../src/core/preview/comment/fleet-map.ts';
 import type { PreviewOutcome } from '../../../../src/core/preview/comment/preview-outcome.ts';
 import type { PreviewComment } from '../../../../src/core/preview/comment/render-comment.ts';

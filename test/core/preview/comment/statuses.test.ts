@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../../../src/core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { ruleStatuses } from '../../../../src/core/preview/comment/rule-statuses.ts';
 import { statusReport } from '../../../../src/core/preview/comment/status-report.ts';
 import type { Plan } from '../../../../src/core/preview/plan.ts';

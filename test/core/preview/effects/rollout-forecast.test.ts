@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { RolloutStrategy } from '../../../../src/core/model/kind/manifest-work-replica-set.ts';
+import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import { forecastRollout } from '../../../../src/core/preview/effects/rollout-forecast.ts';
 
 const GROUPS = [

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { PLACEMENT_LABEL } from '../../../../src/core/model/kind/placement-decision.ts';
-import type { Placement } from '../../../../src/core/model/kind/placement.ts';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { lastingDecisions } from '../../../../src/core/preview/sides/lasting-decisions.ts';
-import type { Snapshot } from '../../../../src/core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 type Page = Snapshot['decisions'][number];
 const page = (placement: string | undefined): Page =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { overlaySnapshot } from '../../../../src/core/preview/sides/overlay-snapshot.ts';
-import type { Snapshot } from '../../../../src/core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 const empty: Snapshot = {
   now: '2026-03-01T12:00:00Z',

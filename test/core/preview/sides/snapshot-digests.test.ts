@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { PlacementDecision } from '../../../../src/core/model/kind/placement-decision.ts';
-import { PLACEMENT_LABEL } from '../../../../src/core/model/kind/placement-decision.ts';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import { snapshotDigests } from '../../../../src/core/preview/sides/snapshot-digests.ts';
-import { sha256 } from '../../../../src/runtime/sha256.ts';
-import { snapshotOf } from '../../placement/snapshots.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { snapshotOf } from '../../../../packages/placement/test/snapshots.ts';
 
 const page = (placement: string, ...clusters: string[]): PlacementDecision => ({
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',

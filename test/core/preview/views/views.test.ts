@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Problem } from '../../../../src/core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { makePlan } from '../../../../src/core/preview/make-plan.ts';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
 import { planSarif } from '../../../../src/core/preview/views/plan-sarif.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { addedApprovals, approvedPlans } from '../../../../src/core/publish/approval/approved-plans.ts';
 import { checkApprovedPlans } from '../../../../src/core/sources/check-approved-plans.ts';
 

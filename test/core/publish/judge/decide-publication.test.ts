@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import type { Condition } from '../../../../src/core/model/object-meta.ts';
-import type { Placement } from '../../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../../src/core/placement/result/schedule-result.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { ApprovedPlan } from '../../../../src/core/publish/approval/approved-plans.ts';
 import { planToken } from '../../../../src/core/publish/approval/plan-token.ts';
 import { decidePublication, specHash } from '../../../../src/core/publish/judge/decide-publication.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Placement } from '../../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../../src/core/placement/result/schedule-result.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import {
-  formatNameList,
   heldCondition,
   judgeResult,
   type JudgeInput,

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { Condition } from '../../../../src/core/model/object-meta.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
 import { placementGate } from '../../../../src/core/publish/judge/placement-gate.ts';
 
 const condition = (type: string, status: 'True' | 'False', reason: string): Condition => ({

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import { factsOf, pageOf, resultOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
@@ -46,6 +46,15 @@ describe('what was published before the hub was restored', () => {
     { name: 'a leader deletes a page of the backup', after: undefined },
   ])('is forgotten when $name', ({ after }) => {
     const events = [restored(), saw(published, backup), saw(backup, after)];
+    expect(run(events).state.beforeRestore).toBeUndefined();
+  });
+
+  it.each([
+    { name: 'stands by', isLeader: false },
+    { name: 'leads', isLeader: true },
+  ])('is forgotten when the backup is newer than what a process that $name had seen', ({ isLeader }) => {
+    const seen = pageOf('399', ['c1', 'c2']);
+    const events = [restored([seen]), saw(seen, backup, isLeader)];
     expect(run(events).state.beforeRestore).toBeUndefined();
   });
 

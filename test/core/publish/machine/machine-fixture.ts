@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '../../../../src/core/model/kind/placement.ts';
-import type { ScheduleResult } from '../../../../src/core/placement/result/schedule-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { PlacementAction } from '../../../../src/core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
 import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SCHEDULING_DISABLE_ANNOTATION } from '../../../../src/core/model/kind/placement.ts';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import type { PassFacts } from '../../../../src/core/publish/machine/state/placement-facts.ts';
 import {
   INITIAL_STATE,

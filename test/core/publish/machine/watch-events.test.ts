@@ -5,7 +5,7 @@ import {
   INITIAL_STATE,
   type PlacementState,
 } from '../../../../src/core/publish/machine/state/placement-state.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { factsOf, lines, NOW, pageOf, run, webPlacement, WEB } from './machine-fixture.ts';
 
 const page = (before: KubeObject | undefined, after: KubeObject | undefined, over = {}): PlacementEvent => ({

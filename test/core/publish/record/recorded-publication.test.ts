@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Placement } from '../../../../src/core/model/kind/placement.ts';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { type DecisionPage, listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { ChangeUnderWay, PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
 import { planToRestore } from '../../../../src/core/publish/record/last-publication.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { sameRights } from '../../../../src/core/registration/acceptance/same-rights.ts';
 
 const of = (content: object): KubeObject => ({

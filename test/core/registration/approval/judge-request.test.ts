@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { InputError } from '../../../../src/core/errors.ts';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import {
   ACCEPT_NOBODY,
   acceptsByRule,
   type AutoAcceptance,
   compileAutoAcceptance,
 } from '../../../../src/core/registration/acceptance/auto-acceptance.ts';
-import { CLUSTER_CONDITIONS } from '../../../../src/core/registration/cluster-conditions.ts';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import {
   type CertificateRequestObject,
   judgeRequest,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '../../../../src/core/model/kinds.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import { MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { cleanupPriority, planCleanup } from '../../../../src/core/registration/deletion/plan-cleanup.ts';
 
 const KEY = 'open-cluster-management.io/cleanup-priority';

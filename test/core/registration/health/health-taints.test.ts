@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { ManagedCluster, Taint } from '../../../../src/core/model/kind/managed-cluster.ts';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import {
   planTaints,
   stampHealthTaints,

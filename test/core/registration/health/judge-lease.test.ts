@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import { CLUSTER_CONDITIONS } from '../../../../src/core/registration/cluster-conditions.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { continuePresence, type HubPresence } from '../../../../src/core/registration/health/hub-presence.ts';
 import {
   graceMs,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagedClusterSet } from '../../../../src/core/model/kind/managed-cluster-set.ts';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import { assumedSetNotes, withAssumedSets } from '../../../../src/core/registration/sets/assumed-sets.ts';
-import type { Snapshot } from '../../../../src/core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 const LABEL = 'cluster.open-cluster-management.io/clusterset';
 const API = 'cluster.open-cluster-management.io/v1beta2';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
-import type { ManagedClusterSet } from '../../../../src/core/model/kind/managed-cluster-set.ts';
-import { planDefaultSet } from '../../../../src/core/registration/sets/default-sets.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import { planDefaultSet } from '@berth/ocm/registration/default-sets';
 import { planManagedNamespaces } from '../../../../src/core/registration/sets/managed-namespaces.ts';
 import { bindingCondition, setCondition } from '../../../../src/core/registration/sets/set-status.ts';
 

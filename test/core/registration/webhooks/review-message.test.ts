@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { JsonObject } from '../../../../src/core/model/json-value.ts';
+import type { JsonObject } from '@berth/runtime/json/json-value';
 import { judgeMutation } from '../../../../src/core/registration/webhooks/judge-review.ts';
 import {
   readReview,

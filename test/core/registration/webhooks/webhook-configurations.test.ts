@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { textAt } from '../../../../src/core/model/json-value.ts';
+import { textAt } from '@berth/runtime/json/json-value';
 import {
   hasAll,
   hostOf,

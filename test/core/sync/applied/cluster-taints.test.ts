@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { Taint } from '../../../../src/core/model/kind/managed-cluster.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Taint } from '@berth/ocm/kind/managed-cluster';
 import {
   APPLIED_TAINTS_ANNOTATION,
   withHubTaintNote,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { RECORDED_STATUS_MANAGER } from '../../../../src/core/registration/health/is-live.ts';
 import { departureOf } from '../../../../src/core/sync/applied/departure.ts';
 import { planWithdrawal } from '../../../../src/core/sync/applied/plan-withdrawal.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { valueAt, withoutFields } from '../../../../src/core/model/field-path.ts';
+import { valueAt, withoutFields } from '@berth/kube/model/field-path';
 import { findField } from '../../../../src/core/sync/applied/field-names.ts';
 import { fieldHolders } from '../../../../src/core/sync/applied/field-holders.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { KubeObject } from '../../../../src/core/model/object-meta.ts';
-import type { SourceObject } from '../../../../src/core/model/source-object.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import { inlineManifests } from '../../../../src/core/work/manifests/inline-manifests.ts';
 
 const at = (file: string, object: KubeObject, line = 1): SourceObject => ({

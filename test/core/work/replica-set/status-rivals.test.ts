@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type {
   ManifestWorkReplicaSet,
   ManifestWorkReplicaSetStatus,
-} from '../../../../src/core/model/kind/manifest-work-replica-set.ts';
+} from '@berth/ocm/kind/manifest-work-replica-set';
 import { StatusRivals } from '../../../../src/core/work/replica-set/status-rivals.ts';
 
 const NOW = Date.parse('2026-01-01T00:00:00Z');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { LooseJson } from '../../loose-json.ts';
-import { PipelineStore } from '../pipeline-store.ts';
+import type { LooseJson } from '../../../../packages/embedded-hub/test/loose-json.ts';
+import { PipelineStore } from '../../../../packages/embedded-hub/test/write/pipeline-store.ts';
 
 const MERGE = 'application/merge-patch+json';
 const APPS = '/apis/apps/v1/namespaces/ns';

@@ -1,5 +1,5 @@
-import { textAt } from '../../../../src/hub/json/json-value.ts';
-import { PipelineStore } from '../../../hub/write/pipeline-store.ts';
+import { textAt } from '@berth/embedded-hub/json/json-value';
+import { PipelineStore } from '../../../../packages/embedded-hub/test/write/pipeline-store.ts';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 import { GOOD_OBJECTS } from './good-objects.ts';

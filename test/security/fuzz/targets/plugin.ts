@@ -2,7 +2,7 @@ import { GetparamsEndpoint } from '../../../../plugin/getparams-endpoint.ts';
 import { GETPARAMS_PATH } from '../../../../plugin/getparams-path.ts';
 import type { PluginPlacement } from '../../../../plugin/response/plugin-source.ts';
 import type { TokenGrant } from '../../../../plugin/tokens/token-grant.ts';
-import type { ManagedCluster } from '../../../../src/core/model/kind/managed-cluster.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 import { exchange } from './in-memory-exchange.ts';

@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { textAt } from '../../../../src/hub/json/json-value.ts';
-import { decodeProtobuf } from '../../../../src/hub/proto/decode-protobuf.ts';
-import { StatusError } from '../../../../src/hub/wire/status-error.ts';
+import { textAt } from '@berth/embedded-hub/json/json-value';
+import { decodeProtobuf } from '../../../../packages/embedded-hub/src/proto/decode-protobuf.ts';
+import { StatusError } from '@berth/embedded-hub/wire/status-error';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { outcomeOf } from '../fuzz-target.ts';
 
 /** Bodies as kubectl and client-go sent them. */
-const recorded = readFileSync(new URL('../../../hub/proto/kubectl-bodies.jsonl', import.meta.url), 'utf8')
+const recorded = readFileSync(
+  new URL('../../../../packages/embedded-hub/test/proto/kubectl-bodies.jsonl', import.meta.url),
+  'utf8',
+)
   .split('\n')
   .filter((line) => line !== '')
   .map((line) => Buffer.from((JSON.parse(line) as { readonly base64: string }).base64, 'base64'));

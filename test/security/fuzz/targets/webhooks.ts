@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { RECEIVED, webhookHandler } from '../../../../src/adapters/forge/webhook/webhook-handler.ts';
-import type { WebhookEvent, WebhookProvider } from '../../../../src/adapters/forge/event/webhook-event.ts';
-import type { Logger } from '../../../../src/core/ports.ts';
+import { RECEIVED, webhookHandler } from '@berth/forge/webhook/webhook-handler';
+import type { WebhookEvent, WebhookProvider } from '@berth/forge/event/webhook-event';
+import type { Logger } from '@berth/runtime/logger';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 import { exchange } from './in-memory-exchange.ts';

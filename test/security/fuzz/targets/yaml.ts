@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { readContent } from '../../../../src/controllers/sources/manifests/read-content.ts';
-import { decodeBody } from '../../../../src/hub/body/decode-body.ts';
-import { StatusError } from '../../../../src/hub/wire/status-error.ts';
+import { decodeBody } from '../../../../packages/embedded-hub/src/body/decode-body.ts';
+import { StatusError } from '@berth/embedded-hub/wire/status-error';
 import type { FuzzTarget } from '../fuzz-target.ts';
 import { bytesOf, outcomeOf } from '../fuzz-target.ts';
 

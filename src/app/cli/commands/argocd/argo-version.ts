@@ -1,7 +1,7 @@
-import { InputError } from '../../../../core/errors.ts';
-import { DEPLOYMENT } from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { DEPLOYMENT } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** Deployments of Argo CD, the one that generates first. With Helm and the operator they begin with the name of the installation. */
 const DEPLOYMENTS = [/applicationset-controller$/, /repo-server$/, /server$/];

@@ -1,4 +1,4 @@
-import type { Problem } from '../../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';

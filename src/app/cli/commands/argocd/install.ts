@@ -8,9 +8,9 @@ import {
   ROLE_BINDING,
   SECRET,
   type KindInfo,
-} from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
@@ -125,7 +125,7 @@ async function wantedCrds({ gitopsClusterCrd, reportCrd }: InstallFlags): Promis
     ...(gitopsClusterCrd ? [GITOPS_CLUSTERS] : []),
     ...(reportCrd ? [[APPLICATION_SET_REPORT]] : []),
   ];
-  const { ocmCrds } = await import('../../../../core/ocm/ocm-crds.ts');
+  const { ocmCrds } = await import('@berth/ocm/definition/ocm-crds');
   const crds = ocmCrds(['apps.open-cluster-management.io']) as readonly unknown[] as readonly KubeObject[];
   return crds.flatMap((crd) => {
     const wantedKinds = kinds.find(([kind]) => crd.metadata.name === `${kind?.plural}.${kind?.group}`);
@@ -181,7 +181,7 @@ async function writeNew(file: string, text: string): Promise<void> {
 
 /** The entry for the token file of `berth serve`, with the digest instead of the token. */
 async function entryOf(token: string, flags: InstallFlags): Promise<string> {
-  const { sha256 } = await import('../../../../runtime/sha256.ts');
+  const { sha256 } = await import('@berth/runtime/sha256');
   const namespaces = flags.placementNamespace.length === 0 ? ['*'] : flags.placementNamespace;
   const entry = { name: `argocd-${flags.name}`, sha256: sha256(token), namespaces };
   return renderDocument({ tokens: [entry] }, 'yaml');

@@ -8,16 +8,11 @@ import {
 import { decisionGenerators } from '../../../../../plugin/doctor/generators-in-use.ts';
 import { tokenReference } from '../../../../../plugin/doctor/plugin-config-problems.ts';
 import { GENERATOR_ACCOUNTS } from '../../../../../plugin/install/argo-connection.ts';
-import { secretTexts } from '../../../../adapters/kube/secret-texts.ts';
-import { InputError } from '../../../../core/errors.ts';
-import {
-  CONFIG_MAP,
-  PLACEMENT_DECISION,
-  SECRET,
-  SUBJECT_ACCESS_REVIEW,
-} from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import { secretTexts } from '@berth/kube/secret-texts';
+import { InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP, PLACEMENT_DECISION, SECRET, SUBJECT_ACCESS_REVIEW } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
 import { argoVersion } from './argo-version.ts';

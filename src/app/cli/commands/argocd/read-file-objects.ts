@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { InputError } from '../../../../core/errors.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 
 /**
  * The objects of a YAML file that is to be rendered: ApplicationSets, and what they need.
@@ -16,7 +16,7 @@ export async function readFileObjects(full: string, file: string): Promise<reado
     refuse('the file cannot be read', cause),
   );
   const { default: yaml } = await import('js-yaml');
-  const { kubectlSchema } = await import('../../../../runtime/yaml/kubectl-schema.ts');
+  const { kubectlSchema } = await import('@berth/kube/yaml/kubectl-schema');
   let documents: readonly unknown[];
   try {
     documents = yaml.loadAll(text, null, { schema: kubectlSchema(), filename: file });

@@ -1,16 +1,13 @@
 import path from 'node:path';
-import { InputError } from '../../../../core/errors.ts';
-import { printableText } from '../../../../core/model/printable.ts';
-import type { ApplicationJson } from '../../../../render/applicationset/application-renderer.ts';
-import { NotRendered } from '../../../../render/applicationset/failure/failures.ts';
-import {
-  type Generated,
-  generateApplications,
-} from '../../../../render/applicationset/generate-applications.ts';
-import type { JsonValue } from '../../../../render/applicationset/json/json-value.ts';
-import { reconcile } from '../../../../render/applicationset/reconcile/reconcile.ts';
-import type { GeneratorInputs } from '../../../../render/applicationset/inputs/generator-inputs.ts';
-import { RENDERED_VERSION, versionNotes } from '../../../../render/applicationset/version-notes.ts';
+import { InputError } from '@berth/runtime/errors';
+import { printableText } from '@berth/runtime/text/printable';
+import type { ApplicationJson } from '@berth/applicationset/application-renderer';
+import { NotRendered } from '@berth/applicationset/failure/failures';
+import { type Generated, generateApplications } from '@berth/applicationset/generate-applications';
+import type { JsonValue } from '@berth/applicationset/json/json-value';
+import { reconcile } from '@berth/applicationset/reconcile/reconcile';
+import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
+import { RENDERED_VERSION, versionNotes } from '@berth/applicationset/version-notes';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';

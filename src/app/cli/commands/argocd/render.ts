@@ -1,4 +1,4 @@
-import { InputError } from '../../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
 import { addHubFlags, isHubRequested } from '../../flags/hub-flags.ts';

@@ -1,8 +1,8 @@
 import { Option } from 'commander';
-import { ConflictError, InputError, TransientError } from '../../../../core/errors.ts';
-import { printable } from '../../../../core/model/printable.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
-import { sleep } from '../../../../runtime/sleep.ts';
+import { ConflictError, InputError, TransientError } from '@berth/runtime/errors';
+import { printable } from '@berth/runtime/text/printable';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { clusterNames } from '../../flags/cluster-names.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
@@ -57,7 +57,7 @@ async function accept(io: CliIo, flags: AcceptFlags): Promise<ExitCode> {
   const clusters = clusterNames('--clusters', flags.clusters ?? flags.cluster ?? '');
   const { timeout } = flags;
   const timeoutMs = durationOrSeconds('--timeout', timeout);
-  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const { readCluster } = await import('../../../../controllers/registration/accept-cluster.ts');
   await withHub(io, flags, async (hub) => {
     // A missing cluster is an error before anything is approved.
@@ -75,7 +75,7 @@ async function acceptOne(
   cluster: string,
   flags: AcceptFlags & { readonly deadlineMs: number },
 ): Promise<void> {
-  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const { acceptCluster } = await import('../../../../controllers/registration/accept-cluster.ts');
   const { dryRun, wait, deadlineMs, skipApproveCheck: skipsRequesterCheck } = flags;
   const requesters = (flags.requesters ?? '').split(',').filter((user) => user !== '');

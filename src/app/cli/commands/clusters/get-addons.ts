@@ -1,10 +1,6 @@
 import { listAddons, type ListedAddon } from '../../../../core/listing/list-addons.ts';
-import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
-import {
-  CLUSTER_MANAGEMENT_ADDON,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_ADDON,
-} from '../../../../core/model/kinds.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import { clusterNames } from '../../flags/cluster-names.ts';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 

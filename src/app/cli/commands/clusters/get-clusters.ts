@@ -1,6 +1,6 @@
 import { listClusters } from '../../../../core/listing/list-clusters.ts';
-import { CLUSTER_SET_LABEL, type ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
-import { MANAGED_CLUSTER } from '../../../../core/model/kinds.ts';
+import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import { clusterNames } from '../../flags/cluster-names.ts';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 

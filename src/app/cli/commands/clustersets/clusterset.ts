@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { printable } from '../../../../core/model/printable.ts';
+import { printable } from '@berth/runtime/text/printable';
 import type { SetChange } from '../../../../controllers/cluster-sets/set-change.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { clusterNames } from '../../flags/cluster-names.ts';

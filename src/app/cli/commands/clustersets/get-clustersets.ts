@@ -1,9 +1,6 @@
 import { listClusterSets } from '../../../../core/listing/list-cluster-sets.ts';
-import type {
-  ManagedClusterSet,
-  ManagedClusterSetBinding,
-} from '../../../../core/model/kind/managed-cluster-set.ts';
-import { MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '../../../../core/model/kinds.ts';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import { MANAGED_CLUSTER_SET, MANAGED_CLUSTER_SET_BINDING } from '@berth/kube/model/kinds';
 import { getCommand } from '../objects/get-command.ts';
 
 export const getClusterSetsCommand = getCommand({

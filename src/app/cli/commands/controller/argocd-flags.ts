@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { isDnsSubdomain } from '../../../../core/model/selector/label-syntax.ts';
+import { isDnsSubdomain } from '@berth/kube/model/selector/label-syntax';
 import type { ServeArgocdOptions } from '../../../settings/serve-options.ts';
 import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';

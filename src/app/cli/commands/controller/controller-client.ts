@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Command } from 'commander';
-import { errorText, InputError, TransientError } from '../../../../core/errors.ts';
-import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
+import { errorText, InputError, TransientError } from '@berth/runtime/errors';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 
 /** Flags of commands that call a running controller. */

@@ -1,8 +1,10 @@
-import type { KubeApi, Logger, MonotonicClock } from '../../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Logger } from '@berth/runtime/logger';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { SERVE_RIGHTS } from '../../../../core/rbac/rights-command.ts';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
-import { onAbort } from '../../../../runtime/on-abort.ts';
-import type { LeaderElector } from '../../../../runtime/leader-election/leader-elector.ts';
+import { onAbort } from '@berth/runtime/loop/on-abort';
+import type { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { ElectionSettings } from './election-flags.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
@@ -30,10 +32,10 @@ export async function connectHub(
   },
 ): Promise<HubConnection> {
   const { election, clock } = parts;
-  const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
+  const { loadKubeConfig } = await import('@berth/kube/config/load-kube-config');
   const config = loadKubeConfig({ file: flags.kubeconfig, context: flags.context, env: io.env });
-  const { ServerOutage } = await import('../../../../adapters/kube/transport/server-outage.ts');
-  const { quietLogger } = await import('../../../../adapters/log/quiet-logger.ts');
+  const { ServerOutage } = await import('@berth/kube/transport/server-outage');
+  const { quietLogger } = await import('@berth/runtime/log/quiet-logger');
   const server = config.getCurrentCluster()?.server ?? '';
   const outage = new ServerOutage({ server, clock, log: parts.log });
   const log = quietLogger(parts.log, (error) => outage.explains(error), clock);
@@ -45,7 +47,7 @@ export async function connectHub(
     const elected = electLeader({ config, key, timing, clock, random: Math.random, log, outage });
     return { ...elected, log, problem };
   }
-  const { HttpKubeApi } = await import('../../../../adapters/kube/http-kube-api.ts');
+  const { HttpKubeApi } = await import('@berth/kube/http-kube-api');
   const api = new HttpKubeApi({ config, clock, rightsCommand: SERVE_RIGHTS, outage });
   return { api, elector: undefined, log, problem, close: () => api.close() };
 }

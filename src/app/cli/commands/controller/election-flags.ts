@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { sha256 } from '../../../../runtime/sha256.ts';
-import { isDnsSubdomain } from '../../../../core/model/selector/label-syntax.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { isDnsSubdomain } from '@berth/kube/model/selector/label-syntax';
 import { leaseNameOf } from '../../../../core/sync/lease-name.ts';
 import {
   checkTiming,
   DEFAULT_TIMING,
   type ElectionTiming,
-} from '../../../../runtime/leader-election/election-timing.ts';
+} from '@berth/kube/leader-election/election-timing';
 import { positiveDuration } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 

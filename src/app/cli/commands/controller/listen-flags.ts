@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { WEBHOOK_PROVIDERS, type WebhookProvider } from '../../../../adapters/forge/event/webhook-event.ts';
+import { WEBHOOK_PROVIDERS, type WebhookProvider } from '@berth/forge/event/webhook-event';
 import type { ServeHttpOptions } from '../../../settings/serve-options.ts';
 import { wrongOption, wrongValue } from '../../flags/wrong-option.ts';
 

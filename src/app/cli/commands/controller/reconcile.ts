@@ -1,4 +1,4 @@
-import { printableLines } from '../../../../core/model/printable.ts';
+import { printableLines } from '@berth/runtime/text/printable';
 import type { CliCommand } from '../cli-command.ts';
 import { addControllerFlags, callController, type ControllerFlags } from './controller-client.ts';
 

@@ -1,9 +1,10 @@
 import { looseGroup, setGroup } from '../../../../core/argocd/pull/pull-target.ts';
-import { InputError } from '../../../../core/errors.ts';
-import { HELD_CONDITION, RELEASE_ANNOTATION } from '../../../../core/publish/approval/publish-annotations.ts';
-import { formatNameList } from '../../../../core/publish/judge/judge-result.ts';
+import { InputError } from '@berth/runtime/errors';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { RELEASE_ANNOTATION } from '../../../../core/publish/approval/publish-annotations.ts';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
-import type { ObjectKey } from '../../../../core/ports.ts';
+import type { ObjectKey } from '@berth/kube/model/kube-api';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';

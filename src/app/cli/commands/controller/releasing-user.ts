@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
-import { InputError } from '../../../../core/errors.ts';
-import { SELF_SUBJECT_REVIEW } from '../../../../core/model/kinds.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { SELF_SUBJECT_REVIEW } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /**
  * The name of the releasing user for the annotation. An annotation does not show its author, so the

@@ -11,7 +11,7 @@ import { addConflictFlags, conflictRules, type SourceFlags, sourcesOfFlags } fro
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
 import { addElectionFlags, type ElectionFlags, electionSettings, writesToHub } from './election-flags.ts';
-import { sha256 } from '../../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
 import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
 import { addRegistrationFlags, type RegistrationFlags, registrationOptions } from './registration-flags.ts';
@@ -19,7 +19,7 @@ import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';
 import { addListenFlags, checkListening, httpOptions, type ListenFlags } from './listen-flags.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
-import { onAbort } from '../../../../runtime/on-abort.ts';
+import { onAbort } from '@berth/runtime/loop/on-abort';
 
 interface ServeFlags
   extends HubFlags,
@@ -151,7 +151,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const election = electionSettings(flags, { ...settings, registration, ...sourcesIn });
   const isAnnounced = writesToHub({ ...settings, registration, ...sourcesIn });
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
   const { serveController } = await import('../../../serve/serve-controller.ts');
   const { logEvent } = await import('../../../serve/log-event.ts');

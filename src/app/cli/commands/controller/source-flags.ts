@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { GitAuth } from '../../../../adapters/git/repository/git-auth.ts';
-import { parseGitRef } from '../../../../adapters/git/repository/git-ref.ts';
-import type { GitRef } from '../../../../adapters/git/repository/git-repository.ts';
+import type { GitAuth } from '@berth/git-reader/repository/git-auth';
+import { parseGitRef } from '@berth/git-reader/repository/git-ref';
+import type { GitRef } from '@berth/git-reader/repository/git-repository';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
 import { checkListedKinds } from '../../flags/listed-kinds.ts';
 import { oneOf } from '../../flags/option-values.ts';

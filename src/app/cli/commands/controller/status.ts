@@ -1,4 +1,4 @@
-import { printable, printableLines } from '../../../../core/model/printable.ts';
+import { printable, printableLines } from '@berth/runtime/text/printable';
 import type { ControllerStatus } from '../../../serve/http/controller-status.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

@@ -2,7 +2,7 @@ import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CliCommand } from '../cli-command.ts';
-import { packageRoot } from '../../../../runtime/package-root.ts';
+import { packageRoot } from '../../../../adapters/program/package-root.ts';
 import { packageVersion } from '../package-version.ts';
 
 interface DemoFlags {

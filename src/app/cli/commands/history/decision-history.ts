@@ -1,8 +1,8 @@
-import { compareText } from '../../../../core/compare-text.ts';
+import { compareText } from '@berth/runtime/text/compare-text';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError } from '../../../../core/errors.ts';
-import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
+import { InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';

@@ -1,5 +1,5 @@
 import { readRecordLog } from '../../../../adapters/store/record-log.ts';
-import { printable } from '../../../../core/model/printable.ts';
+import { printable } from '@berth/runtime/text/printable';
 import { formatCount } from '../../../../core/preview/plan-text.ts';
 import type { DeletionRecord } from '../../../../core/sync/deletion-record.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

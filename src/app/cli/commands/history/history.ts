@@ -1,5 +1,5 @@
-import { InputError } from '../../../../core/errors.ts';
-import type { DecisionChanges } from '../../../../core/explain/verdict/explanation.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';

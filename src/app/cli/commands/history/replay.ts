@@ -1,11 +1,11 @@
-import { sha256 } from '../../../../runtime/sha256.ts';
-import { InputError } from '../../../../core/errors.ts';
-import { namespacedName } from '../../../../core/model/object-ref.ts';
-import { printableLines } from '../../../../core/model/printable.ts';
-import { utf8LengthBytes } from '../../../../core/model/utf8-length.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { InputError } from '@berth/runtime/errors';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { printableLines } from '@berth/runtime/text/printable';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
 import { decidedText } from '../../../../core/publish/record/decision-record.ts';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
-import type { Snapshot } from '../../../../core/snapshot/snapshot.ts';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ApiServerFiles } from '../../../../hub/hub-options.ts';
+import type { ApiServerFiles } from '@berth/embedded-hub/hub-options';
 import { wholeNumber } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/wrong-option.ts';
 

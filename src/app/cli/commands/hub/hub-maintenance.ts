@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { printableLines } from '../../../../core/model/printable.ts';
+import { printableLines } from '@berth/runtime/text/printable';
 import type { RunAction } from '../cli-command.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 
@@ -31,7 +31,7 @@ export const backupCommand: Register = (hub, run) => {
     .addHelpText('after', example('hub backup --data .berth/hub hub.backup'))
     .action(
       run(async (io, file: string, flags: DataFlags) => {
-        const { backupData } = await import('../../../../hub/maintenance/backup-file.ts');
+        const { backupData } = await import('@berth/embedded-hub/maintenance/backup-file');
         const { clusters } = await backupData(flags.data, file, Date.now());
         for (const { name, resourceVersion, objects } of clusters)
           io.stdout.write(
@@ -51,7 +51,7 @@ export const restoreCommand: Register = (hub, run) => {
     .addHelpText('after', example('hub restore --data .berth/hub-new hub.backup'))
     .action(
       run(async (io, file: string, flags: DataFlags) => {
-        const { restoreData } = await import('../../../../hub/maintenance/backup-file.ts');
+        const { restoreData } = await import('@berth/embedded-hub/maintenance/backup-file');
         const { clusters } = await restoreData(file, flags.data, Date.now());
         for (const { name, objects } of clusters)
           io.stdout.write(`${title(name)}: ${String(objects)} objects restored\n`);
@@ -68,8 +68,8 @@ export const compactCommand: Register = (hub, run) => {
     .addHelpText('after', example('hub compact --data .berth/hub'))
     .action(
       run(async (io, flags: DataFlags) => {
-        const { compactData } = await import('../../../../hub/maintenance/compact-data.ts');
-        const { REAL_CLOCK } = await import('../../../../hub/real-clock.ts');
+        const { compactData } = await import('@berth/embedded-hub/maintenance/compact-data');
+        const { REAL_CLOCK } = await import('@berth/embedded-hub/real-clock');
         for (const { cluster, objects, resourceVersion } of await compactData(flags.data, REAL_CLOCK))
           io.stdout.write(`${cluster}: ${String(objects)} objects at version ${String(resourceVersion)}\n`);
         return 0;
@@ -86,7 +86,7 @@ export const checkCommand: Register = (hub, run) => {
     .addHelpText('after', example('hub check --data .berth/hub'))
     .action(
       run(async (io, flags: CheckFlags) => {
-        const { checkData } = await import('../../../../hub/maintenance/check-data.ts');
+        const { checkData } = await import('@berth/embedded-hub/maintenance/check-data');
         const checks = await checkData(flags.data);
         if (flags.output !== 'table') io.stdout.write(await renderDocument(checks, flags.output));
         else

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import type { Command } from 'commander';
-import { errorText, InputError } from '../../../../core/errors.ts';
-import { printable } from '../../../../core/model/printable.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import { printable } from '@berth/runtime/text/printable';
 import type { RunAction } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
@@ -47,7 +47,7 @@ async function revoke(io: CliIo, { data, user, tokenFile }: RevokeFlags): Promis
       '--user',
       `got ${user === undefined ? 'neither' : 'both'}, expected either --user or --token-file`,
     );
-  const { revokeToken, revokeUser } = await import('../../../../hub/maintenance/revoke-credentials.ts');
+  const { revokeToken, revokeUser } = await import('@berth/embedded-hub/maintenance/revoke-credentials');
   const dataDir = resolve(io.cwd, data);
   if (user !== undefined) {
     if (user === '') throw wrongOption('--user', 'got an empty name, expected the name of a user');

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Logger } from '../../../../core/ports.ts';
-import type { RunningHub } from '../../../../hub/hub-options.ts';
-import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
-import type { RunningMembers } from '../../../../agent/simulation/start-members.ts';
+import type { Logger } from '@berth/runtime/logger';
+import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
+import type { RunningMembers } from '@berth/agent/simulation/start-members';
 import type { CliCommand, RunAction } from '../cli-command.ts';
 import { oneOf, wholeNumber } from '../../flags/option-values.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
@@ -124,7 +124,7 @@ function registerRun(hub: Command, run: RunAction): void {
           total: parseConnections('--max-connections', flags.maxConnections),
           perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
         };
-        const { startHub } = await import('../../../../hub/start-hub.ts');
+        const { startHub } = await import('@berth/embedded-hub/start-hub');
         const { hubAdmission } = await import('../../../hub-admission.ts');
         const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
         const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
@@ -172,8 +172,8 @@ async function startMemberClusters(
   hub: RunningHub,
   options: { readonly members: readonly string[]; readonly flags: RunFlags; readonly log: Logger },
 ): Promise<RunningMembers> {
-  const { startMembers } = await import('../../../../agent/simulation/start-members.ts');
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { startMembers } = await import('@berth/agent/simulation/start-members');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { members: names, flags, log } = options;
   return startMembers({ hub, names, agents: flags.agents, clock, log });
 }
@@ -192,7 +192,7 @@ function registerKubeconfig(hub: Command, run: RunAction): void {
     .addHelpText('after', help('printed'))
     .action(
       run(async (io, flags: KubeconfigFlags) => {
-        const { issueKubeconfig } = await import('../../../../hub/maintenance/issue-kubeconfig.ts');
+        const { issueKubeconfig } = await import('@berth/embedded-hub/maintenance/issue-kubeconfig');
         const { data: dataDir, user, group: groups, server } = flags;
         const cluster = flags.cluster === 'hub' ? '' : flags.cluster;
         const certificateDays =

@@ -1,4 +1,4 @@
-import { formatNameList } from '../../../../core/publish/judge/judge-result.ts';
+import { formatNameList } from '@berth/runtime/text/name-list';
 
 /**
  * What a person does next with a hub that has members, in two lines.

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { type ServerEntry, tokenKubeconfig } from '../../../../core/registration/install/token-kubeconfig.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
@@ -9,7 +9,7 @@ const YEAR_SECONDS = 365 * 86_400;
 
 /** The address and authority of the server in the current context of a kubeconfig. */
 export async function serverEntry(io: CliIo, { kubeconfig, context }: HubFlags): Promise<ServerEntry> {
-  const { loadKubeConfig } = await import('../../../../adapters/kube/config/load-kube-config.ts');
+  const { loadKubeConfig } = await import('@berth/kube/config/load-kube-config');
   const cluster = loadKubeConfig({ file: kubeconfig, context, env: io.env }).getCurrentCluster();
   const { caFile, caData, proxyUrl, server = '' } = cluster ?? {};
   const read = async (file: string): Promise<string> => (await readFile(file)).toString('base64');

@@ -1,8 +1,8 @@
 import path from 'node:path';
-import { InputError } from '../../../../core/errors.ts';
-import { SECRET } from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT, renderAgentRbac, renderCredentialRbac } from '../../../../core/rbac/agent-rbac.ts';
 import { installedBy } from '../../../../core/registration/install/installed-object.ts';
 import {
@@ -10,8 +10,8 @@ import {
   BOOTSTRAP_SECRET,
   CLUSTER_NAME_LABEL,
   HUB_KUBECONFIG_SECRET,
-} from '../../../../core/registration/names.ts';
-import { sha256 } from '../../../../runtime/sha256.ts';
+} from '@berth/ocm/registration/names';
+import { sha256 } from '@berth/runtime/sha256';
 import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';

@@ -1,12 +1,12 @@
-import { InputError } from '../../../../core/errors.ts';
-import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
-import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '../../../../core/model/kinds.ts';
-import type { Condition, KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
-import { DELETING } from '../../../../core/registration/cluster-conditions.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { apiVersionOf, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { DELETING } from '@berth/ocm/registration/cluster-conditions';
 import { REMOVAL_HELD } from '../../../../core/registration/deletion/deletion-hold.ts';
 import { isJoined } from '../../../../core/registration/health/is-joined.ts';
-import { findCondition } from '../../../../core/work/conditions/condition-list.ts';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
@@ -59,7 +59,7 @@ async function clean(io: CliIo, hub: KubeApi, flags: CleanFlags): Promise<ExitCo
   }
   const { deleteObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { stopBackground } = await import('../../../background/background-process.ts');
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { hasOcmOperator } = await import('../../../../controllers/installation/installed-state.ts');
   const { CLUSTER_INFO, controllerObjects, controllersFolder, hubObjects } = await import(
     './hub-installation.ts'

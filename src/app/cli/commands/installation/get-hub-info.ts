@@ -1,11 +1,11 @@
-import { apiVersionOf, MANAGED_CLUSTER, SERVICE_ACCOUNT } from '../../../../core/model/kinds.ts';
-import type { Condition } from '../../../../core/model/object-meta.ts';
-import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
-import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
-import { AVAILABLE } from '../../../../core/registration/cluster-conditions.ts';
+import { apiVersionOf, MANAGED_CLUSTER, SERVICE_ACCOUNT } from '@berth/kube/model/kinds';
+import type { Condition } from '@berth/kube/model/object-meta';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { isJoined } from '../../../../core/registration/health/is-joined.ts';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
-import { findCondition } from '../../../../core/work/conditions/condition-list.ts';
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
@@ -113,7 +113,7 @@ async function controllersOf(io: CliIo, hub: KubeApi): Promise<string> {
   const { hasOcmOperator, findOtherControllers, podsOf } = await import(
     '../../../../controllers/installation/installed-state.ts'
   );
-  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const { logOf, runningPid } = await import('../../../background/background-process.ts');
   const folder = controllersFolder(io, hub.server);
   const pid = runningPid(folder);

@@ -1,5 +1,5 @@
-import type { KubeApi } from '../../../../core/ports.ts';
-import { InputError } from '../../../../core/errors.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { InputError } from '@berth/runtime/errors';
 import { BOOTSTRAP_ACCOUNT } from '../../../../core/registration/install/bootstrap-objects.ts';
 import {
   joinCommand,

@@ -1,14 +1,14 @@
 import path from 'node:path';
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { ocmCrds } from '../../../../core/ocm/ocm-crds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
 import { deploymentOf } from '../../../../core/registration/install/deployment.ts';
-import { planDefaultSet, DEFAULT_SETS } from '../../../../core/registration/sets/default-sets.ts';
+import { planDefaultSet, DEFAULT_SETS } from '@berth/ocm/registration/default-sets';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
-import { sha256 } from '../../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
@@ -87,7 +87,7 @@ function podOf(image: string): KubeObject {
 
 /** The sets that every hub has, as far as they are missing. */
 export async function missingSets(hub: KubeApi): Promise<readonly KubeObject[]> {
-  const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
+  const { MANAGED_CLUSTER_SET } = await import('@berth/kube/model/kinds');
   const missing: KubeObject[] = [];
   for (const name of DEFAULT_SETS.keys()) {
     if ((await hub.get(MANAGED_CLUSTER_SET, { namespace: '', name })) !== undefined) continue;

@@ -1,10 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { InputError } from '../../../../core/errors.ts';
-import { CONFIG_MAP } from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
-import { printable } from '../../../../core/model/printable.ts';
+import { InputError } from '@berth/runtime/errors';
+import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import { printable } from '@berth/runtime/text/printable';
 import { bootstrapObjects } from '../../../../core/registration/install/bootstrap-objects.ts';
 import type { ActiveController } from '../../../../core/registration/install/active-controllers.ts';
 import {
@@ -12,7 +12,7 @@ import {
   joinTicketValue,
   REPLACE_THE_NAME,
 } from '../../../../core/registration/install/join-command.ts';
-import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
+import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
@@ -114,7 +114,7 @@ async function prepare(
     '../../../../controllers/installation/installed-state.ts'
   );
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { hubObjects, missingDefinitions, missingSets } = await import('./hub-installation.ts');
   const isOcms = await hasOcmOperator(hub, 'ClusterManager');
   const others = isOcms ? [] : await findOtherControllers(hub, clock.now());
@@ -134,8 +134,8 @@ async function prepare(
   const installation = installationOf(io, hub, { installer: 'init', clock }, print);
   await applyObjects(installation, [...definitions, ...objects, ...info]);
   // They belong to the hub and not to the installation, so `berth clean` leaves them.
-  const { MANAGED_CLUSTER_SET } = await import('../../../../core/model/kinds.ts');
-  const { createIfAbsent } = await import('../../../../adapters/kube/create-if-absent.ts');
+  const { MANAGED_CLUSTER_SET } = await import('@berth/kube/model/kinds');
+  const { createIfAbsent } = await import('@berth/kube/create-if-absent');
   if (!isOcms && !others.some(({ keepsSets }) => keepsSets))
     for (const set of await missingSets(hub)) await createIfAbsent(hub, MANAGED_CLUSTER_SET, set);
   if (installsControllers && !isForPods) await startControllersHere(io, hub, flags, print);

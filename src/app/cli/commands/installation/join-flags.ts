@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { errorText, InputError } from '../../../../core/errors.ts';
-import { ALL_AGENTS_GROUP, clusterGroup } from '../../../../core/registration/agent-identity.ts';
-import { AGENT_ANNOTATION_PREFIX } from '../../../../core/registration/names.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import { ALL_AGENTS_GROUP, clusterGroup } from '@berth/ocm/registration/agent-identity';
+import { AGENT_ANNOTATION_PREFIX } from '@berth/ocm/registration/names';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 import { oneOf, wholeNumber } from '../../flags/option-values.ts';

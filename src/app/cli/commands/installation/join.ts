@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import { InputError } from '../../../../core/errors.ts';
-import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
-import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi, ServerEndpoints } from '../../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { CERTIFICATE_REQUEST, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
 import { AGENT_DEPLOYMENT, agentObjects } from '../../../../core/registration/install/agent-objects.ts';
 import {
@@ -12,8 +12,8 @@ import {
   type ServerEntry,
   tokenKubeconfig,
 } from '../../../../core/registration/install/token-kubeconfig.ts';
-import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL } from '../../../../core/registration/names.ts';
-import { isLoopbackHost } from '../../../../runtime/loopback-host.ts';
+import { AGENT_NAMESPACE, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -68,8 +68,8 @@ async function join(io: CliIo, flags: JoinFlags): Promise<ExitCode> {
  */
 async function findHub(io: CliIo, { server, token, ...request }: JoinRequest): Promise<ServerEntry> {
   const { findHubEntry } = await import('../../../../controllers/installation/find-hub-entry.ts');
-  const { fetchUnverified } = await import('../../../../adapters/kube/transport/fetch-unverified.ts');
-  const { chooseProxy } = await import('../../../../adapters/kube/proxy/choose-proxy.ts');
+  const { fetchUnverified } = await import('@berth/kube/transport/fetch-unverified');
+  const { chooseProxy } = await import('@berth/kube/proxy/choose-proxy');
   const url = new URL(server);
   const { proxyUrl, proxyCaPem } = request;
   const proxy = chooseProxy(url, proxyUrl, io.env);
@@ -105,7 +105,7 @@ function withBootstrapHub<T>(
 /** Hosted mode: writes OCM's kinds to the managed cluster. */
 async function prepareManaged(io: CliIo, flags: JoinFlags, text: string): Promise<void> {
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   await withServer(io, { text }, async (api) => {
     const definitions = await agentDefinitions(api);
     if (!flags.dryRun) await applyObjects(installationOf(io, api, { installer: 'join', clock }), definitions);
@@ -125,7 +125,7 @@ async function install(io: CliIo, api: KubeApi & ServerEndpoints, input: JoinInp
   const { flags, request, hub, image, managedText } = input;
   const { runsPods } = await import('../../../../controllers/installation/installed-state.ts');
   const { applyObjects } = await import('../../../../controllers/installation/apply-objects.ts');
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { clusterName, token } = request;
   const mode = managedText === undefined ? 'default' : 'hosted';
   const defaultNamespace = mode === 'default' ? AGENT_NAMESPACE : hostedNamespace(clusterName, hub.server);

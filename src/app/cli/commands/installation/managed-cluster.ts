@@ -1,14 +1,9 @@
-import { loadKubeConfig } from '../../../../adapters/kube/config/load-kube-config.ts';
-import { ocmCrds } from '../../../../core/ocm/ocm-crds.ts';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
+import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import { wrongOption } from '../../flags/wrong-option.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import {
-  APPLIED_MANIFEST_WORK,
-  apiVersionOf,
-  CLUSTER_CLAIM,
-  type KindInfo,
-} from '../../../../core/model/kinds.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { APPLIED_MANIFEST_WORK, apiVersionOf, CLUSTER_CLAIM, type KindInfo } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 
 /** OCM's kinds that an agent needs on the managed cluster. */
 const KINDS = [APPLIED_MANIFEST_WORK, CLUSTER_CLAIM];

@@ -1,14 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { InputError } from '../../../../core/errors.ts';
-import { printable } from '../../../../core/model/printable.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { Clock, KubeApi } from '../../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { printable } from '@berth/runtime/text/printable';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { markInstalled, type Installer } from '../../../../core/registration/install/installed-object.ts';
 import type { Installation } from '../../../../controllers/installation/apply-objects.ts';
-import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
-import { sleep } from '../../../../runtime/sleep.ts';
+import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
+import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { durationOrSeconds } from '../../flags/option-values.ts';
@@ -139,7 +140,7 @@ export async function waitUntil(
   flags: Pick<InstallFlags, 'timeout'>,
   missing: () => Promise<Pending | undefined>,
 ): Promise<void> {
-  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const deadlineMs = systemClock.now() + timeoutOf(flags);
   for (;;) {
     const pending = await missing();

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
-import { HUB_KUBECONFIG_SECRET } from '../../../../core/registration/names.ts';
+import { HUB_KUBECONFIG_SECRET } from '@berth/ocm/registration/names';
 import { runningPid, logOf, startBackground, writePrivate } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';

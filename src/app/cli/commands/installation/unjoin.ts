@@ -1,9 +1,9 @@
-import { InputError } from '../../../../core/errors.ts';
-import { APPLIED_MANIFEST_WORK, apiVersionOf, NAMESPACE, SECRET } from '../../../../core/model/kinds.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import { InputError } from '@berth/runtime/errors';
+import { APPLIED_MANIFEST_WORK, apiVersionOf, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { AGENT_ACCOUNT } from '../../../../core/rbac/agent-rbac.ts';
 import { agentObjects, MANAGED_SECRET } from '../../../../core/registration/install/agent-objects.ts';
-import { sha256 } from '../../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
 import { refuseFlags } from '../../flags/refused-flags.ts';
@@ -75,7 +75,7 @@ async function unjoin(io: CliIo, api: KubeApi, flags: UnjoinFlags): Promise<Exit
   }
   const { deleteObjects } = await import('../../../../controllers/installation/apply-objects.ts');
   const { stopBackground } = await import('../../../background/background-process.ts');
-  const { systemClock: clock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const folder = agentFolder(io, clusterName, { server: api.server, namespace });
   const pid = await stopBackground(folder, clock);
   if (pid !== undefined) io.stdout.write(`Stopped the agent, process ${String(pid)}\n`);

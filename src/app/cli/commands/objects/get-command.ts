@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { InputError } from '../../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import type { Listed } from '../../../../core/listing/listed.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
@@ -63,7 +63,7 @@ async function get<Flags extends GetFlags>(
   flags: Flags,
   { plural, kind, read }: GetDefinition<Flags>,
 ): Promise<ExitCode> {
-  const { systemClock } = await import('../../../../adapters/clock/system-clock.ts');
+  const { systemClock } = await import('@berth/runtime/clock/system-clock');
   const { objects, list } = await withHub(io, flags, (hub) => read(hub, flags));
   const wanted = objects.filter(({ metadata }) => name === undefined || metadata.name === name);
   if (wanted.length === 0 && name !== undefined)

@@ -1,7 +1,7 @@
 import path from 'node:path';
-import { printableLines } from '../../../../core/model/printable.ts';
-import { leavesOut } from '../../../../core/model/problem.ts';
-import { InputError } from '../../../../core/errors.ts';
+import { printableLines } from '@berth/runtime/text/printable';
+import { leavesOut } from '@berth/runtime/problem/problem';
+import { InputError } from '@berth/runtime/errors';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
@@ -13,7 +13,7 @@ import {
   type HubFlags,
   withHub,
 } from '../../flags/hub-flags.ts';
-import type { PlacementRef } from '../../../../core/explain/snapshot/snapshot-change.ts';
+import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
 import type { OfflineExplanation } from '../../../../controllers/explanations/explain-offline.ts';
 
 interface ExplainOptions extends HubFlags {

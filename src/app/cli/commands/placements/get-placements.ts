@@ -1,7 +1,7 @@
 import { listPlacements } from '../../../../core/listing/list-placements.ts';
-import type { PlacementDecision } from '../../../../core/model/kind/placement-decision.ts';
-import type { Placement } from '../../../../core/model/kind/placement.ts';
-import { PLACEMENT, PLACEMENT_DECISION } from '../../../../core/model/kinds.ts';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 
 interface GetPlacementsFlags extends GetFlags {

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { resolve } from 'node:path';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
-import { errorText, InputError } from '../../../../core/errors.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 
@@ -75,7 +75,7 @@ type LineOutput =
 /** One bad line does not stop the others. The engine is loaded only when it is needed. */
 async function loadLineRenderer(): Promise<(line: string, number: number) => LineOutput> {
   const { parseSimulationCase } = await import('../../../../controllers/explanations/simulation-case.ts');
-  const { simulateSnapshot } = await import('../../../../core/placement/case/render-case.ts');
+  const { simulateSnapshot } = await import('@berth/placement/case/render-case');
   return (line, number) => {
     const read = parseSimulationCase(line);
     if (!read.ok) return { name: null, error: `line ${number}: ${read.error}` };

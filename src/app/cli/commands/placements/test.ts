@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { errorText, InputError } from '../../../../core/errors.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
 import type { TestReport } from '../../../../core/placement-test/junit.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

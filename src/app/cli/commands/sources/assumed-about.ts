@@ -1,4 +1,4 @@
-import type { SourceObject } from '../../../../core/model/source-object.ts';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /** What checks of these objects without a hub rest on, one sentence each. */
 export async function assumedAbout(objects: readonly SourceObject[]): Promise<readonly string[]> {

@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
-import type { SourceObject } from '../../../../core/model/source-object.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { SourceObject } from '@berth/kube/model/source-object';
 import type { KindService } from '../../../../core/sources/check-kinds.ts';
 import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
 import { hubKinds } from '../../../../controllers/sources/acceptance/hub-kinds.ts';

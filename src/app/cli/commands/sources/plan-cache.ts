@@ -1,8 +1,8 @@
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { Logger } from '../../../../core/ports.ts';
-import { PRIVATE_DIRECTORY_MODE } from '../../../../runtime/files/private-mode.ts';
+import type { Logger } from '@berth/runtime/logger';
+import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
 import type { ParsedCache } from '../../../../controllers/sources/parsing/parsed-cache.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
@@ -36,7 +36,7 @@ async function privateFolder(folder: string): Promise<string> {
     );
   });
   const dir = await realpath(folder);
-  const { findEnclosingGitDir } = await import('../../../../adapters/git/repository/git-dir.ts');
+  const { findEnclosingGitDir } = await import('@berth/git-reader/repository/git-dir');
   const repository = await findEnclosingGitDir(dir);
   if (repository !== undefined)
     throw wrongOption(

@@ -3,7 +3,7 @@ import { readDecidedPlacements } from '../../../../controllers/inventory/decided
 import { InventoryApi } from '../../../../controllers/previews/inventory/inventory-api.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { inventoryNote } from '../../../../core/preview/inventory/inventory-note.ts';
 import { type ArgoPart, readArgoPart } from '../../../generator-inputs/argo-part.ts';
 import type { OpenedInventory } from './plan-inventory.ts';

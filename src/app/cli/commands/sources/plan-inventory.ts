@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { InputError } from '../../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import type { Inventory } from '../../../../core/preview/inventory/inventory.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { positiveDuration } from '../../flags/option-values.ts';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { errorText, InputError } from '../../../../core/errors.ts';
-import type { Problem } from '../../../../core/model/problem.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { Plan } from '../../../../core/preview/plan.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';

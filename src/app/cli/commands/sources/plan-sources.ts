@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { sha256 } from '../../../../runtime/sha256.ts';
+import { sha256 } from '@berth/runtime/sha256';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
 import type { SourceDeclaration } from '../../../../core/preview/sides/merge-sources.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';

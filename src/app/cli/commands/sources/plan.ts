@@ -1,5 +1,5 @@
 import path from 'node:path';
-import { InputError } from '../../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import { planOutcome } from '../../../../core/preview/plan-text.ts';
 import type { Plan } from '../../../../core/preview/plan.ts';
 import type { CliCommand } from '../cli-command.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { KubeApi } from '../../../../core/ports.ts';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { FetchContext } from '../../../settings/fetch-source.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';

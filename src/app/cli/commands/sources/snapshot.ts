@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { InputError } from '../../../../core/errors.ts';
-import { PRIVATE_FILE_MODE } from '../../../../runtime/files/private-mode.ts';
+import { InputError } from '@berth/runtime/errors';
+import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/wrong-option.ts';

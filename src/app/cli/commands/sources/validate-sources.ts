@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
-import { BerthError } from '../../../../core/errors.ts';
-import { printableLines } from '../../../../core/model/printable.ts';
-import type { Problem } from '../../../../core/model/problem.ts';
+import { BerthError } from '@berth/runtime/errors';
+import { printableLines } from '@berth/runtime/text/printable';
+import type { Problem } from '@berth/runtime/problem/problem';
 import { formatCount } from '../../../../core/preview/plan-text.ts';
 import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.ts';
 import { checkKinds } from '../../../../core/sources/check-kinds.ts';

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import type { Problem } from '../../../../core/model/problem.ts';
+import type { Problem } from '@berth/runtime/problem/problem';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import { assumedAbout } from './assumed-about.ts';
 import type { CliCommand } from '../cli-command.ts';

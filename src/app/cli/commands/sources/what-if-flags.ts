@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { Command } from 'commander';
-import { errorText, InputError } from '../../../../core/errors.ts';
-import type { ManagedCluster } from '../../../../core/model/kind/managed-cluster.ts';
+import { errorText, InputError } from '@berth/runtime/errors';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { WhatIf } from '../../../../core/preview/what-if/apply-what-if.ts';
 import type { WhatIfFlag } from '../../../../core/preview/what-if/parse-what-if.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';

@@ -1,6 +1,6 @@
-import { InputError } from '../../../../core/errors.ts';
-import { printableLines } from '../../../../core/model/printable.ts';
-import type { KubeObject } from '../../../../core/model/object-meta.ts';
+import { InputError } from '@berth/runtime/errors';
+import { printableLines } from '@berth/runtime/text/printable';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { NamedWorksPlan } from '../../../../core/work/named-works.ts';
 import type { NamedWorkRequest, WorkTarget } from '../../../../controllers/works/create-named-work.ts';
 import type { CliCommand } from '../cli-command.ts';
@@ -118,7 +118,7 @@ async function readManifests(
 
 async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<NamedWorkRequest['specs']> {
   const { splitManifests } = await import('../../../../core/work/manifests/split-manifests.ts');
-  const { validateWorkSpec } = await import('../../../../core/work/manifests/validate-work.ts');
+  const { validateWorkSpec } = await import('@berth/agent/rules/manifests/validate-work');
   const split = splitManifests(manifests);
   if (!split.ok)
     throw new InputError(

@@ -1,6 +1,6 @@
-import { InputError } from '../../../../core/errors.ts';
-import { MANIFEST_WORK } from '../../../../core/model/kinds.ts';
-import type { ManifestWork } from '../../../../core/model/kind/manifest-work.ts';
+import { InputError } from '@berth/runtime/errors';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { describeWork } from '../../../../core/work/describe-work.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';

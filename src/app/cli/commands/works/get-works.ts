@@ -1,6 +1,6 @@
 import { listWorks } from '../../../../core/listing/list-works.ts';
-import type { ManifestWork } from '../../../../core/model/kind/manifest-work.ts';
-import { MANIFEST_WORK } from '../../../../core/model/kinds.ts';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { MANIFEST_WORK } from '@berth/kube/model/kinds';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 
 interface GetWorksFlags extends GetFlags {

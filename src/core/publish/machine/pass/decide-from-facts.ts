@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
-import type { Placement } from '../../../model/kind/placement.ts';
-import type { ScheduleResult } from '../../../placement/result/schedule-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { decidePublication, type Publication } from '../../judge/decide-publication.ts';
 import { decisionPageOf, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
 import { publishedPages } from '../../record/last-publication.ts';

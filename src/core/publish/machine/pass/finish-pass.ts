@@ -1,11 +1,11 @@
-import type { Condition, KubeObject } from '../../../model/object-meta.ts';
-import type { PlacementStatus } from '../../../model/kind/placement.ts';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type { PlacementStatus } from '@berth/ocm/kind/placement';
 import type { Publication } from '../../judge/decide-publication.ts';
 import { heldCondition, type Hold, addHoldReasons } from '../../judge/judge-result.ts';
 import type { PlanOutcome } from '../../approval/pending-plans.ts';
 import { planPlacementStatus } from '../../pages/placement-status.ts';
 import type { SettledPage } from '../../pages/plan-pages.ts';
-import { HELD_CONDITION } from '../../approval/publish-annotations.ts';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
 import { computeSettlement } from './publication-in-progress.ts';
 import { endPass } from './end-pass.ts';
 import { changeKey, afterShown, recordWrite } from '../state/own-writes.ts';

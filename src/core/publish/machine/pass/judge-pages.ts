@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
-import type { Placement } from '../../../model/kind/placement.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { Digest } from '../../approval/plan-token.ts';

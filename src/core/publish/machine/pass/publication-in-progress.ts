@@ -1,6 +1,6 @@
-import { parseGoDuration } from '../../../model/go-duration.ts';
+import { parseGoDuration } from '@berth/kube/model/go-duration';
 import { continueChange, earlierRemovals } from '../../judge/change-under-way.ts';
-import { clusterChange, sameClusters } from '../../judge/cluster-change.ts';
+import { clusterChange, sameClusters } from '@berth/placement/result/cluster-change';
 import { specHash } from '../../judge/decide-publication.ts';
 import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
 import type { PagePlan } from '../../pages/plan-pages.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { placementOfPage } from '../../pages/decision-page.ts';
 import { latestVersion } from './own-writes.ts';
 import type { PassFacts } from './placement-facts.ts';

@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { WatchedChange } from './placement-event.ts';
 import type { OwnWrite } from './placement-state.ts';
 

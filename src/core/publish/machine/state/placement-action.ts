@@ -1,5 +1,5 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
-import type { Placement, PlacementStatus } from '../../../model/kind/placement.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement, PlacementStatus } from '@berth/ocm/kind/placement';
 import type { Hold } from '../../judge/judge-result.ts';
 import type { PendingPlan, PlanOutcome } from '../../approval/pending-plans.ts';
 import type { PageAction, SettledPage } from '../../pages/plan-pages.ts';

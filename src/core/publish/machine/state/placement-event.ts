@@ -1,4 +1,4 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { PassFacts } from './placement-facts.ts';
 
 /** A change that the watch showed. A modification has both `before` and `after`. */

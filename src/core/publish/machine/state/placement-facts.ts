@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
-import type { Placement } from '../../../model/kind/placement.ts';
-import type { ScheduleResult } from '../../../placement/result/schedule-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DecisionRecord } from '../../record/decision-record.ts';
 import type { PendingPlan } from '../../approval/pending-plans.ts';
 import type { Digest } from '../../approval/plan-token.ts';

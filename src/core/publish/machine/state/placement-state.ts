@@ -1,6 +1,6 @@
-import type { KubeObject } from '../../../model/object-meta.ts';
-import type { Placement } from '../../../model/kind/placement.ts';
-import type { ScheduleResult } from '../../../placement/result/schedule-result.ts';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Publication } from '../../judge/decide-publication.ts';
 import type { DecisionPage } from '../../pages/decision-page.ts';
 import type { Hold } from '../../judge/judge-result.ts';
@@ -38,6 +38,8 @@ export interface BeforeRestore {
   /** Of the placement. */
   readonly uid: string | undefined;
   readonly pages: readonly SettledPage[];
+  /** Newest resource version of these pages. */
+  readonly pagesVersion: string;
   /** Newest resource version of the restored hub. */
   readonly hubVersion: string;
 }

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
 import { argoVersion } from '../../../../../src/app/cli/commands/argocd/argo-version.ts';
-import { InputError } from '../../../../../src/core/errors.ts';
-import { DEPLOYMENT } from '../../../../../src/core/model/kinds.ts';
-import type { KubeApi } from '../../../../../src/core/ports.ts';
-import { FakeKubeApi } from '../../../../fakes/fake-kube-api.ts';
+import { InputError } from '@berth/runtime/errors';
+import { DEPLOYMENT } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 
 const CONTROLLER = 'argocd-applicationset-controller';
 const MESH = 'docker.io/istio/proxyv2:1.24.0';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../../../src/app/cli/program.ts';
 import type { Plan } from '../../../../../src/core/preview/plan.ts';
-import { GitFixture } from '../../../../fakes/git-fixture.ts';
+import { GitFixture } from '../../../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { makeCliIo } from '../../../cli-harness.ts';
 import {
   baseFiles,

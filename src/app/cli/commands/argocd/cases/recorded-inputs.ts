@@ -1,12 +1,12 @@
-import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
-import type { JsonValue } from '../../../../../render/applicationset/json/json-value.ts';
+import { NotRendered } from '@berth/applicationset/failure/failures';
+import type { JsonValue } from '@berth/applicationset/json/json-value';
 import type {
   ClusterSecret,
   DecisionObject,
   PluginResponse,
   PluginRequest,
   GeneratorInputs,
-} from '../../../../../render/applicationset/inputs/generator-inputs.ts';
+} from '@berth/applicationset/inputs/generator-inputs';
 
 /**
  * A line of recorded cases: an ApplicationSet, and the objects and plugin responses with which Argo

@@ -1,14 +1,10 @@
-import { NotRendered } from '../../../../../render/applicationset/failure/failures.ts';
-import { generateApplications } from '../../../../../render/applicationset/generate-applications.ts';
-import {
-  parseFirstJson,
-  type JsonNode,
-  toJsonValue,
-} from '../../../../../render/applicationset/json/parse-go-json.ts';
-import { renderFastTemplate } from '../../../../../render/template/render-fast-template.ts';
-import { renderGoTemplate } from '../../../../../render/template/render-go-template.ts';
-import { TemplateError } from '../../../../../render/template/template-error.ts';
-import { StringMap, type TemplateValue } from '../../../../../render/template/values.ts';
+import { NotRendered } from '@berth/applicationset/failure/failures';
+import { generateApplications } from '@berth/applicationset/generate-applications';
+import { parseFirstJson, type JsonNode, toJsonValue } from '@berth/applicationset/json/parse-go-json';
+import { renderFastTemplate } from '@berth/go-template/render-fast-template';
+import { renderGoTemplate } from '@berth/go-template/render-go-template';
+import { TemplateError } from '@berth/go-template/template-error';
+import { StringMap, type TemplateValue } from '@berth/go-template/values';
 import { type RecordedCase, recordedInputs } from './recorded-inputs.ts';
 
 /** A line that records the rendering of a single template. */

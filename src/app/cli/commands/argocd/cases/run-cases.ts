@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import path from 'node:path';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { InputError } from '../../../../../core/errors.ts';
+import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
 import { renderRecordedCase, NOT_RENDERED } from './render-recorded-case.ts';
 

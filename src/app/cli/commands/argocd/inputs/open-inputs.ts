@@ -1,9 +1,9 @@
-import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '../../../../../core/model/kinds.ts';
-import type { KubeObject } from '../../../../../core/model/object-meta.ts';
-import { leavesOut } from '../../../../../core/model/problem.ts';
-import type { KubeApi } from '../../../../../core/ports.ts';
-import type { Snapshot } from '../../../../../core/snapshot/snapshot.ts';
-import type { GeneratorInputs } from '../../../../../render/applicationset/inputs/generator-inputs.ts';
+import { CONFIG_MAP, type KindInfo, PLACEMENT_DECISION, SECRET } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { leavesOut } from '@berth/runtime/problem/problem';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
 import type { CliIo } from '../../../../terminal/cli-io.ts';
 import { isHubRequested, withHub } from '../../../flags/hub-flags.ts';
 import { messageLines } from '../../../../terminal/terminal-output.ts';
@@ -33,8 +33,8 @@ export async function openInputs(
 /** Decides every placement of a folder, as `berth simulate` and the previews do. */
 async function readRepository(io: CliIo, folder: string): Promise<Snapshot> {
   const { readOfflineSnapshot } = await import('../../../../../controllers/explanations/offline-snapshot.ts');
-  const { scheduleAll } = await import('../../../../../core/placement/schedule-all.ts');
-  const { withRecordedResults } = await import('../../../../../core/explain/snapshot/recorded-decisions.ts');
+  const { scheduleAll } = await import('@berth/placement/schedule-all');
+  const { withRecordedResults } = await import('@berth/placement/explain/snapshot/recorded-decisions');
   const { countProblems, renderProblems } = await import('../../../../terminal/problem-report.ts');
   const { snapshot, problems, assumed } = await readOfflineSnapshot(
     { from: folder, now: new Date().toISOString() },

@@ -1,0 +1,88 @@
+import { readFile, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { removeTemporaryFiles, writeFileAtomic } from '@berth/runtime/files/atomic-file';
+import type { Logger } from '@berth/runtime/logger';
+import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
+import {
+  CREDENTIAL_KEYS,
+  type CredentialFiles,
+  type CredentialKey,
+  type CredentialStore,
+} from './credential-store.ts';
+
+/** The pending changes, written before the first file. */
+const JOURNAL = '.credentials-to-write.json';
+
+/**
+ * Stores credentials in the files of a folder that only their owner may read, as OCM's agent does. A write goes through
+ * a journal: after a crash in the middle, the next read completes it, so that certificate and key always match.
+ */
+export class FolderStore implements CredentialStore {
+  readonly folder: string;
+  readonly #log: Logger;
+  #prepared: Promise<void> | undefined;
+
+  constructor(folder: string, log: Logger) {
+    this.folder = resolve(folder);
+    this.#log = log;
+  }
+
+  get place(): string {
+    return this.folder;
+  }
+
+  async read(): Promise<CredentialFiles> {
+    await this.#prepare();
+    const found = await Promise.all(
+      CREDENTIAL_KEYS.map(async (key) => [key, await this.#content(key)] as const),
+    );
+    return Object.fromEntries(found.filter(([, content]) => content !== undefined));
+  }
+
+  async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
+    await this.#prepare();
+    const journal = Object.entries(changes).map(([key, content]) => [key, content ?? null]);
+    await writeFileAtomic(join(this.folder, JOURNAL), JSON.stringify(Object.fromEntries(journal)));
+    await syncDirectory(this.folder);
+    await this.#complete();
+  }
+
+  #prepare(): Promise<void> {
+    this.#prepared ??= this.#open().catch((error: unknown) => {
+      this.#prepared = undefined;
+      throw error;
+    });
+    return this.#prepared;
+  }
+
+  async #open(): Promise<void> {
+    await tightenDirectory(this.folder, (name) => OWN.has(name), this.#log);
+    for (const name of OWN) removeTemporaryFiles(join(this.folder, name));
+    await this.#complete();
+  }
+
+  async #complete(): Promise<void> {
+    const journal = await this.#content(JOURNAL);
+    if (journal === undefined) return;
+    const changes = JSON.parse(journal) as Readonly<Record<string, string | null>>;
+    for (const [key, content] of Object.entries(changes)) {
+      const file = join(this.folder, key);
+      if (content === null) await rm(file, { force: true });
+      else await writeFileAtomic(file, content);
+    }
+    await syncDirectory(this.folder);
+    await rm(join(this.folder, JOURNAL), { force: true });
+  }
+
+  async #content(name: string): Promise<string | undefined> {
+    try {
+      return await readFile(join(this.folder, name), 'utf8');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+}
+
+const OWN: ReadonlySet<string> = new Set([...CREDENTIAL_KEYS, JOURNAL]);

@@ -1,0 +1,126 @@
+import { findResults } from '@berth/kube-jsonpath/find-results';
+import { toGoJson } from '@berth/kube-jsonpath/go-json';
+import { goTypeName, isInteger } from '@berth/runtime/json/json-float';
+import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
+import type {
+  FeedbackJsonPath,
+  FeedbackRule,
+  FeedbackValue,
+  FieldValue,
+} from '@berth/ocm/kind/manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { wellKnownFeedbackPaths } from './well-known-feedback.ts';
+
+export interface FeedbackOptions {
+  /** Objects, lists and fractions as JSON text, and all matches instead of the first. Off as upstream's gate. */
+  readonly rawJson?: boolean | undefined;
+  /** Longest such text, in bytes of UTF-8. Absent: 1024. */
+  readonly maxRawJsonBytes?: number | undefined;
+}
+
+export interface FeedbackError {
+  readonly kind: 'unknownKind' | 'version' | 'syntax' | 'evaluation' | 'type' | 'tooLong';
+  /** Name of the path; '' for the complete rule. */
+  readonly name: string;
+  readonly text: string;
+}
+
+export interface Feedback {
+  readonly values: readonly FeedbackValue[];
+  readonly errors: readonly FeedbackError[];
+}
+
+const DEFAULT_MAX_RAW_JSON_BYTES = 1024;
+
+/**
+ * Reads the values of the rules from an object, in rule order, then path order; a failing path does
+ * not affect the others.
+ */
+export function readFeedback(
+  object: KubeObject,
+  rules: readonly FeedbackRule[],
+  options: FeedbackOptions = {},
+): Feedback {
+  const values: FeedbackValue[] = [];
+  const errors: FeedbackError[] = [];
+  for (const rule of rules) {
+    const paths =
+      rule.type === 'JSONPaths'
+        ? (rule.jsonPaths ?? [])
+        : wellKnownFeedbackPaths(object.apiVersion, object.kind);
+    if (paths === undefined) {
+      errors.push({ kind: 'unknownKind', name: '', text: unknownKindText(object) });
+      continue;
+    }
+    for (const path of paths) {
+      const read = readPath(object, path, options);
+      if (read.error !== undefined) errors.push(read.error);
+      else if (read.value !== undefined) values.push({ name: path.name, fieldValue: read.value });
+    }
+  }
+  return { values, errors };
+}
+
+/** Several errors as one text, equal texts once; undefined without errors. */
+export function aggregateErrorTexts(texts: readonly string[]): string | undefined {
+  const unique = [...new Set(texts)];
+  if (unique.length === 0) return undefined;
+  return unique.length === 1 ? unique[0] : `[${unique.join(', ')}]`;
+}
+
+interface PathOutcome {
+  readonly value?: FieldValue | undefined;
+  readonly error?: FeedbackError;
+}
+
+function readPath(object: KubeObject, path: FeedbackJsonPath, options: FeedbackOptions): PathOutcome {
+  const fail = (kind: FeedbackError['kind'], text: string): PathOutcome => ({
+    error: { kind, name: path.name, text },
+  });
+  const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
+  if (path.version !== undefined && path.version !== '' && path.version !== version)
+    return fail('version', `version set in the path ${path.name} is not matched for the related resource`);
+  const parsed = parseJsonPath(`{${path.path}}`);
+  if (!parsed.ok)
+    return fail(
+      'syntax',
+      `failed to parse json path ${path.path} of ${path.name} with error: ${parsed.error}`,
+    );
+  const found = findResults(parsed.template, object);
+  if (!found.ok)
+    return fail('evaluation', `failed to find value for ${path.name} with error: ${found.error}`);
+  const matches = found.results[0] ?? [];
+  // A template of several actions (`a} {b`) gives a list even for one match. Without `rawJson`, lists are not
+  // reported and the first match is the value.
+  const several = matches.length > 1 || (found.results.length > 1 && matches.length > 0);
+  const value = several && options.rawJson === true ? matches : matches[0];
+  if (value === undefined || value === null) return {};
+  return typedValue(path, value, options);
+}
+
+function typedValue(path: FeedbackJsonPath, value: unknown, options: FeedbackOptions): PathOutcome {
+  if (typeof value === 'string') return { value: { type: 'String', string: value } };
+  if (typeof value === 'boolean') return { value: { type: 'Boolean', boolean: value } };
+  // A number that is the path itself is not a value of the object.
+  if (isInteger(value) && !LITERAL_NUMBER.test(path.path))
+    return { value: { type: 'Integer', integer: value } };
+  if (options.rawJson !== true) {
+    const text = `the type ${goTypeName(value)} of the value for ${path.name} is not found`;
+    return { error: { kind: 'type', name: path.name, text } };
+  }
+  const jsonRaw = toGoJson(value);
+  const limit = options.maxRawJsonBytes ?? DEFAULT_MAX_RAW_JSON_BYTES;
+  if (utf8LengthBytes(jsonRaw) <= limit) return { value: { type: 'JsonRaw', jsonRaw } };
+  const text = `the length of the value for ${path.name} is over the limit of ${limit} bytes`;
+  return { error: { kind: 'tooLong', name: path.name, text } };
+}
+
+const LITERAL_NUMBER = /^[\s$@]*[+-]?\d+[\s$@]*$/;
+
+function unknownKindText(object: KubeObject): string {
+  const [group, version] = object.apiVersion.includes('/')
+    ? (object.apiVersion.split('/') as [string, string])
+    : ['', object.apiVersion];
+  return `cannot find the wellknown statuses for resource with gvk ${group}/${version}, Kind=${object.kind}`;
+}

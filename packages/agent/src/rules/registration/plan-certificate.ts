@@ -1,0 +1,60 @@
+import { agentGroups, type AgentIdentity, agentUser } from '@berth/ocm/registration/agent-identity';
+
+/**
+ * The fields of a client certificate that decide whether it must be renewed. Times are milliseconds since the epoch.
+ */
+export interface HeldCertificate {
+  readonly commonName: string;
+  readonly organizations: readonly string[];
+  readonly organizationalUnits: readonly string[];
+  readonly notBeforeMs: number;
+  readonly notAfterMs: number;
+}
+
+export type CertificatePlan =
+  | { readonly kind: 'keep'; readonly renewAtMs: number }
+  | { readonly kind: 'request'; readonly why: 'missing' | 'expired' | 'subject' | 'renewal' };
+
+/** The share of the lifetime of a certificate that is left when it is renewed. */
+const RENEWAL = { leastShare: 0.2, jitter: 0.05 };
+
+/**
+ * The share of its lifetime that a certificate has left when it is renewed.
+ * @param random uniform in [0, 1)
+ */
+export function renewalShare(random: () => number): number {
+  return RENEWAL.leastShare + RENEWAL.jitter * random();
+}
+
+/**
+ * Whether an agent needs another certificate, and why.
+ * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/certificate.go` (IsCertificateValid) and `csr.go`
+ * (shouldCreateCSR). There the share is random at each check. Here it is random once for each certificate, so that the
+ * time is known.
+ * @param held undefined if there is none, or if its key is missing
+ */
+export function planCertificate(
+  held: HeldCertificate | undefined,
+  given: { readonly identity: AgentIdentity; readonly nowMs: number; readonly share: number },
+): CertificatePlan {
+  const { identity, nowMs, share } = given;
+  if (held === undefined) return { kind: 'request', why: 'missing' };
+  if (nowMs >= held.notAfterMs) return { kind: 'request', why: 'expired' };
+  if (!isOf(identity, held)) return { kind: 'request', why: 'subject' };
+  const renewAtMs = held.notAfterMs - share * (held.notAfterMs - held.notBeforeMs);
+  return nowMs >= renewAtMs ? { kind: 'request', why: 'renewal' } : { kind: 'keep', renewAtMs };
+}
+
+/** Whether a certificate belongs to this agent. The order of its groups does not matter. */
+export function isOf(identity: AgentIdentity, held: HeldCertificate): boolean {
+  return (
+    held.commonName === agentUser(identity) &&
+    sameSet(held.organizations, agentGroups(identity.cluster)) &&
+    held.organizationalUnits.length === 0
+  );
+}
+
+function sameSet(left: readonly string[], right: readonly string[]): boolean {
+  const [a, b] = [new Set(left), new Set(right)];
+  return a.size === b.size && [...a].every((one) => b.has(one));
+}

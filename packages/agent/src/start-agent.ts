@@ -1,0 +1,154 @@
+import { Reflector } from '@berth/kube/cache/reflector';
+import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { ConflictError } from '@berth/runtime/errors';
+import { isRefusal } from './rules/applied/kube-failure.ts';
+import { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
+import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
+import { agentSettings } from './options/agent-settings.ts';
+import { AgentState } from './state/agent-state.ts';
+import { evictApplied } from './release/evict-applied.ts';
+import { ExecutorReviews } from './executor/executor-reviews.ts';
+import { ExecutorRights } from './executor/executor-rights.ts';
+import { finalizeWork } from './work/finalize-work.ts';
+import { LiveObjects } from './cluster/live-objects.ts';
+import { ReadYourWritesCache } from './cluster/read-your-writes-cache.ts';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import { syncWork } from './work/sync-work.ts';
+
+export interface Agent {
+  /** Resolves when works and AppliedManifestWorks were listed; nothing is applied before. */
+  whenSynced(): Promise<void>;
+  /** Stops in order. Killing an agent is safe as well, because every step can be repeated. */
+  close(): Promise<void>;
+}
+
+const LOOP = {
+  name: 'works',
+  backoff: { initialMs: 50, maxMs: 300_000 },
+  // A refusal of the cluster is retried like other failures.
+  inputRetryMs: 0,
+  // Requests have limits of their own, but a work with many objects on a slow API may need minutes. A late write is
+  // harmless, because every write has a precondition.
+  passLimitMs: 300_000,
+};
+
+/**
+ * Starts a work agent: applies the ManifestWorks in the cluster's namespace on the hub to the
+ * managed cluster, and reports the status. Compatible with OCM's agent: either can take over from
+ * the other.
+ */
+export function startAgent(options: AgentOptions): Agent {
+  const settings = agentSettings(options);
+  const stop = new AbortController();
+  const works = reflectorOf(settings, 'works');
+  const applied = reflectorOf(settings, 'applied');
+  const keys = { work: (name: string) => `work/${name}`, applied: (name: string) => `applied/${name}` };
+  const live = new LiveObjects({
+    ...settings,
+    onChange: (work) => {
+      state.memory(work).drifted = true;
+      loop.add(keys.work(work));
+    },
+  });
+  const rights = settings.executorCache ? new ExecutorRights(settings) : undefined;
+  const own = {
+    works: new ReadYourWritesCache(works),
+    applied: new ReadYourWritesCache(applied),
+  };
+  const reviews = new ExecutorReviews({ ...settings, rights });
+  const state = new AgentState({ settings, live, reviews, ...own });
+  const loop = new ReconcileLoop({
+    ...LOOP,
+    clock: settings.clock,
+    random: settings.random,
+    log: settings.log,
+    concurrency: settings.workers,
+    reconcile: (key, signal) => reconcileKey(state, key, signal),
+    onError: (key, error) => {
+      // A deletion counts as a change, since it may follow our own write.
+      if (error instanceof ConflictError || isRefusal(error, 'notfound'))
+        state.forgetWrites(key.slice(key.indexOf('/') + 1));
+    },
+  });
+  const synced = Promise.all([works.whenSynced(stop.signal), applied.whenSynced(stop.signal)]).then(() => {
+    if (stop.signal.aborted) return;
+    for (const work of works.store.list()) loop.add(keys.work(work.metadata.name));
+    for (const object of applied.store.list()) loop.add(keyOfApplied(settings, object, keys));
+    // The event of our own write needs no new pass: the write succeeded because the object was
+    // unchanged.
+    works.store.onChange(({ key, before, after }) => {
+      if (own.works.isOwn(key, after)) return;
+      const { name } = (after ?? before)?.metadata ?? { name: '' };
+      loop.add(keys.work(name), isUserChange(before, after));
+    });
+    applied.store.onChange(({ key, before, after }) => {
+      if (own.applied.isOwn(key, after)) return;
+      const object = after ?? before;
+      if (object !== undefined) loop.add(keyOfApplied(settings, object, keys));
+    });
+  });
+  void works.run(stop.signal);
+  void applied.run(stop.signal);
+  return {
+    whenSynced: () => synced,
+    close: async () => {
+      stop.abort();
+      await loop.close();
+      live.close();
+      rights?.close();
+    },
+  };
+}
+
+function reflectorOf(settings: AgentSettings, of: 'works' | 'applied'): Reflector {
+  const { hub, cluster, clusterName, clock, random } = settings;
+  const log = settings.log.child({ cluster: clusterName });
+  return of === 'works'
+    ? new Reflector({ api: hub, kind: MANIFEST_WORK, namespace: clusterName, clock, random, log })
+    : new Reflector({ api: cluster, kind: APPLIED_MANIFEST_WORK, clock, random, log });
+}
+
+/** A changed spec or changed labels reset the back-off; our own status writes do not. */
+function isUserChange(before: KubeObject | undefined, after: KubeObject | undefined): boolean {
+  return (
+    before?.metadata.generation !== after?.metadata.generation ||
+    !jsonEqual(before?.metadata.labels ?? {}, after?.metadata.labels ?? {})
+  );
+}
+
+interface Keys {
+  readonly work: (name: string) => string;
+  readonly applied: (name: string) => string;
+}
+
+/** An AppliedManifestWork of this hub has the key of its work, so that both are never handled at the same time. */
+function keyOfApplied({ hubHash }: AgentSettings, object: KubeObject, keys: Keys): string {
+  const { name } = object.metadata;
+  const prefix = `${hubHash}-`;
+  return name.startsWith(prefix) ? keys.work(name.slice(prefix.length)) : keys.applied(name);
+}
+
+async function reconcileKey(state: AgentState, key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+  const slash = key.indexOf('/');
+  const name = key.slice(slash + 1);
+  if (key.slice(0, slash) === 'applied') return evictOrIgnore(state, state.applied(name));
+  const work = state.work(name);
+  if (work === undefined) {
+    const outcome = await evictOrIgnore(state, state.appliedOf(name));
+    if (outcome.kind === 'done') state.forget(name);
+    return outcome;
+  }
+  return work.metadata.deletionTimestamp === undefined
+    ? syncWork(state, work, signal)
+    : finalizeWork(state, work);
+}
+
+function evictOrIgnore(
+  state: AgentState,
+  applied: AppliedManifestWork | undefined,
+): Promise<ReconcileOutcome> {
+  return applied === undefined ? Promise.resolve(DONE) : evictApplied(state, applied);
+}

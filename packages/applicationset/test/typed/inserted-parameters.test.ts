@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { RawJson } from '../../src/json/raw-json.ts';
+import { insertedParameters, MAX_SURE_LENGTH } from '../../src/typed/inserted-parameters.ts';
+
+describe('the parameters that a template inserts', () => {
+  it.each([
+    { text: 'fixed', go: [], fast: [] },
+    { text: 'fixed }} as well', go: [], fast: [] },
+    { text: 'a-{{ .name }}-{{.server}}', go: ['name', 'server'], fast: [] },
+    { text: '{{name}}', go: undefined, fast: [] },
+    { text: '{{ .metadata.labels }}', go: undefined, fast: [] },
+    { text: '{{- .name -}}', go: undefined, fast: [] },
+    { text: '{{ .name | upper }}', go: undefined, fast: [] },
+    { text: '{{ if .name }}x{{ end }}', go: undefined, fast: [] },
+    { text: '{{ .name', go: undefined, fast: undefined },
+    { text: '{{{{ .name }}', go: undefined, fast: undefined },
+    { text: `{{ .name }}${'x'.repeat(MAX_SURE_LENGTH)}`, go: undefined, fast: undefined },
+  ])('$text', ({ text, go, fast }) => {
+    const templates = [
+      { spec: { path: text } },
+      { spec: [text] },
+      { labels: { [text]: 'x' } },
+      { raw: new RawJson({ a: [text, null] }) },
+    ];
+    for (const template of templates) {
+      const found = (goTemplate: boolean) => insertedParameters(template, { goTemplate, options: [] });
+      expect(found(true)).toEqual(go && new Set(go));
+      expect(found(false)).toEqual(fast && new Set(fast));
+    }
+  });
+});

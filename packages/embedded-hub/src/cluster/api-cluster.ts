@@ -1,0 +1,141 @@
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import { Aggregator } from '../aggregation/aggregator.ts';
+import { approvalCheck } from '../admission/approval-check.ts';
+import { approvalRules } from '../admission/approval-rules.ts';
+import type { Credentials } from '../auth/authenticate.ts';
+import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
+import { escalationCheck } from '../admission/escalation.ts';
+import { ClientCertificates } from '../auth/certificates/client-certificates.ts';
+import type { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
+import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
+import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
+import { ownerReferencesCheck } from '../admission/owner-references.ts';
+import { paramRightsCheck } from '../admission/param-rights.ts';
+import type { Revocations } from '../auth/tokens/revocations.ts';
+import { subjectRestriction } from '../admission/subject-restriction.ts';
+import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
+import type { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
+import type { TokenFile } from '../auth/tokens/token-file.ts';
+import { Discovery } from '../discovery/serve-discovery.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { LogIdentity } from '../log/journal.ts';
+import { PolicySet } from '../policies/policy-set.ts';
+import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
+import type { Cluster, WrittenObject } from '../request/cluster.ts';
+import { ListSnapshots } from '../request/list-snapshots.ts';
+import { createScheme } from '../scheme/create-scheme.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { Scheme } from '../scheme/scheme.ts';
+import { ObjectStore } from '../store/object-store.ts';
+import type { AdmissionCheck } from '../write/write-request.ts';
+import { Conversions } from '../webhooks/conversions.ts';
+import { WebhookClients } from '../webhooks/webhook-clients.ts';
+import { CRD_STORAGE, CustomResources } from './custom-resources.ts';
+
+export interface ApiClusterOptions {
+  /** '' for the hub itself. */
+  readonly name: string;
+  readonly directory: string;
+  readonly identity: Partial<LogIdentity>;
+  readonly authorities: ClusterAuthorities;
+  readonly tokens: TokenFile;
+  /** External credentials that the cluster accepts. */
+  readonly external?: ExternalCredentials | undefined;
+  readonly revocations: Revocations;
+  readonly serviceAccounts: ServiceAccountTokens;
+  readonly admission: readonly AdmissionCheck[];
+  readonly legacyTokenSecrets: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly onFatal: (error: unknown) => void;
+}
+
+/** Credentials that the cluster accepts but did not issue. */
+export interface ExternalCredentials {
+  readonly certificates?: ExternalCertificates | undefined;
+  readonly tokens?: TokenAuthFile | undefined;
+}
+
+/** One Kubernetes API with its store, authentication and controllers: the hub or a member. */
+export class ApiCluster implements Cluster {
+  readonly name: string;
+  readonly scheme: Scheme;
+  readonly store: ObjectStore;
+  readonly authorizer: Authorizer;
+  readonly admission: readonly AdmissionCheck[];
+  readonly policies: PolicySet;
+  readonly snapshots: ListSnapshots;
+  readonly conversions: Conversions;
+  readonly webhooks: WebhookClients;
+  readonly discovery: Discovery;
+  readonly credentials: Credentials;
+  readonly authorities: ClusterAuthorities;
+  readonly legacyTokenSecrets: boolean;
+  readonly aggregator: Aggregator;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly #customResources: CustomResources;
+
+  private constructor(options: ApiClusterOptions, store: ObjectStore) {
+    const { clock, log } = options;
+    this.name = options.name;
+    this.clock = clock;
+    this.log = log;
+    this.store = store;
+    this.scheme = createScheme();
+    this.snapshots = new ListSnapshots(clock);
+    this.webhooks = new WebhookClients({ store, clock });
+    this.conversions = new Conversions(this.webhooks);
+    this.discovery = new Discovery(this.scheme);
+    this.authorizer = new Authorizer(store);
+    this.policies = new PolicySet(store, this.scheme);
+    this.admission = [
+      escalationCheck(this.authorizer),
+      approvalCheck,
+      approvalRules,
+      subjectRestriction,
+      ownerReferencesCheck(this.scheme),
+      paramRightsCheck(this.scheme, store),
+      ...(options.legacyTokenSecrets ? [] : [legacyTokenNotice]),
+      ...options.admission,
+    ];
+    this.authorities = options.authorities;
+    this.legacyTokenSecrets = options.legacyTokenSecrets;
+    this.aggregator = new Aggregator(this, this.authorities.frontProxy);
+    const { tokens, revocations, serviceAccounts, external } = options;
+    const certificates = new ClientCertificates(this.authorities.clients.certPem, external?.certificates);
+    const nowMs = (): number => clock.now();
+    const externalTokens = external?.tokens;
+    this.credentials = { tokens, externalTokens, revocations, serviceAccounts, certificates, store, nowMs };
+    this.#customResources = new CustomResources(this.scheme, { clock, log });
+  }
+
+  /** @throws InputError when the stored data is damaged */
+  static async open(options: ApiClusterOptions): Promise<ApiCluster> {
+    const store = await ObjectStore.open({
+      directory: options.directory,
+      identity: options.identity,
+      clock: options.clock,
+      onFatal: options.onFatal,
+      onWarning: (warning) => options.log.warn('recovery', { warning }),
+    });
+    const cluster = new ApiCluster(options, store);
+    for (const entry of store.list(CRD_STORAGE)) cluster.#customResources.register(entry.object);
+    return cluster;
+  }
+
+  readonly complete = (ref: ResourceRef, object: JsonObject): JsonObject =>
+    this.#customResources.complete(ref, object);
+
+  readonly afterWrite = (ref: ResourceRef, written: WrittenObject): void => {
+    if (ref.definition.group === RBAC_GROUP) this.authorizer.invalidate();
+    if (ref.definition.group === ADMISSION_GROUP) this.policies.invalidate();
+    this.#customResources.afterWrite(ref, written.entry, written.removed);
+  };
+
+  close(): Promise<void> {
+    this.webhooks.close();
+    return this.store.close();
+  }
+}

@@ -1,0 +1,68 @@
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import {
+  getOwn,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  listAt,
+  objectAt,
+  textAt,
+} from '@berth/runtime/json/json-value';
+import { chargeKeys, chargeWork } from './work-budget.ts';
+
+/** Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
+export type { JsonObject, JsonValue };
+export { getOwn, isObject, listAt, objectAt, textAt };
+
+/** Sets an own property even when its name is `__proto__`. */
+export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
+}
+
+/**
+ * A copy without one key; the object itself when it has no such key. `delete` on a copy would turn
+ * it into a hash table in the engine, which makes every later read and copy slow, and a write
+ * copies metadata many times.
+ */
+export function withoutKey(object: JsonObject, key: string): JsonObject {
+  if (!Object.hasOwn(object, key)) return object;
+  const rest: JsonObject = {};
+  for (const name of Object.keys(object)) if (name !== key) setOwn(rest, name, object[name] as JsonValue);
+  return rest;
+}
+
+/** The number under `key`, or undefined when it is absent or something else. */
+export function numberAt(object: JsonObject | undefined, key: string): number | undefined {
+  const value = object === undefined ? undefined : getOwn(object, key);
+  return typeof value === 'number' ? value : undefined;
+}
+
+/** The strings in the list under `key`. */
+export function textsAt(object: JsonObject | undefined, key: string): readonly string[] {
+  return listAt(object, key).filter((one) => typeof one === 'string');
+}
+
+export function deepClone<T extends JsonValue>(value: T): T {
+  if (Array.isArray(value)) {
+    chargeWork(value.length + 1);
+    return value.map((item) => deepClone(item)) as T;
+  }
+  if (!isObject(value)) return value;
+  const copy: JsonObject = {};
+  const keys = Object.keys(value);
+  chargeKeys(keys.length);
+  for (const key of keys) setOwn(copy, key, deepClone(value[key] as JsonValue));
+  return copy as T;
+}
+
+/** Equal as JSON: key order does not matter, list order does. Spends the work budget of the request. */
+export function deepEqual(left: JsonValue | undefined, right: JsonValue | undefined): boolean {
+  return jsonEqual(left, right, spendOnEntries);
+}
+
+function spendOnEntries(count: number, isList: boolean): void {
+  if (isList) chargeWork(count + 1);
+  else chargeKeys(count);
+}

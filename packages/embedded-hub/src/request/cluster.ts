@@ -1,0 +1,64 @@
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { Logger } from '@berth/runtime/logger';
+import type { PolicySet } from '../policies/policy-set.ts';
+import type { Authorizer } from '../auth/rbac/authorizer.ts';
+import type { JsonObject } from '../json/json-value.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import type { Scheme } from '../scheme/scheme.ts';
+import type { ObjectStore } from '../store/object-store.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import type { AdmissionCheck } from '../write/write-request.ts';
+import type { Conversions } from '../webhooks/conversions.ts';
+import type { WebhookClients } from '../webhooks/webhook-clients.ts';
+import type { ListSnapshots } from './list-snapshots.ts';
+
+/** One Kubernetes API, the hub or a member cluster, as request handlers use it. */
+export interface Cluster {
+  /** '' for the hub, else the member's name. */
+  readonly name: string;
+  readonly scheme: Scheme;
+  readonly store: ObjectStore;
+  readonly authorizer: Authorizer;
+  readonly admission: readonly AdmissionCheck[];
+  readonly policies: PolicySet;
+  readonly snapshots: ListSnapshots;
+  readonly conversions: Conversions;
+  readonly webhooks: WebhookClients;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Called before an object is stored: completes it (the status of a CRD) or refuses it. */
+  readonly complete: (ref: ResourceRef, object: JsonObject) => JsonObject;
+  /** Called after an object was stored or removed, in the same turn: registers custom resources and the like. */
+  readonly afterWrite: (ref: ResourceRef, written: WrittenObject) => void;
+}
+
+export interface WrittenObject {
+  readonly entry: StoredObject;
+  readonly removed: boolean;
+}
+
+let latest = { second: Number.NaN, text: '' };
+
+/** RFC 3339 in whole seconds, as API servers write times. The text of the latest second is kept: thousands of writes share it. */
+export function timestamp(clock: Clock): string {
+  const second = Math.floor(clock.now() / 1000);
+  if (second !== latest.second)
+    latest = { second, text: `${new Date(second * 1000).toISOString().slice(0, 19)}Z` };
+  return latest.text;
+}
+
+export function storageKeyOf(
+  ref: ResourceRef,
+  namespace: string,
+  name: string,
+): { storage: string; namespace: string; name: string } {
+  return {
+    storage: ref.definition.storageKey,
+    namespace: ref.definition.namespaced ? namespace : '',
+    name,
+  };
+}
+
+export function metadataOf(object: JsonObject): JsonObject {
+  return object['metadata'] as JsonObject;
+}

@@ -1,0 +1,124 @@
+import type { LabelMap, Requirement } from '@berth/kube/model/selector/label-selector-requirement';
+import { matchesRequirement } from '@berth/kube/model/selector/label-selector-requirement';
+import { labelKeyProblem, labelValueProblem } from '@berth/kube/model/selector/label-syntax';
+import type { JsonObject } from '../json/json-value.ts';
+import { objectAt } from '../json/json-value.ts';
+import { badRequest } from '../wire/status-errors.ts';
+
+const TOKEN = /\s*(?:(!=|==|=|!|<|>|\(|\)|,)|([^\s!=<>(),]+))/y;
+
+/**
+ * `a=b,c in (d, e),!f,n>5`: the grammar of `kubectl -l`. Error messages are those of the API
+ * server. Source of the rule: kubernetes/apimachinery, pkg/labels/selector.go (Parse).
+ * @throws StatusError 400
+ */
+export function parseLabelSelector(text: string): readonly Requirement[] {
+  const tokens = tokenize(text);
+  const requirements: Requirement[] = [];
+  let at = 0;
+  const next = (): string => tokens[at++] ?? '';
+  while (at < tokens.length) {
+    requirements.push(parseRequirement(next, () => tokens[at] ?? ''));
+    if (at >= tokens.length) break;
+    const separator = next();
+    if (separator !== ',') throw unexpected(separator, "',' or 'end of string'");
+    if (at >= tokens.length) throw unexpected('', 'identifier after ,');
+  }
+  return requirements;
+}
+
+function tokenize(text: string): string[] {
+  const tokens: string[] = [];
+  TOKEN.lastIndex = 0;
+  while (TOKEN.lastIndex < text.trimEnd().length) {
+    const match = TOKEN.exec(text);
+    if (match === null)
+      throw badRequest(`unable to parse requirement: unexpected character in ${JSON.stringify(text)}`);
+    tokens.push(match[1] ?? match[2] ?? '');
+  }
+  return tokens;
+}
+
+function parseRequirement(next: () => string, peek: () => string): Requirement {
+  const first = next();
+  if (first === '!') return { key: labelKey(next()), operator: 'DoesNotExist', values: [] };
+  const key = labelKey(first);
+  const operator = peek();
+  if (operator === '' || operator === ',') return { key, operator: 'Exists', values: [] };
+  next();
+  switch (operator) {
+    case '=':
+    case '==':
+      return { key, operator: 'In', values: [labelValue(key, singleValue(next, peek))] };
+    case '!=':
+      return { key, operator: 'NotIn', values: [labelValue(key, singleValue(next, peek))] };
+    case '>':
+    case '<':
+      return {
+        key,
+        operator: operator === '>' ? 'Gt' : 'Lt',
+        values: [integerText(singleValue(next, peek))],
+      };
+    case 'in':
+    case 'notin':
+      return {
+        key,
+        operator: operator === 'in' ? 'In' : 'NotIn',
+        values: valueSet(next, peek).map((value) => labelValue(key, value)),
+      };
+    default:
+      throw unexpected(operator, 'in, notin, =, ==, !=, gt, lt');
+  }
+}
+
+function singleValue(next: () => string, peek: () => string): string {
+  const token = peek();
+  if (token === '' || token === ',') return '';
+  if (/^[!=<>()]/.test(token)) throw unexpected(token, 'identifier');
+  return next();
+}
+
+function valueSet(next: () => string, peek: () => string): string[] {
+  const open = next();
+  if (open !== '(') throw unexpected(open, "'('");
+  const values: string[] = [];
+  for (;;) {
+    if (peek() === ')' || peek() === ',') values.push('');
+    else values.push(singleValue(next, peek));
+    const separator = next();
+    if (separator === ')') return values;
+    if (separator !== ',') throw unexpected(separator, "',' or ')'");
+  }
+}
+
+function unexpected(found: string, expected: string): Error {
+  return badRequest(`unable to parse requirement: found '${found}', expected: ${expected}`);
+}
+
+function labelKey(key: string): string {
+  if (/^[!=<>(),]*$/.test(key)) throw unexpected(key, 'identifier');
+  if (labelKeyProblem(key) === undefined) return key;
+  throw badRequest(
+    `unable to parse requirement: <nil>: Invalid value: ${JSON.stringify(key)}: name part must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
+  );
+}
+
+function labelValue(key: string, value: string): string {
+  if (labelValueProblem(value) === undefined) return value;
+  throw badRequest(
+    `unable to parse requirement: values[0][${key}]: Invalid value: ${JSON.stringify(value)}: a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character`,
+  );
+}
+
+function integerText(value: string): string {
+  if (/^-?\d+$/.test(value)) return value;
+  throw badRequest(
+    `unable to parse requirement: values[0]: Invalid value: ${JSON.stringify(value)}: for 'Gt', 'Lt' operators, the value must be an integer`,
+  );
+}
+
+export function matchesLabels(requirements: readonly Requirement[], object: JsonObject): boolean {
+  if (requirements.length === 0) return true;
+  const labels = (objectAt(objectAt(object, 'metadata'), 'labels') ?? {}) as LabelMap;
+  return requirements.every((requirement) => matchesRequirement(requirement, labels));
+}

@@ -1,0 +1,255 @@
+import type { Clock } from '@berth/runtime/clock/clock';
+import type { JsonObject } from '../json/json-value.ts';
+import type { LogIdentity } from '../log/journal.ts';
+import { Journal } from '../log/journal.ts';
+import type { RecoveredObject } from '../log/recovery.ts';
+import type { SnapshotObject } from '../log/snapshot-file.ts';
+import { objectTooLarge } from '../wire/status-errors.ts';
+import type { StoreEvent } from './event-ring.ts';
+import { EventRing } from './event-ring.ts';
+import { OwnerIndex } from './owner-index.ts';
+import { ResourceTable } from './resource-table.ts';
+import type { StorageKey } from './stored-object.ts';
+import type { EventListener, SubscriptionScope } from './subscriptions.ts';
+import { Subscriptions } from './subscriptions.ts';
+import { StoredObject, stampVersion } from './stored-object.ts';
+
+const RING_EVENTS = 2_500;
+/**
+ * Twice the largest request body, in characters of JSON, because managedFields and defaults are
+ * added.
+ */
+const MAX_OBJECT_LENGTH = 6 * 1024 * 1024;
+
+interface Table {
+  readonly objects: ResourceTable;
+  readonly ring: EventRing;
+  readonly subscriptions: Subscriptions;
+}
+
+interface PendingEvent extends StoreEvent {
+  readonly storage: string;
+}
+
+/**
+ * All objects of one cluster in memory, with every change in the journal. Memory is ahead of the
+ * disk by the batch that is being written. Responses to writes, and to reads that may include them,
+ * are sent after `durable(rv)`, and watches get only durable events. So no client sees a state that
+ * a crash could lose.
+ */
+export class ObjectStore {
+  readonly #tables = new Map<string, Table>();
+  readonly #clock: Clock;
+  readonly owners = new OwnerIndex();
+  #journal: Journal;
+  #rv = 0;
+  #startRv = 0;
+  #undelivered: PendingEvent[] = [];
+  readonly #everything = new Set<(storage: string, events: readonly StoreEvent[]) => void>();
+  #objects = 0;
+
+  private constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#journal = undefined as never;
+  }
+
+  /** @throws InputError when the directory is damaged. `onFatal`: the disk failed; the process must end. */
+  static async open(options: {
+    readonly directory: string;
+    readonly identity?: Partial<LogIdentity> | undefined;
+    readonly clock: Clock;
+    readonly onFatal: (error: unknown) => void;
+    readonly onWarning: (warning: string) => void;
+  }): Promise<ObjectStore> {
+    const store = new ObjectStore(options.clock);
+    const { journal, state } = await Journal.open({
+      directory: options.directory,
+      identity: options.identity,
+      onDurable: (rv) => store.#deliver(rv),
+      onFatal: options.onFatal,
+    });
+    for (const warning of state.warnings) options.onWarning(warning);
+    store.#journal = journal;
+    store.#rv = state.rv;
+    store.#startRv = state.rv;
+    for (const recovered of state.objects) store.#remember(recovered.storage, entryOf(recovered));
+    return store;
+  }
+
+  /** The newest version, which may not be durable yet. */
+  get rv(): number {
+    return this.#rv;
+  }
+
+  get objectCount(): number {
+    return this.#objects;
+  }
+
+  get logBytes(): number {
+    return this.#journal.sizeBytes;
+  }
+
+  get(key: StorageKey): StoredObject | undefined {
+    return this.#tables.get(key.storage)?.objects.get(key.namespace, key.name);
+  }
+
+  list(storage: string, namespace?: string): StoredObject[] {
+    return this.#tables.get(storage)?.objects.list(namespace) ?? [];
+  }
+
+  count(storage: string): number {
+    return this.#tables.get(storage)?.objects.size ?? 0;
+  }
+
+  storages(): readonly string[] {
+    return [...this.#tables.keys()];
+  }
+
+  /**
+   * Stores the object under the next version. The caller has checked preconditions in the same turn
+   * of the loop.
+   * @throws StatusError 413 when a client's write (`bounded`) makes the object larger than the
+   * limit
+   */
+  put(key: StorageKey, object: JsonObject, bounded = false): StoredObject {
+    const rv = this.#rv + 1;
+    const previous = this.get(key);
+    const entry = StoredObject.of(key, rv, stampVersion(object, rv));
+    if (bounded) refuseGrowth(entry, previous);
+    this.#rv = rv;
+    this.#remember(key.storage, entry);
+    this.#journal.put(key, rv, { timeMs: this.#clock.now(), json: entry.json(), facts: entry.facts });
+    this.#undelivered.push({
+      storage: key.storage,
+      rv,
+      type: previous === undefined ? 'added' : 'modified',
+      entry,
+      previous,
+    });
+    return entry;
+  }
+
+  /** Removes the object; the returned last state carries the version of the removal. */
+  delete(key: StorageKey, lastState: JsonObject): StoredObject {
+    const rv = ++this.#rv;
+    const previous = this.get(key);
+    const entry = StoredObject.of(key, rv, stampVersion(lastState, rv));
+    if (previous !== undefined) {
+      this.#table(key.storage).objects.delete(key.namespace, key.name);
+      this.owners.replace(key.storage, previous, undefined);
+      this.#objects -= 1;
+    }
+    this.#journal.delete(key, rv, this.#clock.now());
+    this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
+    return entry;
+  }
+
+  durable(rv: number): Promise<void> {
+    return this.#journal.durable(rv);
+  }
+
+  get durableRv(): number {
+    return this.#journal.durableRv;
+  }
+
+  /** Durable changes after `rv`; undefined if they are no longer available. */
+  eventsSince(storage: string, rv: number): readonly StoreEvent[] | undefined {
+    return this.#table(storage).ring.since(rv);
+  }
+
+  /** The returned function ends the subscription. */
+  subscribe(storage: string, scope: SubscriptionScope, listener: EventListener): () => void {
+    return this.#table(storage).subscriptions.add(scope, listener);
+  }
+
+  /** The same for all resources, including those that are defined later. */
+  subscribeAll(listener: (storage: string, events: readonly StoreEvent[]) => void): () => void {
+    this.#everything.add(listener);
+    return () => this.#everything.delete(listener);
+  }
+
+  /** Drops the history of all resources: clients that are behind list again. */
+  forgetHistory(): void {
+    for (const table of this.#tables.values()) table.ring.forget(this.#rv);
+  }
+
+  compact(): Promise<void> {
+    return this.#journal.compact(() => ({
+      rv: this.#rv,
+      timeMs: this.#clock.now(),
+      objects: this.#snapshotObjects(),
+    }));
+  }
+
+  /** Records the durable size of the log, so that a later start detects a truncated log. */
+  checkpoint(): Promise<void> {
+    return this.#journal.checkpoint();
+  }
+
+  close(): Promise<void> {
+    return this.#journal.close(this.#rv);
+  }
+
+  #snapshotObjects(): SnapshotObject[] {
+    const objects: SnapshotObject[] = [];
+    for (const [storage, table] of this.#tables)
+      for (const entry of table.objects.list())
+        objects.push({
+          storage,
+          namespace: entry.namespace,
+          name: entry.name,
+          rv: entry.rv,
+          facts: entry.facts,
+          json: () => entry.json(),
+        });
+    return objects;
+  }
+
+  #remember(storage: string, entry: StoredObject): void {
+    const { objects } = this.#table(storage);
+    const previous = objects.get(entry.namespace, entry.name);
+    if (previous === undefined) this.#objects += 1;
+    objects.set(entry);
+    this.owners.replace(storage, previous, entry);
+  }
+
+  #table(storage: string): Table {
+    let table = this.#tables.get(storage);
+    if (table === undefined) {
+      const ring = new EventRing(RING_EVENTS, this.#startRv);
+      table = { objects: new ResourceTable(), ring, subscriptions: new Subscriptions() };
+      this.#tables.set(storage, table);
+    }
+    return table;
+  }
+
+  #deliver(durableRv: number): void {
+    const ahead = this.#undelivered.findIndex((event) => event.rv > durableRv);
+    const due = ahead < 0 ? this.#undelivered : this.#undelivered.slice(0, ahead);
+    this.#undelivered = ahead < 0 ? [] : this.#undelivered.slice(ahead);
+    const byStorage = new Map<string, StoreEvent[]>();
+    for (const event of due) {
+      this.#table(event.storage).ring.push(event);
+      const events = byStorage.get(event.storage);
+      if (events === undefined) byStorage.set(event.storage, [event]);
+      else events.push(event);
+    }
+    for (const [storage, events] of byStorage) {
+      this.#table(storage).subscriptions.deliver(events);
+      for (const listener of this.#everything) listener(storage, events);
+    }
+  }
+}
+
+/** An object that exceeds the limit already may shrink, and lose its finalizers. */
+function refuseGrowth(entry: StoredObject, previous: StoredObject | undefined): void {
+  const { length } = entry.json();
+  if (length > MAX_OBJECT_LENGTH && length > (previous?.json().length ?? 0))
+    throw objectTooLarge(MAX_OBJECT_LENGTH);
+}
+
+function entryOf(recovered: RecoveredObject): StoredObject {
+  const { namespace, name, rv, json, facts } = recovered;
+  // Accessing the object would parse it.
+  return StoredObject.fromJson({ namespace, name }, rv, json ?? JSON.stringify(recovered.object), facts);
+}

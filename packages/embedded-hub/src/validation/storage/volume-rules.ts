@@ -1,0 +1,127 @@
+import { dnsSubdomain } from '@berth/kube/model/selector/name-rules';
+import type { JsonObject, JsonValue } from '../../json/json-value.ts';
+import { getOwn, objectAt, textAt, textsAt } from '../../json/json-value.ts';
+import { checkAccessModes, checkVolumeMode } from '../pod/claim-spec.ts';
+import type { KindRules } from '../values/kind-rules.ts';
+import type { FieldReporter } from '../values/field-reporter.ts';
+import { checkNodeSelector } from '../pod/node-selector.ts';
+import { checkDriverName, VOLUME_CHECKS } from '../pod/volumes.ts';
+import { checkPositiveQuantity, eachQuantity } from '../values/quantity-rules.ts';
+import { semanticEqual } from '../values/semantic-equal.ts';
+
+const RECLAIM = ['Delete', 'Recycle', 'Retain'];
+const VOLUME_SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+];
+
+/** Source: pkg/apis/core/validation (ValidatePersistentVolume, ValidatePersistentVolumeUpdate). */
+export const VOLUME_RULES: KindRules = {
+  metadataChecks: 'new twice',
+  validate: (volume, at, old) => {
+    const spec = objectAt(volume, 'spec') ?? {};
+    checkVolume(spec, at.at('spec'));
+    if (old === undefined) return;
+    checkVolume(spec, at.at('spec'));
+    checkVolumeChange(spec, objectAt(old, 'spec') ?? {}, at);
+  },
+};
+
+function checkVolume(spec: JsonObject, place: FieldReporter): void {
+  if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
+  checkAccessModes(spec, place.at('accessModes'));
+  checkCapacity(spec, place.at('capacity'));
+  place
+    .at('persistentVolumeReclaimPolicy')
+    .oneOfIfSet(textAt(spec, 'persistentVolumeReclaimPolicy'), RECLAIM);
+  checkAffinity(spec, place.at('nodeAffinity'));
+  checkSource(spec, place);
+  const name = textAt(spec, 'storageClassName');
+  if (name !== '') place.at('storageClassName').validName(name, dnsSubdomain);
+  checkVolumeMode(spec, place.at('volumeMode'));
+}
+
+function checkCapacity(spec: JsonObject, at: FieldReporter): void {
+  const capacity = objectAt(spec, 'capacity') ?? {};
+  const names = Object.keys(capacity);
+  if (names.length === 0) at.required();
+  if (!names.includes('storage') || names.length > 1)
+    at.unsupported(getOwn(spec, 'capacity') ?? null, ['storage']);
+  eachQuantity(capacity, at, (_name, quantity, place) => {
+    if (quantity.mantissa < 0n) place.invalid(Number(quantity.mantissa), 'must be a valid resource quantity');
+    checkPositiveQuantity(quantity, place);
+  });
+}
+
+function checkAffinity(spec: JsonObject, at: FieldReporter): void {
+  const affinity = objectAt(spec, 'nodeAffinity');
+  if (affinity === undefined) return;
+  const required = objectAt(affinity, 'required');
+  if (required === undefined) at.at('required').required('must specify required node constraints');
+  else checkNodeSelector(required, at.at('required'));
+}
+
+function checkSource(spec: JsonObject, at: FieldReporter): void {
+  let count = 0;
+  for (const field of VOLUME_SOURCES) {
+    const source = objectAt(spec, field);
+    if (source === undefined) continue;
+    if (count > 0) at.at(field).forbidden('may not specify more than 1 volume type');
+    else if (field === 'csi') checkCsi(source, at.at(field));
+    else if (field === 'local') checkLocal(spec, source, at);
+    else VOLUME_CHECKS.get(field)?.(source, at.at(field));
+    count += 1;
+  }
+  if (count === 0) at.required('must specify a volume type');
+  const path = textAt(objectAt(spec, 'hostPath'), 'path');
+  if (/^\/+$/.test(path) && spec['persistentVolumeReclaimPolicy'] === 'Recycle')
+    at.at('persistentVolumeReclaimPolicy').forbidden("may not be 'recycle' for a hostPath mount of '/'");
+}
+
+function checkCsi(source: JsonObject, at: FieldReporter): void {
+  checkDriverName(textAt(source, 'driver'), at.at('driver'));
+  if (textAt(source, 'volumeHandle') === '') at.at('volumeHandle').required();
+}
+
+function checkLocal(spec: JsonObject, source: JsonObject, at: FieldReporter): void {
+  if (textAt(source, 'path') === '') at.at('local').at('path').required();
+  if (objectAt(spec, 'nodeAffinity') === undefined)
+    at.at('nodeAffinity').required('Local volume requires node affinity');
+}
+
+function checkVolumeChange(spec: JsonObject, old: JsonObject, at: FieldReporter): void {
+  const sources = (one: JsonObject): JsonObject =>
+    Object.fromEntries(VOLUME_SOURCES.map((key) => [key, getOwn(one, key) ?? null]));
+  if (!semanticEqual(sources(spec), sources(old)))
+    at.at('spec')
+      .at('persistentvolumesource')
+      .forbidden('spec.persistentvolumesource is immutable after creation');
+  const mode = (one: JsonObject): JsonValue => getOwn(one, 'volumeMode') ?? 'Filesystem';
+  at.at('volumeMode').immutable(mode(spec), mode(old));
+  const before = getOwn(old, 'nodeAffinity');
+  if (before !== undefined && !semanticEqual(getOwn(spec, 'nodeAffinity'), before))
+    at.at('nodeAffinity').invalid(
+      getOwn(spec, 'nodeAffinity'),
+      'field is immutable, except for updating from beta label to GA',
+    );
+}

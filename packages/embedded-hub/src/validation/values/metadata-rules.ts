@@ -1,0 +1,83 @@
+import { child } from '../../schema/field-path.ts';
+import { dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
+import {
+  checkAnnotations,
+  checkLabels,
+  validateChangedMetadata,
+  validateNames,
+  validateNewMetadata,
+} from '../../schema/validate-metadata.ts';
+import type { JsonObject } from '../../json/json-value.ts';
+import { listAt, objectAt } from '../../json/json-value.ts';
+import type { KindRules } from './kind-rules.ts';
+import type { FieldReporter } from './field-reporter.ts';
+
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
+
+/**
+ * Metadata of a built-in object. On update the API server validates it up to four times, and
+ * reports each problem each time.
+ */
+export function checkMetadata(
+  rules: KindRules | undefined,
+  object: JsonObject,
+  at: FieldReporter,
+  old: JsonObject | undefined,
+): void {
+  if (old === undefined) {
+    validateNewMetadata(object, rules?.name ?? dnsSubdomain, at.problems);
+    checkFinalizerNames(rules, object, at);
+    return;
+  }
+  checkChanged(rules, object, at);
+}
+
+function checkChanged(rules: KindRules | undefined, object: JsonObject, at: FieldReporter): void {
+  const { problems } = at;
+  const known = problems.length;
+  validateNewMetadata(object, pathSegment, problems);
+  // A repeated check finds nothing new, except for the names, which follow another rule.
+  const clean = problems.length === known;
+  const asNew = clean ? validateNames : validateNewMetadata;
+  const checks = rules?.metadataChecks ?? 3;
+  const name = rules?.name ?? dnsSubdomain;
+  if (!clean) validateChangedMetadata(object, problems);
+  if (checks === 2) return;
+  if (checks !== 'new') {
+    if (checks === 'new twice') asNew(object, name, problems);
+    else if (!clean) validateChangedMetadata(object, problems);
+    checkFinalizerNames(rules, object, at);
+  }
+  if (checks === 3) return;
+  asNew(object, name, problems);
+  checkFinalizerNames(rules, object, at);
+}
+
+/** Source: pkg/apis/core/validation (validateKubeFinalizerName). */
+function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, at: FieldReporter): void {
+  if (rules?.anyFinalizer === true) return;
+  const finalizers = listAt(objectAt(object, 'metadata'), 'finalizers');
+  for (const [index, finalizer] of finalizers.entries()) {
+    if (typeof finalizer !== 'string' || finalizer.includes('/') || STANDARD_FINALIZERS.has(finalizer))
+      continue;
+    const detail = 'name is neither a standard finalizer name nor is it fully qualified';
+    at.at('metadata').at('finalizers').at(index).invalid(finalizer, detail);
+  }
+}
+
+/**
+ * Labels and annotations in the metadata of a template.
+ * @param at the field that problems are reported at
+ */
+export function checkTemplateMetadata(template: JsonObject, at: FieldReporter): void {
+  const metadata = objectAt(template, 'metadata');
+  checkLabelMap(metadata, 'labels', at);
+  const annotations = objectAt(metadata, 'annotations');
+  if (annotations !== undefined) checkAnnotations(annotations, child(at.path, 'annotations'), at.problems);
+}
+
+/** The labels in a field of an object. */
+export function checkLabelMap(owner: JsonObject | undefined, key: string, at: FieldReporter): void {
+  const labels = objectAt(owner, key);
+  if (labels !== undefined) checkLabels(labels, child(at.path, key), at.problems);
+}

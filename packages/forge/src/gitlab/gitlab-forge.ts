@@ -1,0 +1,163 @@
+import { InputError } from '@berth/runtime/errors';
+import type {
+  CommitStatus,
+  ForgeComment,
+  PullRequest,
+  PullRequestForge,
+  RepositoryPermission,
+} from '../contract/pull-request-forge.ts';
+import type { ResponseFields } from '../request/response-fields.ts';
+import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
+import type { ForgeRepository } from '../request/forge-repository.ts';
+import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
+import { GITLAB_DIALECT } from './gitlab-dialect.ts';
+
+/** GitLab accepts 1,000,000 characters, but a longer comment than GitHub allows is not readable. */
+const MAX_COMMENT_LENGTH = 60_000;
+const PAGES = ['per_page', 100] as const;
+
+/** The lowest `access_level` of a member with each right. Source: docs.gitlab.com/api/members, "Roles". */
+const LEVELS = [
+  [40, 'admin'],
+  [30, 'write'],
+  [10, 'read'],
+] as const;
+
+/**
+ * Merge requests of a project at GitLab. The token belongs to the project or to a group above it, with the role
+ * Developer and the scope `api`.
+ * Source: docs.gitlab.com/api/merge_requests, /notes ("Merge requests"), /commits ("Commit status"), /members, /users.
+ */
+export class GitLabForge implements PullRequestForge {
+  readonly maxCommentLength = MAX_COMMENT_LENGTH;
+  readonly #api: ForgeApi;
+  readonly #repository: string;
+  readonly #path: string;
+  readonly #account: OwnAccount;
+
+  constructor(repository: ForgeRepository, ownAccount?: NamedAccount) {
+    this.#api = new ForgeApi(repository, GITLAB_DIALECT);
+    this.#repository = repository.repository;
+    this.#path = `/projects/${encodeURIComponent(repository.repository)}`;
+    this.#account = new OwnAccount(this.#api, ownAccount, async (signal) =>
+      (await this.#api.request(signal, 'GET', '/user')).text('username'),
+    );
+  }
+
+  async defaultBranch(signal: AbortSignal): Promise<string> {
+    const branch = (await this.#api.request(signal, 'GET', this.#path)).text('default_branch');
+    if (branch === undefined) throw this.#api.badResponse('names no default branch');
+    return branch;
+  }
+
+  async listOpen(signal: AbortSignal): Promise<readonly PullRequest[]> {
+    const path = `${this.#path}/merge_requests?state=opened`;
+    return (await this.#api.numberedPages(signal, path, PAGES)).map((one) => this.#mergeRequest(one));
+  }
+
+  async read(number: number, signal: AbortSignal): Promise<PullRequest | undefined> {
+    const found = await undefinedIfNotFound(
+      this.#api.request(signal, 'GET', `${this.#path}/merge_requests/${number}`),
+    );
+    return found && this.#mergeRequest(found);
+  }
+
+  async ownComments(number: number, marker: string, signal: AbortSignal): Promise<readonly ForgeComment[]> {
+    const account = await this.#account.get(signal);
+    const path = `${this.#notesPath(number)}?sort=asc&order_by=created_at`;
+    const notes = await this.#api.numberedPages(signal, path, PAGES);
+    return notes
+      .filter((note) => note.text('author', 'username') === account)
+      .flatMap((note) => {
+        const [id, text] = [note.number('id'), note.text('body') ?? ''];
+        return id === undefined || !text.includes(marker) ? [] : [{ id: String(id), text }];
+      });
+  }
+
+  async addComment(number: number, text: string, signal: AbortSignal): Promise<string> {
+    const note = await this.#api.request(signal, 'POST', this.#notesPath(number), { body: text });
+    const id = note.number('id');
+    if (id === undefined) throw this.#api.badResponse('gave no id to a comment');
+    return String(id);
+  }
+
+  async editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean> {
+    const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
+    return (await undefinedIfNotFound(this.#api.request(signal, 'PUT', path, { body: text }))) !== undefined;
+  }
+
+  /** GitLab cannot fold a comment, so it is deleted. */
+  async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
+    const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
+    await undefinedIfNotFound(this.#api.request(signal, 'DELETE', path));
+  }
+
+  async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {
+    const { path, body } = GITLAB_DIALECT.status(this.#repository, status);
+    try {
+      await this.#api.request(signal, 'POST', path, body);
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error;
+      const { pullRequest, state } = status;
+      // A commit of a fork is on no branch of this project. Only the merge request contains it.
+      if (error.code === 'scm.not-found' && pullRequest !== undefined)
+        await this.#api.request(signal, 'POST', path, {
+          ...body,
+          ref: `refs/merge-requests/${pullRequest}/head`,
+        });
+      // Before 18.3, setting a status to its current state is an error.
+      else if (
+        error.code !== 'scm.refused' ||
+        state !== 'pending' ||
+        !(await this.#isPending(status, signal))
+      )
+        throw error;
+    }
+  }
+
+  async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
+    const path = `/users?username=${encodeURIComponent(account)}`;
+    const users = (await this.#api.request(signal, 'GET', path)).list(this.#api.subject);
+    const id = users.find((user) => user.text('username') === account)?.number('id');
+    if (id === undefined) return 'none';
+    // Includes rights inherited from the groups above.
+    const member = await undefinedIfNotFound(
+      this.#api.request(signal, 'GET', `${this.#path}/members/all/${id}`),
+    );
+    const level = member?.text('state') === 'active' ? (member.number('access_level') ?? 0) : 0;
+    return LEVELS.find(([least]) => level >= least)?.[1] ?? 'none';
+  }
+
+  async #isPending({ commit, context }: CommitStatus, signal: AbortSignal): Promise<boolean> {
+    const path = `${this.#path}/repository/commits/${commit}/statuses?name=${encodeURIComponent(context)}`;
+    const statuses = (await this.#api.request(signal, 'GET', path)).list(this.#api.subject);
+    return statuses.some((one) => one.text('name') === context && one.text('status') === 'pending');
+  }
+
+  #notesPath(number: number): string {
+    return `${this.#path}/merge_requests/${number}/notes`;
+  }
+
+  #mergeRequest(one: ResponseFields): PullRequest {
+    const [number, headCommit] = [one.number('iid'), one.text('sha')];
+    const baseBranch = one.text('target_branch');
+    if (number === undefined || headCommit === undefined || baseBranch === undefined)
+      throw this.#api.badResponse('described a merge request without number, head or base');
+    const [state, target] = [one.text('state'), one.number('target_project_id')];
+    return {
+      number,
+      // A merge request that is being merged is `locked`.
+      state: state === 'merged' || state === 'closed' ? state : 'open',
+      draft: one.at('draft') === true || one.at('work_in_progress') === true,
+      author: one.text('author', 'username') ?? '',
+      fromFork: target === undefined || one.number('source_project_id') !== target,
+      baseBranch,
+      headCommit,
+      // A fast-forward creates no merge commit.
+      mergeCommit:
+        state === 'merged'
+          ? (one.text('merge_commit_sha') ?? one.text('squash_commit_sha') ?? headCommit)
+          : undefined,
+    };
+  }
+}

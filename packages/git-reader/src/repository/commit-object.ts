@@ -1,0 +1,57 @@
+import { InputError } from '@berth/runtime/errors';
+import type { CommitInfo, GitPerson } from './git-repository.ts';
+
+const HINT = 'create the commit again; the last commit that could be read stays in force';
+/** A larger object is not read. */
+export const MAX_COMMIT_BYTES = 1024 * 1024;
+/** The end of the year 9999. Other programs cannot read dates after it. */
+const MAX_SECONDS = 253_402_300_799;
+
+/**
+ * Parses the bytes of a commit object (as text).
+ * @throws InputError `git.bad-commit`, because git accepts any bytes as a commit
+ */
+export function parseCommitObject(id: string, text: string): CommitInfo {
+  const end = text.indexOf('\n\n');
+  const headers = (end === -1 ? text : text.slice(0, end)).split('\n');
+  const message = end === -1 ? '' : text.slice(end + 2);
+  const valuesOf = (name: string): string[] =>
+    headers.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));
+  const [author] = valuesOf('author');
+  const [committer] = valuesOf('committer');
+  if (author === undefined || committer === undefined)
+    throw new InputError('has no author or no committer', {
+      code: 'git.bad-commit',
+      subject: `Commit ${id}`,
+      hint: HINT,
+    });
+  return {
+    id,
+    tree: valuesOf('tree')[0] ?? '',
+    parents: valuesOf('parent'),
+    author: parsePerson(author),
+    committer: parsePerson(committer),
+    subject: message.trimStart().split('\n', 1)[0] ?? '',
+    signed: headers.some((line) => line.startsWith('gpgsig ') || line.startsWith('gpgsig-sha256 ')),
+  };
+}
+
+/** @throws InputError `git.bad-commit`, always */
+export function refuseHugeCommit(id: string, sizeBytes: number): never {
+  throw new InputError(`is an object of ${sizeBytes} bytes, expected at most ${MAX_COMMIT_BYTES}`, {
+    code: 'git.bad-commit',
+    subject: `Commit ${id}`,
+    hint: HINT,
+  });
+}
+
+/** Parses `Name <mail> seconds zone` leniently, because old tools wrote malformed ones. */
+function parsePerson(text: string): GitPerson {
+  const match = /^(.*?)\s*<([^>]*)>\s*(-?\d+)?/.exec(text);
+  return { name: match?.[1] ?? text, email: match?.[2] ?? '', timeMs: timeOf(Number(match?.[3] ?? 0)) };
+}
+
+/** The time that a commit claims, in milliseconds. A time that no calendar has becomes the epoch. */
+function timeOf(seconds: number): number {
+  return seconds >= 0 && seconds <= MAX_SECONDS ? seconds * 1000 : 0;
+}

@@ -1,0 +1,311 @@
+import { type BerthError, InputError } from '@berth/runtime/errors';
+import { parseExactIntegers } from '@berth/runtime/json/exact-json';
+import { jsonText } from '@berth/runtime/json/json-text';
+import type { KindInfo } from './model/kinds.ts';
+import type { KubeObject } from './model/object-meta.ts';
+import type { Clock } from '@berth/runtime/clock/clock';
+import type {
+  DeleteOptions,
+  KubeApi,
+  ListOptions,
+  ObjectKey,
+  ObjectList,
+  ServerEndpoints,
+  WatchEvent,
+  WatchOptions,
+  WriteOptions,
+} from './model/kube-api.ts';
+import { itemTypeOf, requireList, requireObject } from './response-shapes.ts';
+import { Discovery } from './discovery.ts';
+import type { ImpersonatedUser } from './config/impersonation-headers.ts';
+import { KubeConnection, type KubeRequest } from './transport/kube-connection.ts';
+import type { KubeConfig } from './config/kube-config.ts';
+import { parseKubeStatus, errorForStatus } from './transport/kube-errors.ts';
+import type { KubeResponse } from './transport/kube-transport.ts';
+import { parseJsonBody, readBody } from './transport/read-body.ts';
+import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
+import { queryString, resourcePath } from './resource-path.ts';
+import type { ServerOutage } from './transport/server-outage.ts';
+import { readWatchEvents } from './transport/watch-stream.ts';
+import type { WriteFence } from './transport/write-fence.ts';
+
+export interface HttpKubeApiOptions {
+  readonly config: KubeConfig;
+  readonly clock: Clock;
+  /** The limit from sending to the headers of the response, and between two chunks of its body. Default: 30 s. */
+  readonly requestTimeoutMs?: number;
+  /** Concurrent requests, not counting watches. Further requests wait. Default: 32. */
+  readonly maxRequests?: number;
+  /** How long a request may wait. Default: 120 s. */
+  readonly queueTimeoutMs?: number;
+  /** The server is asked to end each watch after about this time. Default: 290 s. */
+  readonly watchSeconds?: number;
+  readonly pageSize?: number;
+  readonly random?: () => number;
+  /** Default: `berth`. */
+  readonly userAgent?: string;
+  /** The user to impersonate. The user of the kubeconfig needs the right to impersonate. */
+  readonly impersonate?: ImpersonatedUser;
+  /**
+   * Return whole numbers between 2^53 and 2^63 as bigint, for callers that write them again. Default: the nearest
+   * double, for code that treats objects as plain JSON. Both forms can be written.
+   */
+  readonly exactIntegers?: boolean;
+  /** The command that prints the rights of this process, for errors about a missing right: `berth serve --print-rbac`. */
+  readonly rightsCommand?: string | undefined;
+  /** Default: writes are always sent. */
+  readonly fence?: WriteFence | undefined;
+  /** Is notified whether the server answers. */
+  readonly outage?: ServerOutage | undefined;
+}
+
+/** KubeApi over HTTPS, for the embedded hub, a real hub and a managed cluster alike. */
+export class HttpKubeApi implements KubeApi, ServerEndpoints {
+  readonly server: string;
+  readonly #connection: KubeConnection;
+  readonly #slots: RequestSlots;
+  readonly #discovery: Discovery;
+  readonly #timeoutMs: number;
+  readonly #watchSeconds: number;
+  readonly #pageSize: number;
+  readonly #random: () => number;
+  readonly #parse: (text: string) => unknown;
+  readonly #fence: WriteFence | undefined;
+  readonly #rightsCommand: string | undefined;
+
+  constructor(options: HttpKubeApiOptions) {
+    this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
+    this.#watchSeconds = options.watchSeconds ?? 290;
+    this.#pageSize = options.pageSize ?? 500;
+    this.#random = options.random ?? Math.random;
+    this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
+    this.#fence = options.fence;
+    this.#rightsCommand = options.rightsCommand;
+    const { config, clock } = options;
+    this.#connection = new KubeConnection({
+      config,
+      clock,
+      requestTimeoutMs: this.#timeoutMs,
+      userAgent: options.userAgent ?? 'berth',
+      impersonate: options.impersonate,
+      outage: options.outage,
+    });
+    this.#slots = new RequestSlots(
+      options.maxRequests ?? DEFAULT_MAX_REQUESTS,
+      options.queueTimeoutMs ?? 120_000,
+      clock,
+    );
+    this.server = this.#connection.server;
+    this.#discovery = new Discovery((path) => this.#readOrUndefined(path), clock);
+  }
+
+  close(): void {
+    this.#connection.close();
+  }
+
+  async get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
+    const path = resourcePath(kind, key.namespace, key.name);
+    const found = await this.#readOrUndefined(path);
+    return found === undefined ? undefined : requireObject(found, { method: 'GET', path });
+  }
+
+  async list(kind: KindInfo, options: ListOptions = {}): Promise<ObjectList> {
+    const path = resourcePath(kind, options.namespace);
+    const items: KubeObject[] = [];
+    let resourceVersion = '';
+    let next: string | undefined;
+    do {
+      const query = queryString({ ...selectors(options), limit: this.#pageSize, continue: next });
+      const request = { method: 'GET', path, query };
+      const page = requireList(await this.#call(request), request);
+      const type = itemTypeOf(page, kind);
+      for (const item of page.items) items.push(item.kind === undefined ? { ...item, ...type } : item);
+      resourceVersion = page.metadata.resourceVersion;
+      next = page.metadata.continue;
+    } while (next !== undefined && next !== '');
+    return { items, resourceVersion };
+  }
+
+  async *watch(kind: KindInfo, options: WatchOptions): AsyncGenerator<WatchEvent> {
+    const path = resourcePath(kind, options.namespace);
+    const query = queryString({
+      ...selectors(options),
+      watch: true,
+      allowWatchBookmarks: true,
+      resourceVersion: options.resourceVersion,
+      // Randomised, so that streams that started together do not end together.
+      timeoutSeconds: Math.ceil(this.#watchSeconds * (1 + 0.2 * this.#random())),
+    });
+    const request: KubeRequest = { method: 'GET', path, query, signal: options.signal, isStream: true };
+    let response;
+    try {
+      response = await this.#connection.open(request);
+    } catch (error) {
+      if (options.signal.aborted) return;
+      throw error;
+    }
+    if (response.statusCode !== 200) throw await this.#failure(response, request);
+    options.onOpen?.();
+    yield* readWatchEvents(response, request, { signal: options.signal, parse: this.#parse });
+  }
+
+  async create(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    const { subresource } = options;
+    const request = {
+      method: 'POST',
+      path:
+        subresource === undefined
+          ? resourcePath(kind, namespace)
+          : resourcePath(kind, namespace, name, subresource),
+      query: writeQuery(options),
+      accept: acceptOf(options),
+      body: jsonText(object),
+    };
+    // A review is a query that changes nothing, and standbys send it, too.
+    if (REVIEW_GROUPS.includes(kind.group)) return requireObject(await this.#call(request), request);
+    return this.#write(request);
+  }
+
+  async update(kind: KindInfo, object: KubeObject, options: WriteOptions = {}): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    return this.#write({
+      method: 'PUT',
+      path: resourcePath(kind, namespace, name, options.subresource),
+      query: writeQuery(options),
+      accept: acceptOf(options),
+      body: jsonText(object),
+    });
+  }
+
+  async mergePatch(
+    kind: KindInfo,
+    key: ObjectKey,
+    patch: object,
+    options: WriteOptions = {},
+  ): Promise<KubeObject> {
+    return this.#write({
+      method: 'PATCH',
+      path: resourcePath(kind, key.namespace, key.name, options.subresource),
+      query: writeQuery(options),
+      accept: acceptOf(options),
+      contentType: 'application/merge-patch+json',
+      body: jsonText(patch),
+    });
+  }
+
+  async apply(
+    kind: KindInfo,
+    object: KubeObject,
+    options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
+  ): Promise<KubeObject> {
+    const { namespace, name } = object.metadata;
+    return this.#write({
+      method: 'PATCH',
+      path: resourcePath(kind, namespace, name, options.subresource),
+      query: queryString({
+        fieldManager: options.fieldManager,
+        force: options.force,
+        dryRun: options.dryRun === true ? 'All' : undefined,
+      }),
+      accept: acceptOf(options),
+      // JSON is valid YAML, and servers accept JSON here.
+      contentType: 'application/apply-patch+yaml',
+      body: jsonText(object),
+    });
+  }
+
+  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
+    const { uid, resourceVersion, propagationPolicy } = options;
+    const preconditions =
+      uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
+    try {
+      await this.#call({
+        method: 'DELETE',
+        path: resourcePath(kind, key.namespace, key.name),
+        body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
+        fence: this.#fence,
+      });
+      return true;
+    } catch (error) {
+      if (isNotFound(error)) return false;
+      throw error;
+    }
+  }
+
+  async probe(
+    path: '/livez' | '/healthz' | '/version',
+  ): Promise<{ readonly statusCode: number; readonly text: string }> {
+    const request = { method: 'GET', path };
+    const response = await this.#connection.open(request);
+    return { statusCode: response.statusCode, text: await readBody(response, request, this.#timeoutMs) };
+  }
+
+  resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
+    return this.#discovery.resolve(apiVersion, kind);
+  }
+
+  async #readOrUndefined(path: string): Promise<unknown> {
+    try {
+      return await this.#call({ method: 'GET', path });
+    } catch (error) {
+      if (isNotFound(error)) return undefined;
+      throw error;
+    }
+  }
+
+  async #write(request: KubeRequest): Promise<KubeObject> {
+    return requireObject(await this.#call({ ...request, fence: this.#fence }), request);
+  }
+
+  #call(request: KubeRequest): Promise<unknown> {
+    return this.#slots.run(request, async () => {
+      const response = await this.#connection.open(request);
+      const status = response.statusCode;
+      if (status < 200 || status > 299) throw await this.#failure(response, request);
+      return parseJsonBody(await readBody(response, request, this.#timeoutMs), request, this.#parse);
+    });
+  }
+
+  async #failure(response: KubeResponse, request: KubeRequest): Promise<BerthError> {
+    const text = await readBody(response, request, this.#timeoutMs);
+    let status: unknown;
+    try {
+      status = JSON.parse(text);
+    } catch {
+      // Proxies respond with HTML or an empty body. The HTTP status is enough then.
+    }
+    const retryAfter = Number(response.headers['retry-after']);
+    return errorForStatus(
+      response.statusCode,
+      parseKubeStatus(status),
+      { ...request, rightsCommand: this.#rightsCommand },
+      Number.isFinite(retryAfter) ? retryAfter : undefined,
+    );
+  }
+}
+
+/** API groups whose objects are queries. */
+const REVIEW_GROUPS: readonly string[] = ['authorization.k8s.io', 'authentication.k8s.io'];
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof InputError && error.code === 'kube.notfound';
+}
+
+function selectors(options: ListOptions): Record<string, string | undefined> {
+  return { labelSelector: options.labelSelector, fieldSelector: options.fieldSelector };
+}
+
+function writeQuery(options: WriteOptions): string | undefined {
+  return queryString({
+    fieldManager: options.fieldManager,
+    dryRun: options.dryRun === true ? 'All' : undefined,
+  });
+}
+
+/** Servers that cannot return a PartialObjectMetadata for the kind return the whole object. */
+const METADATA_ONLY = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json';
+
+function acceptOf({ metadataOnly }: WriteOptions): string | undefined {
+  return metadataOnly === true ? METADATA_ONLY : undefined;
+}

@@ -1,0 +1,243 @@
+import { ConflictError, errorText } from '@berth/runtime/errors';
+import type { Logger } from '@berth/runtime/logger';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
+import { sleep } from '@berth/runtime/loop/sleep';
+import { WaitList } from '@berth/runtime/loop/wait-list';
+import { type ElectionTiming, JITTER } from './election-timing.ts';
+import type { Leadership, LeadershipStatus, TakeOver } from './leadership.ts';
+import { type Lease, type LeaseStore, type StoredLease, termOf } from './lease.ts';
+import { LeaseFence, type Moment } from './lease-fence.ts';
+import { type LeaseView, viewLease } from './lease-view.ts';
+import { planElection } from './plan-election.ts';
+
+export interface ElectorOptions {
+  readonly store: LeaseStore;
+  /** Unique for each start of a process. */
+  readonly identity: string;
+  /** The values have been checked. */
+  readonly timing: ElectionTiming;
+  readonly clock: MonotonicClock;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  readonly log: Logger;
+}
+
+/** The attempts after a conflict: each reads the lease and decides again. */
+const MAX_TRIES = 3;
+/** A store that does not answer must not keep the process from ending. */
+const RELEASE_LIMIT_MS = 3_000;
+
+/**
+ * Takes the lease when it is free, renews it, and tells whether this process may write. The rules
+ * are those of client-go's tools/leaderelection, with one exception. A holder that cannot renew in
+ * time stops writing, and continues when it finds that the lease still names it: then no other
+ * process has led. A lease that names another process is lost permanently: what this process
+ * remembers may be wrong, so it ends and starts again.
+ */
+export class LeaderElector implements Leadership {
+  readonly #options: ElectorOptions;
+  /** The fence of all writes, except those of the lease itself. */
+  readonly fence: LeaseFence;
+  readonly #stop = new AbortController();
+  readonly #waiting = new WaitList();
+  readonly #onTakeOver = new Set<(takeOver: TakeOver) => void>();
+  #takeOver: TakeOver | undefined;
+  #view: LeaseView | undefined;
+  #isDecided = false;
+  #isLeading = false;
+  #isLost = false;
+  #failure: unknown;
+  #wasHeld = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ElectorOptions) {
+    const { store, timing, clock } = options;
+    this.#options = options;
+    this.fence = new LeaseFence(`Lease ${store.name}`, timing.renewDeadlineMs, clock);
+  }
+
+  get isHeld(): boolean {
+    return this.fence.isOpen;
+  }
+
+  onTakeOver(listener: (takeOver: TakeOver) => void): void {
+    this.#onTakeOver.add(listener);
+    if (this.#takeOver !== undefined) listener(this.#takeOver);
+  }
+
+  whenHeld(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.isHeld, signal);
+  }
+
+  whenDecided(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.#isDecided, signal);
+  }
+
+  /** Resolves when the lease was lost, or when the signal aborts. */
+  whenLost(signal: AbortSignal): Promise<void> {
+    return this.#waiting.until(() => this.#isLost, signal);
+  }
+
+  status(): LeadershipStatus {
+    const { store, identity } = this.#options;
+    const problem = this.#failure === undefined ? undefined : errorText(this.#failure);
+    const { holder = '', transitions = 0 } = this.#view?.lease ?? {};
+    return { role: this.#role(), lease: store.name, identity, holder, transitions, problem };
+  }
+
+  start(): void {
+    this.#running = this.#run(this.#stop.signal);
+  }
+
+  /** Releases the lease, so that the next process need not wait. All writers must have stopped before. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    this.fence.close();
+    const { clock } = this.#options;
+    const limit = new AbortController();
+    await Promise.race([
+      this.#running.then(() => this.#release()),
+      sleep(clock, RELEASE_LIMIT_MS, limit.signal),
+    ]);
+    limit.abort();
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#options;
+    while (!signal.aborted && !this.#isLost) await sleep(clock, await this.#attempt(), signal);
+  }
+
+  /** @returns the wait before the next attempt, in milliseconds */
+  async #attempt(): Promise<number> {
+    const { timing, random } = this.#options;
+    const jittered = timing.retryPeriodMs * (1 + JITTER * random());
+    try {
+      const freeInMs = await this.#takeOrRenew();
+      this.#failure = undefined;
+      this.#isDecided = true;
+      this.#waiting.wake();
+      // When the lease becomes free, with jitter, so that processes do not try at the same time.
+      return Math.min(jittered, freeInMs + JITTER * random() * timing.retryPeriodMs);
+    } catch (error) {
+      this.#failed(error);
+      return jittered;
+    }
+  }
+
+  /** @returns the milliseconds until the lease is free; Infinity if this process holds it */
+  async #takeOrRenew(): Promise<number> {
+    // The holder renews without reading first: if another process wrote the lease, its write fails,
+    // and it reads. A lapsed holder reads first: if its writes are refused, it would not notice
+    // that another process took the lease.
+    let view = this.isHeld ? this.#view : undefined;
+    for (let tries = 1; ; tries++) {
+      view ??= await this.#readView();
+      const begun = this.fence.now();
+      const move = planElection({
+        identity: this.#options.identity,
+        leaseDurationMs: this.#options.timing.leaseDurationMs,
+        isLeading: this.#isLeading,
+        isHeld: this.isHeld,
+        view,
+        nowMs: begun.monotonicMs,
+        wallMs: begun.wallMs,
+      });
+      if (move.kind === 'wait') return move.forMs;
+      if (move.kind === 'lost') return this.#lose(move.holder);
+      try {
+        const stored = await this.#write(view.lease, move.lease);
+        this.#observe(stored);
+        this.#hold(begun, stored, view.lease);
+        return Infinity;
+      } catch (error) {
+        if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+        view = undefined;
+      }
+    }
+  }
+
+  #write(before: StoredLease | undefined, lease: Lease): Promise<StoredLease> {
+    const { store } = this.#options;
+    return before === undefined ? store.create(lease) : store.replace(before, lease);
+  }
+
+  async #readView(): Promise<LeaseView> {
+    return this.#observe(await this.#options.store.read());
+  }
+
+  #observe(lease: StoredLease | undefined): LeaseView {
+    const { timing, clock } = this.#options;
+    const nowMs = clock.monotonicMs();
+    this.#view = viewLease(this.#view, lease, {
+      nowMs,
+      defaultDurationMs: timing.leaseDurationMs,
+      graceMs: this.#failure === undefined ? 0 : 2 * timing.retryPeriodMs,
+    });
+    return this.#view;
+  }
+
+  #hold(begun: Moment, lease: Lease, before: Lease | undefined): void {
+    // When close() has started, the lease is only released.
+    if (this.#stop.signal.aborted) return;
+    const { log, store, identity } = this.#options;
+    if (!this.#isLeading) {
+      this.#isLeading = true;
+      log.info('this process leads now', { lease: store.name, identity });
+      const previousTerm = before && termOf(before);
+      this.#takeOver = { lease: store.name, term: termOf(lease), previousTerm };
+      for (const listener of this.#onTakeOver) listener(this.#takeOver);
+    } else if (!this.#wasHeld) log.info('lease renewed, writing continues', { lease: store.name });
+    this.#wasHeld = true;
+    this.fence.renewed(begun);
+  }
+
+  #lose(holder: string): number {
+    this.#isLost = true;
+    this.#isLeading = false;
+    this.fence.close();
+    this.#options.log.error('the lease was lost; this process stopped writing', {
+      lease: this.#options.store.name,
+      holder,
+    });
+    return 0;
+  }
+
+  #failed(error: unknown): void {
+    const { log, store } = this.#options;
+    // A series of failures is logged once.
+    if (this.#failure === undefined)
+      log.warn('the lease cannot be read or written; it will be retried', { lease: store.name, error });
+    this.#failure = error;
+    if (!this.#wasHeld || this.isHeld) return;
+    this.#wasHeld = false;
+    log.warn('the lease was not renewed in time; nothing is written until it is', {
+      lease: store.name,
+      error,
+    });
+  }
+
+  async #release(): Promise<void> {
+    const { store, identity, log, clock } = this.#options;
+    try {
+      let lease = this.#view?.lease;
+      for (let tries = 1; lease?.holder === identity; tries++) {
+        try {
+          await store.replace(lease, { ...lease, holder: '', durationMs: 1_000, renewedAtMs: clock.now() });
+          log.info('lease released', { lease: store.name });
+          return;
+        } catch (error) {
+          if (!(error instanceof ConflictError) || tries === MAX_TRIES) throw error;
+          lease = await store.read();
+        }
+      }
+    } catch (error) {
+      log.warn('the lease was not released; it will expire', { lease: store.name, error });
+    }
+  }
+
+  #role(): LeadershipStatus['role'] {
+    if (this.#isLost) return 'lost';
+    if (this.#isLeading) return this.isHeld ? 'leading' : 'lapsed';
+    return this.#isDecided ? 'standby' : 'deciding';
+  }
+}

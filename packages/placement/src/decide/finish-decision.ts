@@ -1,0 +1,121 @@
+import type { Bitset } from '../snapshot/bitset.ts';
+import { makeBitset, putBit, readBits } from '../snapshot/bitset.ts';
+import type { ClusterIndex } from '../snapshot/cluster-index.ts';
+import { conditionsOf } from '../result/conditions.ts';
+import type { DecidedState } from './decided-state.ts';
+import { divideIntoGroups } from '../select/decision-groups.ts';
+import type { OwnDecisions } from '../prior/own-decisions.ts';
+import { makeOwnDecisions } from '../prior/own-decisions.ts';
+import { requeueAtMs } from './requeue-time.ts';
+import type { DecisionGroup, ScheduleResult, ScheduleStatus } from '../result/schedule-result.ts';
+import type { CachedScores } from '../prioritize/score-clusters.ts';
+import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
+import type { ClusterRanking } from './cluster-ranking.ts';
+
+/** The outcome of a decision, before conditions are written. */
+export interface DecisionOutcome {
+  readonly compiled: CompiledPlacement;
+  readonly stage: DecidedState['stage'];
+  readonly status: ScheduleStatus;
+  readonly feasible?: Bitset | undefined;
+  readonly prior: OwnDecisions;
+  readonly kept?: CachedScores;
+  readonly ranking?: ClusterRanking | undefined;
+  readonly journalLength: number | undefined;
+  readonly selected?: Uint32Array;
+  readonly scores?: readonly number[];
+  readonly spread?: ScheduleResult['spread'];
+  /** Parts of an earlier decision that can be reused; default: none. */
+  readonly known?:
+    | {
+        /** Undefined if the clusters or their order differ. */
+        readonly names: readonly string[] | undefined;
+        /** Undefined if the clusters or their order differ. */
+        readonly groups: readonly DecisionGroup[] | undefined;
+        readonly recorded: OwnDecisions;
+      }
+    | undefined;
+}
+
+const NO_CLUSTERS = new Uint32Array(0);
+
+/** Adds groups, conditions and names to a decision. */
+export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome): DecidedState {
+  const { compiled, stage, prior, selected = NO_CLUSTERS, scores = [], spread, known } = outcome;
+  const { clusterIndex } = index;
+  const groups = known?.groups ?? groupsOf(index, compiled, { selected, scores });
+  const isMisgrouped = typeof groups === 'string';
+  const status = isMisgrouped ? misconfiguredStatus('', groups) : outcome.status;
+  const wantedCount = Number.isFinite(compiled.limit) ? compiled.limit : selected.length;
+  const unscheduled = stage === 'done' ? Math.max(0, wantedCount - selected.length) : 0;
+  const conditions = conditionsOf({
+    status,
+    eligibility: compiled.eligibility,
+    wantedSets: compiled.placement.spec?.clusterSets ?? [],
+    selectedCount: selected.length,
+    unscheduled,
+  });
+  const satisfied = conditions.at(-1)?.status === 'True';
+  return {
+    compiled,
+    stage,
+    hadAvailable: compiled.eligibility.count > 0,
+    feasible: outcome.feasible,
+    prior,
+    kept: outcome.kept ?? new Map(),
+    selected,
+    recorded: known?.recorded ?? makeOwnDecisions(isMisgrouped ? NO_CLUSTERS : selected, clusterIndex.size),
+    ranking: isMisgrouped ? undefined : outcome.ranking,
+    journalLength: outcome.journalLength,
+    result: {
+      placement: compiled.placement,
+      outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',
+      status,
+      selected: known?.names ?? namesOf(selected, clusterIndex),
+      selectedScores: scores,
+      unscheduled,
+      groups: isMisgrouped ? [] : groups,
+      conditions,
+      requeueAtMs: stage === 'done' ? requeueAtMs(index, compiled, prior) : undefined,
+      ...(spread === undefined ? {} : { spread }),
+    },
+  };
+}
+
+export function misconfiguredStatus(plugin: string, message: string): ScheduleStatus {
+  return { code: 'Misconfigured', plugin, message };
+}
+
+/** The groups, or an error text if the group strategy is invalid. */
+function groupsOf(
+  { clusterIndex }: SchedulingIndex,
+  { groups: plan }: CompiledPlacement,
+  { selected, scores }: { readonly selected: Uint32Array; readonly scores: readonly number[] },
+): readonly DecisionGroup[] | string {
+  if (!plan.ok) return plan.error;
+  if (!plan.byScore) return divideIntoGroups(plan, clusterIndex, inNameOrder(selected, clusterIndex));
+  const order = Array.from(selected.keys()).sort(
+    (a, b) =>
+      (scores[b] as number) - (scores[a] as number) || (selected[a] as number) - (selected[b] as number),
+  );
+  return divideIntoGroups(
+    plan,
+    clusterIndex,
+    Uint32Array.from(order, (at) => selected[at] as number),
+  );
+}
+
+function namesOf(clusters: Uint32Array, { names }: ClusterIndex): string[] {
+  const list = new Array<string>(clusters.length);
+  for (let i = 0; i < clusters.length; i++) list[i] = names[clusters[i] as number] as string;
+  return list;
+}
+
+function inNameOrder(clusters: Uint32Array, clusterIndex: ClusterIndex): Uint32Array {
+  if (clusters.length < 32) return clusters.toSorted();
+  const marks = makeBitset(clusterIndex.size);
+  for (let i = 0; i < clusters.length; i++) putBit(marks, clusters[i] as number, true);
+  const ordered = new Uint32Array(clusters.length);
+  readBits(marks, ordered);
+  return ordered;
+}

@@ -1,0 +1,179 @@
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import type { Instant } from '@berth/kube/model/rfc3339';
+import { epochMsOf } from '@berth/kube/model/rfc3339';
+import type { DecidedState } from '../decide/decided-state.ts';
+import type { PlacementDependents } from './placement-dependents.ts';
+import { changedClusterFields } from './changed-cluster-fields.ts';
+import type { SnapshotDelta } from './snapshot-delta.ts';
+import { ClusterGroup } from './cluster-group.ts';
+import type { TolerationClass } from '../filter/toleration-class.ts';
+import type { SchedulingIndex } from '../index/scheduling-index.ts';
+
+/**
+ * Finds the placements that a change can affect, and updates the index. A placement is affected if
+ * one of the following may have changed: its feasible clusters, one of their scores, groups or
+ * topology values, its conditions, or its requeue time. A new decision of another placement alone
+ * affects no placement. As upstream, a placement is not scheduled again because others moved.
+ * Otherwise every change would spread through the fleet.
+ *
+ * Cost: it visits the classes that read a changed field. When all objects are replaced, it visits
+ * the placements of the classes in which clusters moved.
+ */
+export class ImpactFinder {
+  /** The clusters that started or stopped passing, by filter class. */
+  readonly #moved = new Map<object, number[]>();
+  /** The clusters with changed content, by the positions of the placements that read it. */
+  readonly #content = new Map<ReadonlySet<number>, number[]>();
+  /**
+   * The clusters with changed taints, by toleration class. The requeue time may change if such a
+   * cluster was selected before.
+   */
+  readonly #tainted = new Map<TolerationClass, number[]>();
+  readonly #affected = new Map<number, number[]>();
+  readonly #index: SchedulingIndex;
+  readonly #states: readonly (DecidedState | undefined)[];
+  readonly #dependents: PlacementDependents;
+
+  constructor(
+    index: SchedulingIndex,
+    states: readonly (DecidedState | undefined)[],
+    dependents: PlacementDependents,
+  ) {
+    this.#index = index;
+    this.#states = states;
+    this.#dependents = dependents;
+  }
+
+  /**
+   * The positions of the affected placements, each with the clusters that affect it. A cluster may
+   * occur several times.
+   */
+  findAffected(): ReadonlyMap<number, readonly number[]> {
+    const { size } = this.#index.clusterIndex;
+    for (const [shared, clusters] of this.#moved) {
+      const moved = new ClusterGroup(clusters, size);
+      for (const position of this.#dependents.ofClass(shared)) this.#touchMoved(position, moved);
+    }
+    for (const [positions, clusters] of this.#content) {
+      const changed = new ClusterGroup(clusters, size);
+      for (const position of positions) {
+        const feasible = this.#states[position]?.feasible;
+        if (feasible !== undefined) this.touch(position, changed.within(feasible));
+      }
+    }
+    for (const [tolerations, clusters] of this.#tainted) {
+      const tainted = new ClusterGroup(clusters, size);
+      for (const position of this.#dependents.ofClass(tolerations)) {
+        const state = this.#states[position];
+        if (state !== undefined) this.touch(position, tainted.within(state.prior.bits));
+      }
+    }
+    return this.#affected;
+  }
+
+  /**
+   * Replaces the clusters and scores of a delta. Clusters that are not in the index are ignored.
+   */
+  replaceObjects({ clusters = [], scores = [], removedScores = [] }: SnapshotDelta): void {
+    const { clusterIndex } = this.#index;
+    for (const cluster of clusters) {
+      const number = clusterIndex.numberOf(cluster.metadata.name);
+      if (number !== undefined && clusterIndex.cluster(number) !== cluster)
+        this.#replaceCluster(number, cluster);
+    }
+    for (const key of removedScores) {
+      const [namespace = '', name = ''] = key.split('/');
+      this.#replaceScore(namespace, name, undefined);
+    }
+    for (const score of scores)
+      this.#replaceScore(score.metadata.namespace ?? '', score.metadata.name, score);
+  }
+
+  #replaceCluster(number: number, cluster: ManagedCluster): void {
+    const { clusterIndex } = this.#index;
+    const changed = changedClusterFields(clusterIndex.cluster(number), cluster);
+    const resources = clusterIndex.replaceCluster(number, cluster);
+    if (changed.labels.length > 0 || changed.deletion)
+      for (const eligibility of this.#index.eligibility.refresh(number))
+        note(this.#moved, eligibility, number);
+    for (const predicate of this.#dependents.predicatesReading(changed))
+      if (predicate.refresh(number, clusterIndex)) note(this.#moved, predicate, number);
+    if (changed.taints) this.#replaceTaints(number, cluster);
+    for (const resource of resources) note(this.#content, this.#dependents.ofResource(resource), number);
+    if (changed.labels.length > 0 || changed.claims.length > 0)
+      note(this.#content, this.#dependents.ofAttributes, number);
+  }
+
+  /** Handles a score of a cluster that appeared, changed or was removed (undefined). */
+  #replaceScore(namespace: string, name: string, score: AddOnPlacementScore | undefined): void {
+    const { clusterIndex } = this.#index;
+    if (score === undefined) clusterIndex.removeScore(namespace, name);
+    else clusterIndex.replaceScore(score);
+    if (score !== undefined) this.#index.scoreEnds.note(score);
+    const number = clusterIndex.numberOf(namespace);
+    if (number === undefined) return;
+    note(this.#content, this.#dependents.ofAddOn(name), number);
+    for (const predicate of this.#dependents.predicatesWithCel)
+      if (predicate.refresh(number, clusterIndex)) note(this.#moved, predicate, number);
+  }
+
+  /** Moves the clock forward. Tolerations and scores may expire. */
+  advance(now: Instant): void {
+    const { clusterIndex, now: before } = this.#index;
+    for (const { tolerations, clusters } of this.#index.advance(now))
+      for (const number of clusters) note(this.#moved, tolerations, number);
+    this.#states.forEach((state, position) => {
+      const requeueAtMs = state?.result.requeueAtMs;
+      if (requeueAtMs !== undefined && requeueAtMs <= epochMsOf(now) && !this.#affected.has(position))
+        this.#affected.set(position, []);
+    });
+    if (!this.#dependents.readsAddOns) return;
+    for (const score of this.#index.scoreEnds.between(before, now)) {
+      const number = clusterIndex.numberOf(score.metadata.namespace ?? '');
+      if (number !== undefined) note(this.#content, this.#dependents.ofAddOn(score.metadata.name), number);
+    }
+  }
+
+  #replaceTaints(number: number, cluster: ManagedCluster): void {
+    for (const tolerations of this.#index.tolerations.values()) {
+      if (tolerations.refresh(number, cluster.spec?.taints ?? [], this.#index.now))
+        note(this.#moved, tolerations, number);
+      // The requeue time depends on the taints of all previously selected clusters, even if they do
+      // not pass.
+      if (tolerations.timed) note(this.#tainted, tolerations, number);
+    }
+  }
+
+  /** Finds which of the clusters that moved in a class concern the placement. */
+  #touchMoved(position: number, moved: ClusterGroup): void {
+    const state = this.#states[position];
+    if (state === undefined || state.stage === 'skipped') return;
+    const { compiled, feasible, prior } = state;
+    const { tolerations, predicate, eligibility } = compiled;
+    const concernsAll =
+      feasible === undefined ||
+      // A misconfiguration is visible only if clusters reach its stage. Such placements are few.
+      tolerations.problem !== undefined ||
+      predicate.problem !== undefined ||
+      state.hadAvailable !== eligibility.count > 0;
+    this.touch(
+      position,
+      concernsAll ? moved.clusters : moved.noticedBy(compiled, { feasible, prior: prior.bits }),
+    );
+  }
+
+  /** Notes that the placement at a position must check these clusters. */
+  touch(position: number, clusters: readonly number[]): void {
+    if (clusters.length === 0) return;
+    const touched = this.#affected.get(position);
+    if (touched === undefined) this.#affected.set(position, [...clusters]);
+    else for (const cluster of clusters) touched.push(cluster);
+  }
+}
+
+function note<K>(map: Map<K, number[]>, key: K, cluster: number): void {
+  const known = map.get(key);
+  if (known === undefined) map.set(key, [cluster]);
+  else known.push(cluster);
+}

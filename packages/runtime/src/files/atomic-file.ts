@@ -1,0 +1,38 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { PRIVATE_FILE_MODE } from './private-mode.ts';
+import { withDirectory } from './with-directory.ts';
+
+/**
+ * Replaces the content of a file so that a reader, or a crash, sees either the old or the new content. After a power
+ * failure, the old content may return until the directory is synced. Only the owner may access the file, and its
+ * directory if it is created here.
+ */
+export async function writeFileAtomic(file: string, content: string | Uint8Array): Promise<void> {
+  const temporary = `${file}.${process.pid}.tmp`;
+  try {
+    const handle = await withDirectory(dirname(file), () => open(temporary, 'w', PRIVATE_FILE_MODE));
+    try {
+      await handle.writeFile(content);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Removes temporary files of processes that were killed while they replaced the file. Only for the
+ * process that writes the file.
+ */
+export function removeTemporaryFiles(file: string): void {
+  const begin = `${basename(file)}.`;
+  for (const name of readdirSync(dirname(file)))
+    if (name.startsWith(begin) && /^\d+\.tmp$/.test(name.slice(begin.length)))
+      rmSync(join(dirname(file), name), { force: true });
+}

@@ -1,0 +1,32 @@
+import type { Clock } from '../clock/clock.ts';
+import { sleep } from './sleep.ts';
+
+/** A rate limit: `burst` at once, then `perSecond` on average (a token bucket). */
+export interface RateLimit {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+/** A rate limiter: callers pass at a fixed rate, in the order of their calls. */
+export class RateLimiter {
+  readonly #clock: Clock;
+  readonly #stepMs: number;
+  readonly #burstMs: number;
+  /** When all calls so far would be done at the fixed rate. */
+  #doneAtMs = -Infinity;
+
+  constructor(clock: Clock, { perSecond, burst }: RateLimit) {
+    this.#clock = clock;
+    this.#stepMs = 1_000 / perSecond;
+    this.#burstMs = this.#stepMs * (burst - 1);
+  }
+
+  /** Resolves when the caller may continue, or when the signal aborts. */
+  async whenDue(signal: AbortSignal): Promise<void> {
+    const nowMs = this.#clock.now();
+    const startMs = Math.max(this.#doneAtMs, nowMs);
+    this.#doneAtMs = startMs + this.#stepMs;
+    const waitMs = startMs - this.#burstMs - nowMs;
+    if (waitMs > 0) await sleep(this.#clock, waitMs, signal);
+  }
+}

@@ -1,8 +1,0 @@
-import type { KubeObject } from './object-meta.ts';
-import type { SourceLocation } from './source-location.ts';
-
-/** An object as it is in a file, with the place where its document starts. */
-export interface SourceObject<T extends { readonly metadata: unknown } = KubeObject> {
-  readonly object: T;
-  readonly location: SourceLocation;
-}
