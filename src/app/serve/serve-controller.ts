@@ -93,7 +93,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   });
   const isHubRestored = (): boolean => continuity.wasRestored;
   const cache = serveCache(options, emit, continuity);
-  const inventory = new HubInventory({ ...options, cache, decides: ownPlacements(options) });
+  const inventory = inventoryOf(options, cache);
   const ledger = new SourceLedger(sha256, state.commits, options);
   const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
   const barrier = barrierOf(options, inventory);
@@ -140,6 +140,11 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
     },
     cutOff: () => loops.forEach(({ cutOff }) => cutOff()),
   };
+}
+
+function inventoryOf(options: ServeOptions, cache: ObjectCache): HubInventory {
+  const taintsClusters = options.registration?.duties.includes('taints');
+  return new HubInventory({ ...options, cache, taintsClusters, decides: ownPlacements(options) });
 }
 
 function eventsOf(clock: Clock) {

@@ -20,6 +20,7 @@ import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { usesAddOnScores } from '@berth/placement/prioritize/uses-addon-scores';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { withHealthTaints } from '../../core/registration/health/health-taints.ts';
 import { WORKS_BY_PLACEMENT, worksKey } from './works-by-placement.ts';
 import { refusedKindText } from './refused-kind.ts';
 import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';
@@ -34,6 +35,8 @@ export interface InventoryOptions {
    * Which placements are decided: those with Berth's mark, or also unmarked ones. Default `all`.
    */
   readonly decides?: 'own' | 'all' | undefined;
+  /** Whether this process taints clusters by their health. Then decisions see these taints before they are written. */
+  readonly taintsClusters?: boolean | undefined;
 }
 
 export const DEFAULT_STALE_AFTER_MS = 300_000;
@@ -55,7 +58,7 @@ export class HubInventory {
 
   constructor(options: InventoryOptions) {
     this.#options = options;
-    const { cache, decides } = options;
+    const { cache, decides, taintsClusters = false } = options;
     const read = decides === 'own' ? withForeignDisabled : withSchedulingEnabled;
     this.clusters = cache.of(MANAGED_CLUSTER);
     this.clusterSets = cache.of(MANAGED_CLUSTER_SET);
@@ -67,7 +70,10 @@ export class HubInventory {
     this.#worksByPlacement = cache.index(WORKS_BY_PLACEMENT);
     this.#sorted = {
       placements: sorted(this.placements, (object) => read(object as unknown as Placement)),
-      clusters: sorted<ManagedCluster>(this.clusters),
+      clusters: sorted(this.clusters, (object) => {
+        const cluster = object as unknown as ManagedCluster;
+        return taintsClusters ? withHealthTaints(cluster) : cluster;
+      }),
       clusterSets: sorted<ManagedClusterSet>(this.clusterSets),
       bindings: sorted<ManagedClusterSetBinding>(this.bindings),
       decisions: sorted<PlacementDecision>(this.decisions),

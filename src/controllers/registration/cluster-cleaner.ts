@@ -164,12 +164,14 @@ export class ClusterCleaner extends CachedController {
 
   async #setFinalizers({ metadata }: KubeObject, finalizers: readonly string[]): Promise<void> {
     const { name, uid, resourceVersion } = metadata;
-    await this.options.hub.mergePatch(
-      MANAGED_CLUSTER,
-      { namespace: '', name },
-      { metadata: { uid, resourceVersion, finalizers } },
-      { fieldManager: REGISTRATION_MANAGER, metadataOnly: true },
-    );
+    const write = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
+    try {
+      const patch = { metadata: { uid, resourceVersion, finalizers } };
+      await this.options.hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch, write);
+    } catch (error) {
+      // The pass before has removed it, and the cache is behind.
+      if (!(error instanceof InputError) || error.code !== 'kube.notfound') throw error;
+    }
   }
 }
 

@@ -61,6 +61,38 @@ describe('an agent whose cluster was deleted on the hub', () => {
     expect(saysDeleted(log)).toBe(1);
   });
 
+  it('does not come back for credentials that came while the hub had the cluster', async () => {
+    const first = world.run();
+    await joins(1);
+    const digest = (): string => readFileSync(join(world.folder(), 'bootstrap-digest'), 'utf8');
+    const before = digest();
+    // Somebody runs `berth join` again: the cluster is registered, so nothing follows.
+    await world.writeBootstrap();
+    await expect.poll(later(digest)).not.toBe(before);
+    await deleteCluster();
+    await expect.poll(later(() => saysDeleted(first.log))).toBe(1);
+    for (let check = 0; check < 20; check++) await expect.poll(later(() => saysDeleted(first.log))).toBe(1);
+    await first.stop();
+    const second = world.run();
+    await expect.poll(later(() => saysDeleted(second.log))).toBe(1);
+    for (let check = 0; check < 20; check++) await expect.poll(later(() => saysDeleted(second.log))).toBe(1);
+    expect(await world.hub.cluster('cluster1')).toBeUndefined();
+    expect(await world.hub.requests('cluster1')).toHaveLength(1);
+  });
+
+  it('comes back for credentials that came while the cluster was being deleted', async () => {
+    const { log } = world.run();
+    await joins(1);
+    const key = { namespace: '', name: 'cluster1' };
+    await world.hub.api.mergePatch(MANAGED_CLUSTER, key, { metadata: { finalizers: ['test.example/wait'] } });
+    await world.hub.api.delete(MANAGED_CLUSTER, key);
+    await world.writeBootstrap();
+    for (let check = 0; check < 20; check++) await expect.poll(later(() => saysDeleted(log))).toBe(0);
+    await world.hub.api.mergePatch(MANAGED_CLUSTER, key, { metadata: { finalizers: [] } });
+    await joins(2);
+    expect(saysDeleted(log)).toBe(1);
+  });
+
   it('notices it after a restart, by the bootstrap kubeconfig, and registers again', async () => {
     const first = world.run();
     await joins(1);

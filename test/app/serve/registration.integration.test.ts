@@ -7,7 +7,10 @@ import { ACCEPT_NOBODY } from '../../../src/core/registration/acceptance/auto-ac
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { DUTIES } from '../../../src/core/registration/duties.ts';
 import { setCondition } from '@berth/kube/model/condition-list';
-import { baseFiles, cluster, yaml } from './fleet-fixture.ts';
+import { baseFiles, cluster, placement, yaml } from './fleet-fixture.ts';
+import { TransientError } from '@berth/runtime/errors';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { withMergePatch } from '../../fakes/with-merge-patch.ts';
 import { ServedFleet } from './served-fleet.ts';
 
 const MAINTENANCE = { key: 'example.org/maintenance', effect: 'NoSelect' };
@@ -68,4 +71,33 @@ it('takes a cluster, its set, labels and taints from Git, and the rest from its 
   const now = await edge();
   expect(now?.metadata.resourceVersion).toBe(version);
   expect(now?.status?.conditions?.map(({ type }) => type)).toContain(CLUSTER_CONDITIONS.available.type);
+});
+
+/** The hub while no taint of a cluster can be written: the moment between a registration and its taint, made long. */
+function withoutTaints(api: KubeApi): KubeApi {
+  const mergePatch: KubeApi['mergePatch'] = (kind, key, patch, options) =>
+    kind === MANAGED_CLUSTER && JSON.stringify(patch).includes('"taints"')
+      ? Promise.reject(new TransientError('are not written', { code: 'test', subject: 'taints' }))
+      : api.mergePatch(kind, key, patch, options);
+  return withMergePatch(api, mergePatch);
+}
+
+it('selects no cluster that has never reported, before its taint is written', async () => {
+  const web = placement('web', { numberOfClusters: 1 });
+  fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(web) });
+  const registration = { duties: ['taints'] as const, autoAcceptance: ACCEPT_NOBODY, clock: systemClock };
+  await fleet.serve({ registration, api: withoutTaints(fleet.hub.api) });
+  const name = 'c3';
+  await fleet.until(() => fleet.hub.api.get(MANAGED_CLUSTER, { namespace: '', name }));
+  const conditions = setCondition([], CLUSTER_CONDITIONS.available, '2026-01-01T00:00:00Z');
+  await fleet.hub.api.mergePatch(
+    MANAGED_CLUSTER,
+    { namespace: '', name },
+    { status: { conditions } },
+    { subresource: 'status' },
+  );
+  await expect.poll(() => fleet.decisions('web')).toEqual([name]);
+  await fleet.passes(600_000);
+  const added = fleet.events.flatMap((event) => (event.kind === 'published' ? event.added : []));
+  expect(added).toEqual([name]);
 });

@@ -8,6 +8,9 @@ import {
   PLACEMENT_DECISION,
   ROLE_BINDING,
 } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import { RESOURCE_FINALIZER } from '@berth/ocm/registration/names';
+import { withMergePatch } from '../../fakes/with-merge-patch.ts';
 import { RegistrationWorld, type WorldOptions } from './registration-world.ts';
 
 const HOLD_REASONS = [
@@ -145,4 +148,24 @@ it('a cluster that is denied while its deletion is held loses its rights', async
   // The binding of the work agent stays until the last work is gone.
   await expect.poll(bindings).toBe(1);
   expect(await works()).toBe(1);
+});
+
+it('a pass that finds the cluster gone already, because its cache is behind, says nothing', async () => {
+  await selectedCluster({ decides: 'none' });
+  await world.stop();
+  let repeated = 0;
+  const mergePatch: KubeApi['mergePatch'] = async (kind, key, patch, options) => {
+    const written = await world.api.mergePatch(kind, key, patch, options);
+    if (kind !== MANAGED_CLUSTER || (await world.get(kind, key.name)) !== undefined) return written;
+    repeated++;
+    return world.api.mergePatch(kind, key, patch, options);
+  };
+  const api = withMergePatch(world.api, mergePatch);
+  await world.patch(MANAGED_CLUSTER, 'c1', { metadata: { finalizers: [RESOURCE_FINALIZER] } });
+  world.start({ duties: ['cleanup'], api });
+  await deleteCluster();
+  await expect.poll(() => world.get(MANAGED_CLUSTER, 'c1')).toBeUndefined();
+  await expect.poll(() => world.events.filter(({ action }) => action === 'cleaned-up')).toHaveLength(1);
+  expect(repeated).toBe(1);
+  expect(world.log.entries.filter(({ level }) => level === 'warn')).toEqual([]);
 });

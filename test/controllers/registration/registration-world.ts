@@ -51,6 +51,7 @@ export interface WorldOptions {
 /** An embedded hub with the checks of OCM's kinds, and the controllers of registration on it. */
 export class RegistrationWorld {
   readonly events: RegistrationEvent[] = [];
+  readonly log = new SilentLogger();
   readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
   #running: RunningRegistration | undefined;
   #supervisor: Supervisor | undefined;
@@ -75,7 +76,7 @@ export class RegistrationWorld {
   start(options: WorldOptions = {}): void {
     const { duties = DUTIES, autoAcceptance = ACCEPT_NOBODY, clock = systemClock, api = this.api } = options;
     const { decides, holdsOfPull } = options;
-    const shared = { clock, random: Math.random, log: new SilentLogger() };
+    const shared = { clock, random: Math.random, log: this.log };
     const registration = { duties, autoAcceptance, clock };
     const served = {
       ...shared,

@@ -8,9 +8,9 @@ import { errorText, InputError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { onAbort } from '@berth/runtime/loop/on-abort';
 import { sleep } from '@berth/runtime/loop/sleep';
-import { sha256 } from '@berth/runtime/sha256';
 import { changedFields, sameHub } from '../rules/registration/hub-entry.ts';
 import { type CredentialStore, type CredentialFiles, hubEntryOf } from './credentials/credential-store.ts';
+import { bootstrapDigest, KnownBootstrap } from './credentials/known-bootstrap.ts';
 import { readCredentials } from './credentials/read-credentials.ts';
 import { findHub, type ReadBootstrap } from './joining/find-hub.ts';
 import { joinHub } from './joining/join-hub.ts';
@@ -106,10 +106,10 @@ async function runOnce(registration: Registration, refusal: Refusal, signal: Abo
   const isRefused = refusal.certificate !== undefined && refusal.certificate === files['tls.crt'];
   if (credentials.kind === 'usable' && !isRefused) {
     const reasonToLeave = (): string | undefined => leaveReason(readBootstrap, bootstrap);
-    const since = files['bootstrap-digest'] ?? bootstrapDigest(config);
-    const hasNewBootstrap = (): boolean => (digestOrUndefined(readBootstrap) ?? since) !== since;
+    const digest = files['bootstrap-digest'] ?? bootstrapDigest(config);
+    const knownBootstrap = new KnownBootstrap({ readBootstrap, store, log: settings.log, digest });
     const askWithBootstrap = (): Promise<ClusterAnswer> => askOnce(readBootstrap, identity, settings);
-    const checks = { reasonToLeave, hasNewBootstrap, askWithBootstrap };
+    const checks = { reasonToLeave, knownBootstrap, askWithBootstrap };
     const end = await workWithHub(registration, { identity, credentials, checks }, signal);
     refusal.certificate = end.mustRegister === false ? undefined : (await store.read())['tls.crt'];
     refusal.isDeleted = end.mustRegister === 'deleted';
@@ -158,7 +158,7 @@ async function workWithHub(
   parts: {
     readonly identity: AgentIdentity;
     readonly credentials: Usable;
-    readonly checks: Pick<SessionOptions, 'reasonToLeave' | 'hasNewBootstrap' | 'askWithBootstrap'>;
+    readonly checks: Pick<SessionOptions, 'reasonToLeave' | 'knownBootstrap' | 'askWithBootstrap'>;
   },
   signal: AbortSignal,
 ): Promise<SessionEnd> {
@@ -254,19 +254,6 @@ async function watchRefused(
     }
   } finally {
     hub.close();
-  }
-}
-
-/** A digest of the bootstrap credentials, to find out later whether there are new ones. */
-function bootstrapDigest(config: KubeConfig): string {
-  return sha256(JSON.stringify(config.getCurrentUser()));
-}
-
-function digestOrUndefined(readBootstrap: ReadBootstrap): string | undefined {
-  try {
-    return bootstrapDigest(readBootstrap());
-  } catch {
-    return undefined;
   }
 }
 

@@ -37,6 +37,25 @@ export function stampHealthTaints(cluster: ManagedCluster, now: string): readonl
   return taints.map((taint) => (isUnstamped(taint) ? { ...taint, timeAdded: now } : taint));
 }
 
+/**
+ * The cluster as decisions see it where Berth sets these taints: a cluster that has never reported has its taint from the
+ * first moment, and a taint that has no time yet has the time since which the cluster does not answer. Without this, a
+ * cluster that registers would be selected until its taint is written, and a toleration of some minutes would end while
+ * the taint has no time.
+ */
+export function withHealthTaints(cluster: ManagedCluster): ManagedCluster {
+  const available = findCondition(cluster.status?.conditions, AVAILABLE);
+  const planned = available === undefined ? planTaints(cluster) : undefined;
+  const tainted = planned === undefined ? cluster : withTaints(cluster, planned);
+  const since = available?.lastTransitionTime ?? cluster.metadata.creationTimestamp ?? '';
+  const stamped = stampHealthTaints(tainted, since);
+  return stamped === undefined ? tainted : withTaints(tainted, stamped);
+}
+
+function withTaints(cluster: ManagedCluster, taints: readonly Taint[]): ManagedCluster {
+  return { ...cluster, spec: { ...cluster.spec, taints } };
+}
+
 function wantedKey(cluster: ManagedCluster): string | undefined {
   switch (findCondition(cluster.status?.conditions, AVAILABLE)?.status) {
     case 'True':

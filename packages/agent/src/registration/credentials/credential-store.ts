@@ -16,7 +16,7 @@ export const CREDENTIAL_KEYS = [
   'agent-name',
   /** Only used by Berth: the key of an open request, so that the agent continues with it after a restart. */
   'certificate-request.json',
-  /** Only used by Berth: digest of the bootstrap credentials with which the cluster last registered. */
+  /** Only used by Berth: digest of the last bootstrap credentials that the agent saw while the hub had the cluster. */
   'bootstrap-digest',
 ] as const;
 

@@ -16,6 +16,7 @@ import { sleep } from '@berth/runtime/loop/sleep';
 import type { HubEntry } from '../../rules/registration/hub-entry.ts';
 import { isAccepted } from '../../rules/registration/next-status.ts';
 import type { HeldCertificate } from '../../rules/registration/plan-certificate.ts';
+import type { KnownBootstrap } from '../credentials/known-bootstrap.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 import { CertificateRenewer } from './certificate-renewer.ts';
@@ -47,8 +48,7 @@ export interface SessionOptions {
   /** Why the agent must start again with a bootstrap kubeconfig; undefined if it need not. Called every few seconds. */
   readonly reasonToLeave: () => string | undefined;
   readonly askWithBootstrap: RegisteredClusterOptions['askWithBootstrap'];
-  /** Whether the bootstrap kubeconfig has other credentials than those with which the cluster registered. */
-  readonly hasNewBootstrap: () => boolean;
+  readonly knownBootstrap: Pick<KnownBootstrap, 'isReplaced' | 'know'>;
   /** Whether there are other hubs, so that the agent leaves one that denies the cluster or does not answer. */
   readonly hasOtherHubs: boolean;
   /** Called once, when the hub has accepted the cluster. */
@@ -210,7 +210,7 @@ class Session {
 
   /** Checks every few seconds whether the agent must leave the hub. */
   async #watch(stop: AbortSignal): Promise<void> {
-    const { settings, reasonToLeave, hasNewBootstrap, hasOtherHubs } = this.#options;
+    const { settings, reasonToLeave, knownBootstrap, hasOtherHubs } = this.#options;
     const { clock, hubTimeoutMs } = settings;
     const startedAtMs = clock.monotonicMs();
     while (!stop.aborted) {
@@ -218,12 +218,13 @@ class Session {
       if (stop.aborted) return;
       const why = reasonToLeave();
       if (why !== undefined) this.#leave(why);
-      const isWatching = this.#reflector.isWatching;
-      await this.#registered.check(
-        isWatching ? (this.#managed === undefined ? 'missing' : 'found') : undefined,
-      );
+      const [isWatching, managed] = [this.#reflector.isWatching, this.#managed];
+      await this.#registered.check(isWatching ? (managed === undefined ? 'missing' : 'found') : undefined);
+      // A `berth join` while the cluster is being deleted is a wish to come back.
+      if (isWatching && managed !== undefined && managed.metadata.deletionTimestamp === undefined)
+        await knownBootstrap.know();
       if (this.#registered.isRefused) this.#leave('the hub refuses the certificate', 'refused');
-      if (this.#registered.isGone && hasNewBootstrap())
+      if (this.#registered.isGone && knownBootstrap.isReplaced)
         this.#leave(
           'the hub has deleted the cluster, and the bootstrap kubeconfig has new credentials',
           'deleted',
