@@ -1,3 +1,4 @@
+import type { KubeObject } from '../../model/object-meta.ts';
 import { isNewerResourceVersion } from '../../model/resource-version.ts';
 import { decisionPageOf, hasGroup } from '../pages/decision-page.ts';
 import { listClustersOnce } from '../pages/list-clusters-once.ts';
@@ -9,7 +10,8 @@ import { currentPages } from './state/current-pages.ts';
  * A process may not know the last publication when the hub is restored from a backup: a standby, or
  * a leader that has just started. It then remembers the decisions that it saw on the pages before
  * the restore. A leader judges changes by these decisions instead of the older pages of the backup.
- * A standby drops them when a leader publishes after the restore.
+ * A standby drops them when a leader publishes after the restore. Any process drops them when the
+ * backup is newer: its watch was late when the hub was restored.
  */
 
 /**
@@ -26,18 +28,33 @@ export function rememberBeforeRestore(
   if (earlier !== undefined) return { ...earlier, hubVersion };
   if (seen === undefined) return undefined;
   const { uid } = seen.placement.metadata;
-  const pages = currentPages(state, seen).map((page) => decisionPageOf(page, uid));
+  const objects = currentPages(state, seen);
+  const pages = objects.map((page) => decisionPageOf(page, uid));
   // A page with an unknown group was changed by another writer.
   if (pages.length === 0 || !pages.every(hasGroup)) return undefined;
-  return { uid, pages: listClustersOnce(pages).pages, hubVersion };
+  return { uid, pages: listClustersOnce(pages).pages, pagesVersion: newestVersion(objects), hubVersion };
 }
 
 /** The decisions to remember after the restore or a leader changed a page. */
 export function rememberAfterChange(
   kept: BeforeRestore | undefined,
   change: WatchedChange,
+  isLeader: boolean,
 ): BeforeRestore | undefined {
-  return kept !== undefined && isSinceRestore(kept.hubVersion, change) ? undefined : kept;
+  if (kept === undefined) return undefined;
+  const isOutdated = isOfNewerBackup(kept, change) || (!isLeader && isSinceRestore(kept.hubVersion, change));
+  return isOutdated ? undefined : kept;
+}
+
+/** Whether the backup has a page that is newer than all pages that this process saw before the restore. */
+function isOfNewerBackup({ pagesVersion, hubVersion }: BeforeRestore, { after }: WatchedChange): boolean {
+  const version = after?.metadata.resourceVersion ?? '';
+  return isNewerResourceVersion(version, pagesVersion) && !isNewerResourceVersion(version, hubVersion);
+}
+
+function newestVersion(objects: readonly KubeObject[]): string {
+  const versions = objects.map(({ metadata }) => metadata.resourceVersion ?? '');
+  return versions.reduce((newest, version) => (isNewerResourceVersion(version, newest) ? version : newest));
 }
 
 /**

@@ -50,6 +50,15 @@ describe('what was published before the hub was restored', () => {
   });
 
   it.each([
+    { name: 'stands by', isLeader: false },
+    { name: 'leads', isLeader: true },
+  ])('is forgotten when the backup is newer than what a process that $name had seen', ({ isLeader }) => {
+    const seen = pageOf('399', ['c1', 'c2']);
+    const events = [restored([seen]), saw(seen, backup, isLeader)];
+    expect(run(events).state.beforeRestore).toBeUndefined();
+  });
+
+  it.each([
     { name: 'of pages whose group cannot be read', pages: [pageOf('850', ['c1'], { group: 'x' })] },
     { name: 'where there are none', pages: [] },
   ])('is not known $name', ({ pages }) => {

@@ -38,6 +38,8 @@ export interface BeforeRestore {
   /** Of the placement. */
   readonly uid: string | undefined;
   readonly pages: readonly SettledPage[];
+  /** Newest resource version of these pages. */
+  readonly pagesVersion: string;
   /** Newest resource version of the restored hub. */
   readonly hubVersion: string;
 }
