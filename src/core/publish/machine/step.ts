@@ -103,11 +103,17 @@ function onResponse(state: PassingState, event: ResponseEvent, nowMs: number): S
 /**
  * Forgets the own writes: after a restore of the hub, an old resource version may name new content.
  * The next pass reads the pages from the hub, because the watch may still show some pages from
- * before and some from after the restore.
+ * before and some from after the restore. If the last publication is unknown, the pages of the
+ * backup may count as published, and they are compared with the records again.
  */
-function onHubChanged(state: PlacementState, beforeRestore: PlacementState['beforeRestore']): PlacementState {
-  const pass = state.pass && { ...state.pass, made: [] };
-  return { ...state, beforeRestore, pages: new Map(), status: undefined, isUncertain: true, pass };
+function onHubChanged(
+  before: PlacementState,
+  beforeRestore: PlacementState['beforeRestore'],
+): PlacementState {
+  const pass = before.pass && { ...before.pass, made: [] };
+  const isCompared = before.isCompared && before.last !== undefined;
+  const state = { ...before, beforeRestore, isCompared, pass };
+  return { ...state, pages: new Map(), status: undefined, isUncertain: true };
 }
 
 function isPassing(state: PlacementState): state is PassingState {

@@ -26,7 +26,7 @@ export function onPageChanged(
   const name = (change.after ?? change.before)?.metadata.name ?? '';
   const write = afterShown(before.pages.get(name), change.after);
   const pages = setPage(before.pages, name, write);
-  const beforeRestore = rememberAfterChange(before.beforeRestore, change, isLeader);
+  const beforeRestore = rememberAfterChange(before.beforeRestore, change);
   const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
   const state = isSame ? before : { ...before, pages, beforeRestore };
   if (isOwnWrite(write, change.after)) return { state, actions: [] };
