@@ -1,11 +1,13 @@
 import type { KubeObject } from '../../../model/object-meta.ts';
 import type { Placement } from '../../../model/kind/placement.ts';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
-import type { PublishState } from '../../judge/publish-state.ts';
+import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
 import type { Digest } from '../../approval/plan-token.ts';
 import {
   type DecisionPage,
+  type DesiredGroup,
   decisionPageOf,
+  hasGroup,
   placementOfPage,
   publishedClusters,
 } from '../../pages/decision-page.ts';
@@ -16,11 +18,11 @@ import {
   wereChangedByOthers,
 } from '../../record/last-publication.ts';
 import { listClustersOnce } from '../../pages/list-clusters-once.ts';
-import { planPages } from '../../pages/plan-pages.ts';
+import { type PagePlan, planPages } from '../../pages/plan-pages.ts';
 import { recordedPublication } from '../../record/recorded-publication.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
-import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
+import { finishedChange, stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
 import { decideFromFacts } from './decide-from-facts.ts';
 import { extendDisturbance } from '../state/disturbance.ts';
 import { endPass } from './end-pass.ts';
@@ -98,10 +100,12 @@ function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boo
   const { published } = passPages;
   if (isRead || passPages.last !== undefined || passPages.pages.length === 0) return false;
   const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
-  return wanted.groups === undefined || waitBeforeJudging(state, passPages, wanted, nowMs).waitMs > 0;
+  if (wanted.groups === undefined || waitBeforeJudging(state, passPages, wanted, nowMs).waitMs > 0)
+    return true;
+  return scoreWaitMs(state, state.pass, planOf(state, passPages, wanted.groups), nowMs) > 0;
 }
 
-/** The publication that the previous process did not record has its record now. */
+/** The publication that was found without a record has its record now. */
 export function onFoundRecorded(
   before: PassingState,
   { passPages }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
@@ -146,15 +150,57 @@ function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number)
     const settled: PlacementAction = { kind: 'settled', pages: published };
     return endPass(wait.state, { kind: 'requeue', afterMs: wait.waitMs }, [...wait.actions, settled]);
   }
-  if (wanted.groups === undefined) return stay(wait.state, passPages, { kind: 'stay', wanted }, nowMs);
-  const hints = {
-    isTaken: (page: string) => isTaken(state, passPages, page),
-    before: isChanged ? published : undefined,
-  };
-  const plan = planPages(placement.metadata.name, passPages.pages, wanted.groups, hints);
+  const finished = finishedChange(state, published);
+  if (wanted.groups === undefined) {
+    const isRecordDue = finished !== undefined && passPages.pages.every(hasGroup);
+    if (isRecordDue) return recordFinished(wait.state, passPages, finished);
+    return stay(wait.state, passPages, { kind: 'stay', wanted }, nowMs);
+  }
+  const plan = planOf(state, passPages, wanted.groups);
   const waitMs = scoreWaitMs(wait.state, state.pass, plan, nowMs);
   if (waitMs > 0) return endPass(wait.state, { kind: 'requeue', afterMs: waitMs });
+  // Without a write the result is that of the finished change, and its record is made with it.
+  if (finished !== undefined && plan.actions.length > 0)
+    return recordFinished(wait.state, passPages, finished);
   return publish(wait.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
+}
+
+function planOf(state: PassingState, passPages: PassPages, groups: readonly DesiredGroup[]): PagePlan {
+  return planPages(state.pass.placement.metadata.name, passPages.pages, groups, {
+    isTaken: (page) => isTaken(state, passPages, page),
+    before: passPages.isChanged ? passPages.published : undefined,
+  });
+}
+
+/**
+ * Records a change whose last response was lost, before the next change begins. The record of the
+ * next change does not say what this one removed, or which release it used.
+ */
+function recordFinished(
+  state: PassingState,
+  passPages: PassPages,
+  { added, removed, released, atMs }: ChangeUnderWay,
+): StepResult {
+  const { facts, placement, result } = state.pass;
+  const { pages, published } = passPages;
+  const found = { atMs, counts: released === undefined };
+  const entry = {
+    placement: facts.key,
+    result,
+    groups: groupsOfPages(published),
+    added,
+    removed,
+    released,
+    found,
+  };
+  const actions: readonly PlacementAction[] = [{ kind: 'record', entry }];
+  // A page without group labels has an unknown group, so the pages cannot count as published.
+  if (!pages.every(hasGroup))
+    return { state: withStage(state, { kind: 'recording-found', passPages, entry }), actions };
+  const last = { pages: published, leaving: undefined };
+  const known = { ...passPages, last, isChanged: wereChangedByOthers(pages, last) };
+  const next = { ...state, last: { uid: placement.metadata.uid, ...last } };
+  return { state: withStage(next, { kind: 'recording-found', passPages: known, entry }), actions };
 }
 
 function publish(
