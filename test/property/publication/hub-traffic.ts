@@ -142,7 +142,7 @@ export class HubTraffic {
       const purpose = stage?.kind === 'writing' ? stage.writing.purpose : undefined;
       if (action.kind === 'persist' && this.#parts.random() < 0.5) process.disk.state = action.state;
       const isWrite = action.kind !== 'persist' && action.kind !== 'yield' && action.kind !== 'read-pages';
-      if (isWrite && this.#parts.random() < 0.5)
+      if (isWrite && this.#parts.isLeader(process) && this.#parts.random() < 0.5)
         try {
           this.#carryOut(action, purpose, process, false);
         } catch {

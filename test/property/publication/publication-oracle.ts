@@ -76,13 +76,34 @@ export class PublicationOracle {
     if (action.kind !== 'record') return;
     const { groups, released, found } = action.entry;
     const clusters = groups.flatMap(({ decisions }) => decisions.map((d) => d.clusterName));
-    if (found !== undefined) return;
+    if (found !== undefined) return this.#found(released?.token);
     this.settled(clusters);
     this.#removals = this.#removals.filter(({ atMs }) => nowMs - atMs < REMOVAL_WINDOW_MS);
-    // What went and came again before the change was done costs nothing. A release begins again.
-    const isGone = ({ cluster, isRecorded }: Removal): boolean => isRecorded || !clusters.includes(cluster);
-    const counting = released === undefined ? this.#removals.filter(isGone) : [];
+    // A release begins again.
+    const counting =
+      released === undefined ? this.#removals.filter((removal) => counts(removal, clusters)) : [];
     this.#removals = counting.map((removal) => recordedAt(removal, nowMs));
+  }
+
+  /** A process found a change as a whole on the pages: its last answer was lost, or others finished it. */
+  #found(releasedToken: string | undefined): void {
+    if (releasedToken === undefined) return;
+    if (!this.#isConsent(releasedToken)) this.violations.push(`used ${releasedToken}, which was not given`);
+    this.releaseUsed();
+  }
+
+  /**
+   * The record with these removals is lost, so that only the disk of the process that made it tells of them. The next process may go by the
+   * record before it.
+   */
+  lostRecord(removed: readonly string[], before: readonly string[]): void {
+    this.saw(before);
+    for (const cluster of removed) {
+      const at = this.#removals.findLastIndex((removal) => removal.isRecorded && removal.cluster === cluster);
+      this.#removals = this.#removals.map((removal, n) =>
+        n === at ? { ...removal, isRecorded: false } : removal,
+      );
+    }
   }
 
   /** The pages list these clusters, no matter who wrote them. */
@@ -129,7 +150,7 @@ export class PublicationOracle {
       if (this.#open.every((clusters) => clusters.includes(cluster)))
         this.violations.push(`lost ${cluster}, which is published and wanted`);
     if (purpose.kind === 'publish') {
-      if (!isLate) this.#count(lost, purpose, write);
+      this.#count(lost, purpose, write);
       const wanted = listedClusters(purpose.plan.pages);
       // Published, even if nobody hears of it.
       if (sameClusters([...now], wanted)) this.published = wanted;
@@ -167,11 +188,17 @@ export class PublicationOracle {
     const isRecent = (removal: Removal): boolean =>
       atMs - removal.atMs < REMOVAL_WINDOW_MS && elapsedMs - removal.elapsedMs < REMOVAL_WINDOW_MS;
     const removals = lost.map((cluster) => ({ cluster, atMs, elapsedMs, isRecorded: false }));
-    this.#removals = [...this.#removals.filter(isRecent), ...removals];
+    const earlier = this.#removals.filter((removal) => isRecent(removal) && counts(removal, after));
+    this.#removals = [...earlier, ...removals];
     const names = new Set(this.#removals.map(({ cluster }) => cluster));
     if (names.size > this.#limit)
       this.violations.push(`took ${[...names].join()} without consent: ${this.#limit} may go`);
   }
+}
+
+/** What went and came again before its change was recorded costs nothing: an interrupted change is restored, or a backup brings it back. */
+function counts({ cluster, isRecorded }: Removal, listed: readonly string[]): boolean {
+  return isRecorded || !listed.includes(cluster);
 }
 
 /** A change counts from its end; the clock may have gone back meanwhile. */
