@@ -103,15 +103,16 @@ function onResponse(state: PassingState, event: ResponseEvent, nowMs: number): S
 /**
  * Forgets the own writes: after a restore of the hub, an old resource version may name new content.
  * The next pass reads the pages from the hub, because the watch may still show some pages from
- * before and some from after the restore. If the last publication is unknown, the pages of the
- * backup may count as published, and they are compared with the records again.
+ * before and some from after the restore. Unless the last publication is known exactly, pages of
+ * the backup may count as published, and they are compared with the records again.
  */
 function onHubChanged(
   before: PlacementState,
   beforeRestore: PlacementState['beforeRestore'],
 ): PlacementState {
   const pass = before.pass && { ...before.pass, made: [] };
-  const isCompared = before.isCompared && before.last !== undefined;
+  const isKnown = before.last !== undefined && before.last.leaving === undefined;
+  const isCompared = before.isCompared && isKnown;
   const state = { ...before, beforeRestore, isCompared, pass };
   return { ...state, pages: new Map(), status: undefined, isUncertain: true };
 }

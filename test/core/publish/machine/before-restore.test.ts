@@ -104,6 +104,11 @@ describe('what was published before the hub was restored', () => {
   it.each([
     { name: 'is compared with the records again where it is unknown', last: undefined, isRecorded: true },
     {
+      name: 'is compared again where a change to it is not complete',
+      last: { uid: 'u1', pages: [], leaving: [] },
+      isRecorded: true,
+    },
+    {
       name: 'is not compared again where it is known',
       last: { uid: 'u1', pages: [], leaving: undefined },
       isRecorded: false,
