@@ -97,6 +97,16 @@ describe('a released change that goes on with one that was cut short', () => {
   });
 });
 
+describe('a change that was cut short, where the next result wants a cluster again', () => {
+  it('counts the cluster until the pages list it', () => {
+    // c4 went; c1 is there.
+    const cut = { ...REMEMBERED, change: { atMs: NOW - 1_000, added: [], removed: ['c1', 'c4'] } };
+    const facts = { clusters: ['c2', 'c3', 'c4'], pages: [PAGE], remembered: cut };
+    const { state } = run([look(facts), PERSISTED, LOST], { ...published, remembered: cut });
+    expect(state.remembered?.change).toMatchObject({ added: [], removed: ['c1', 'c4'] });
+  });
+});
+
 describe('a change that begins while the clock is wrong', () => {
   it('forgets no removal before it is done', () => {
     const removals = [{ atMs: NOW, count: 2 }];

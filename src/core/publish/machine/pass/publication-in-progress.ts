@@ -35,12 +35,8 @@ export interface PublicationInProgress {
 export function stateUnderWay(publication: PublicationInProgress): PublishState {
   const { pass, purpose, remembered: state, nowMs: atMs } = publication;
   const hash = specHash(pass.facts.digest, pass.result.placement);
-  const from = {
-    state,
-    published: publishedClusters(publication.passPages.published),
-    atMs,
-    released: releaseOf(publication),
-  };
+  const published = publishedClusters(publication.passPages.published);
+  const from = { state, published, atMs, released: releaseOf(publication) };
   const change = continueChange(listedClusters(purpose.plan.pages), from);
   return {
     publishedAtMs: atMs,
@@ -55,9 +51,28 @@ export function stateUnderWay(publication: PublicationInProgress): PublishState 
       specHash: hash,
       isRestGivenUp: from.released !== undefined,
     }),
-    // The pages may list clusters that only an interrupted change added. They count if they leave.
-    change: { ...change, removed: [...new Set([...change.removed, ...leavingClusters(publication)])] },
+    // The pages may list clusters that only an interrupted change added. They count if they leave. What
+    // it removed counts until the pages list it again.
+    change: {
+      ...change,
+      removed: [
+        ...new Set([
+          ...change.removed,
+          ...leavingClusters(publication),
+          ...missingClusters(state?.change, published),
+        ]),
+      ],
+    },
   };
+}
+
+/** The clusters that the interrupted change removed so far. */
+function missingClusters(
+  change: ChangeUnderWay | undefined,
+  published: readonly string[],
+): readonly string[] {
+  if (change === undefined || !isUnfinished(change, published)) return [];
+  return clusterChange(change.removed, published).removed;
 }
 
 /** The clusters that the writes remove. */
