@@ -188,6 +188,8 @@ const KEPT = [
   { seed: 2_029_579, fault: 'what others took before a restore was taken again after it' },
   { seed: 2_031_412, fault: 'a clock that was wrong for a moment made earlier removals count for nothing' },
   { seed: 4_009_357, fault: 'pages of a backup that counted as published had no record' },
+  { seed: 6_014_442, fault: 'the same, where others had emptied the pages before' },
+  { seed: 5_029_721, fault: 'what a change took that was to come back did not count until it was there' },
   { seed: 941_939, fault: 'the model did not see that a late write used up its release' },
   { seed: 933_248, fault: 'the model counted what an interrupted change took and a later pass restored' },
   { seed: 943_952, fault: 'the same, where a backup brought it back' },
@@ -198,6 +200,11 @@ const KEPT = [
   { seed: 3_007_317, fault: 'the model forgot what the record before a lost one says' },
   { seed: 4_013_771, fault: 'the model forgot what others added while a watch was late' },
   { seed: 4_014_496, fault: 'the model let a write of a fenced process arrive' },
+  { seed: 5_032_879, fault: 'the model took a late write for one of the spec of a later pass' },
+  { seed: 5_033_889, fault: 'the model lost what the disk of a process that lived on had stored' },
+  { seed: 5_047_777, fault: 'the model left the time of a removal that was found to the first attempt' },
+  { seed: 5_052_384, fault: 'the model did not see that others finished an announced change' },
+  { seed: 6_021_972, fault: 'the model forgot what the last record says when a process was killed' },
 ] as const;
 
 describe('a publication, whatever happens to it', () => {

@@ -240,13 +240,15 @@ export class PublicationHistory {
       const lost = disk.records.at(-1);
       disk.records = disk.records.slice(0, -1);
       this.records = this.records.filter((record) => record !== lost);
-      const before = disk.records.at(-1);
-      this.oracle.lostRecord(lost?.removed ?? [], before === undefined ? [] : recordedClusters(before));
+      this.oracle.lostRecord(lost?.removed ?? []);
     }
     this.leader = this.#begin(disk);
     // Others may have finished a released change: the next process takes it for done.
     if (this.isDisturbed && disk.state?.change?.released !== undefined) this.oracle.releaseUsed();
     this.oracle.begun(this.hub.listed(), this.isDisturbed, false);
+    // The next process may go by the last record that is left.
+    const record = disk.records.at(-1);
+    if (record !== undefined) this.oracle.saw(recordedClusters(record));
   }
 
   flush(): void {

@@ -2,6 +2,10 @@ import type { PlacementAction } from '../../../src/core/publish/machine/state/pl
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { sameClusters } from '../../../src/core/publish/judge/cluster-change.ts';
 import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';
+import type {
+  FoundPublication,
+  PublishedDecision,
+} from '../../../src/core/publish/pages/published-decision.ts';
 import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */
@@ -76,7 +80,7 @@ export class PublicationOracle {
     if (action.kind !== 'record') return;
     const { groups, released, found } = action.entry;
     const clusters = groups.flatMap(({ decisions }) => decisions.map((d) => d.clusterName));
-    if (found !== undefined) return this.#found(released?.token);
+    if (found !== undefined) return this.#found(action.entry, found);
     this.settled(clusters);
     this.#removals = this.#removals.filter(({ atMs }) => nowMs - atMs < REMOVAL_WINDOW_MS);
     // A release begins again.
@@ -86,18 +90,22 @@ export class PublicationOracle {
   }
 
   /** A process found a change as a whole on the pages: its last answer was lost, or others finished it. */
-  #found(releasedToken: string | undefined): void {
-    if (releasedToken === undefined) return;
-    if (!this.#isConsent(releasedToken)) this.violations.push(`used ${releasedToken}, which was not given`);
+  #found(
+    { removed, released }: PublishedDecision,
+    { atMs = Infinity, counts: isWhole }: FoundPublication,
+  ): void {
+    if (released === undefined && !isWhole) return;
+    this.published = this.published.filter((cluster) => !removed.includes(cluster));
+    this.#removals = this.#removals.map((removal) =>
+      removed.includes(removal.cluster) ? recordedAt(removal, atMs) : removal,
+    );
+    if (released === undefined) return;
+    if (!this.#isConsent(released.token)) this.violations.push(`used ${released.token}, which was not given`);
     this.releaseUsed();
   }
 
-  /**
-   * The record with these removals is lost, so that only the disk of the process that made it tells of them. The next process may go by the
-   * record before it.
-   */
-  lostRecord(removed: readonly string[], before: readonly string[]): void {
-    this.saw(before);
+  /** The record with these removals is lost: only the disk of the process that made it tells of them. */
+  lostRecord(removed: readonly string[]): void {
     for (const cluster of removed) {
       const at = this.#removals.findLastIndex((removal) => removal.isRecorded && removal.cluster === cluster);
       this.#removals = this.#removals.map((removal, n) =>
