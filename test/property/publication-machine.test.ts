@@ -204,6 +204,7 @@ const KEPT = [
   { seed: 5_033_889, fault: 'the model lost what the disk of a process that lived on had stored' },
   { seed: 5_047_777, fault: 'the model left the time of a removal that was found to the first attempt' },
   { seed: 5_052_384, fault: 'the model did not see that others finished an announced change' },
+  { seed: 7_000_855, fault: 'the model did not see a spec whose writes were all refused' },
   { seed: 6_021_972, fault: 'the model forgot what the last record says when a process was killed' },
 ] as const;
 

@@ -1,7 +1,8 @@
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { type HubRequest, KEY, type ModelHub } from './model-hub.ts';
-import type { InFlight, ModelProcess } from './model-process.ts';
+import { digest, type InFlight, type ModelProcess } from './model-process.ts';
 import type { PublicationOracle } from './publication-oracle.ts';
 
 interface LateWrite {
@@ -13,7 +14,7 @@ interface LateWrite {
 /** What a write is for. */
 interface Written {
   readonly purpose: PassPurpose | undefined;
-  /** The spec that the result was decided for. */
+  /** Digest of the spec that the result was decided for. */
   readonly spec: string;
 }
 
@@ -172,7 +173,7 @@ export class HubTraffic {
 
 function writtenBy({ state: { pass } }: ModelProcess): Written {
   const purpose = pass?.stage.kind === 'writing' ? pass.stage.writing.purpose : undefined;
-  return { purpose, spec: JSON.stringify(pass?.result.placement.spec ?? {}) };
+  return { purpose, spec: pass === undefined ? '' : specHash(digest, pass.result.placement) };
 }
 
 function failedPart({ kind }: HubRequest): 'status' | 'mark' | 'pages' {

@@ -489,6 +489,8 @@ export class PublicationHistory {
     if (action.kind === 'settled') this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
+    if ((action.kind === 'persist' || action.kind === 'remember') && action.state.change !== undefined)
+      this.oracle.began(action.state.specHash);
     if (action.kind === 'write-page') this.#checkCommit(process);
     // A pass may end after its placement was deleted, made again or restored: it says nothing of the one that is there.
     if (process.passUid === this.hub.placement?.metadata.uid) this.oracle.told(action, this.nowMs);

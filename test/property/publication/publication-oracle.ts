@@ -13,7 +13,7 @@ export interface SeenWrite {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly purpose: PassPurpose;
-  /** The spec that the result was decided for. */
+  /** Digest of the spec that the result was decided for. */
   readonly spec: string;
   /** When the change was begun, as the clock says. */
   readonly atMs: number;
@@ -89,7 +89,7 @@ export class PublicationOracle {
     this.#removals = counting.map((removal) => recordedAt(removal, nowMs));
   }
 
-  /** A process found a change as a whole on the pages: its last answer was lost, or others finished it. */
+  /** A process found a change completely on the pages: its last answer was lost, or others finished it. */
   #found(
     { removed, released }: PublishedDecision,
     { atMs = Infinity, counts: isWhole }: FoundPublication,
@@ -138,6 +138,12 @@ export class PublicationOracle {
     this.#removals = this.#removals.filter(isKnown);
   }
 
+  /** A change begins. Users who change the spec begin again, even if the writes for it are refused and they change it back. */
+  began(spec: string): void {
+    if (spec !== this.#spec) this.#removals = [];
+    this.#spec = spec;
+  }
+
   /** A release resets what counts. */
   releaseUsed(): void {
     this.#removals = [];
@@ -182,8 +188,7 @@ export class PublicationOracle {
     purpose: Extract<PassPurpose, { kind: 'publish' }>,
     { after, spec, atMs, elapsedMs }: SeenWrite,
   ): void {
-    if (spec !== this.#spec) this.#removals = [];
-    this.#spec = spec;
+    this.began(spec);
     if (lost.length === 0) return;
     const { releasedToken } = purpose.wanted;
     if (releasedToken !== undefined) {

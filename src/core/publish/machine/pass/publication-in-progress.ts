@@ -151,7 +151,7 @@ function unrecordedChange(
   };
 }
 
-/** A change that the pages show as a whole and that has no record yet. */
+/** A change that the pages show completely and that has no record yet. */
 export function finishedChange(
   { remembered: state, pass }: Pick<PassingState, 'remembered' | 'pass'>,
   published: readonly SettledPage[],
