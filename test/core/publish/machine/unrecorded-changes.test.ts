@@ -1,8 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { PublishState } from '../../../../src/core/publish/judge/publish-state.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
+import {
+  decidedText,
+  type DecisionRecord,
+  sealRecord,
+} from '../../../../src/core/publish/record/decision-record.ts';
 import { publishedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
-import { digest, factsOf, lines, NOW, pageOf, run, webPlacement, wholePass } from './machine-fixture.ts';
+import {
+  digest,
+  factsOf,
+  lines,
+  NOW,
+  pageOf,
+  resultOf,
+  run,
+  WEB,
+  webPlacement,
+  wholePass,
+} from './machine-fixture.ts';
 
 const look = (over: Parameters<typeof factsOf>[0]): PlacementEvent => ({
   kind: 'reconcile',
@@ -70,6 +86,44 @@ describe('a change whose last answer was lost, before another result is judged',
     const { state, actions } = after({ clusters: ['c3'], budget: none }, unlabelled);
     expect(lines(actions)).not.toContain('record');
     expect(state.remembered?.change).toMatchObject({ removed: ['c1'] });
+  });
+});
+
+describe('a change whose record was made later, before its process was killed', () => {
+  const change = { atMs: NOW - 10, added: ['c4'], removed: ['c1'] };
+  const remembered: PublishState = { ...REMEMBERED, change };
+  const recordOf = (found: Partial<DecisionRecord>) =>
+    sealRecord(digest, {
+      placement: WEB,
+      publishedAt: new Date(change.atMs).toISOString(),
+      engineVersion: '0',
+      commit: null,
+      inventoryRevision: 1,
+      inputs: '',
+      decided: decidedText(resultOf(webPlacement(), ['c2', 'c3', 'c4'])),
+      clusters: 3,
+      published: null,
+      added: ['c4'],
+      removed: ['c1'],
+      released: null,
+      afterRestart: true,
+      ...found,
+    }).record;
+
+  it.each([
+    { name: 'is done where the record shows all of it', found: { counts: true as const }, isDone: true },
+    {
+      name: 'is done where the record has its release',
+      found: { released: { token: '0a1b2c3d4e5f', by: 'ada' } },
+      isDone: true,
+    },
+    { name: 'is not done where the record shows a part of it', found: {}, isDone: false },
+  ])('$name, although others took what it added', ({ found, isDone }) => {
+    const records = { newest: recordOf(found), oldestAtMs: -Infinity, areReadable: true };
+    const pages = [pageOf('55', ['c2', 'c3'])];
+    const budget = { percent: 0, atLeast: 0 };
+    const { state } = wholePass(look({ clusters: ['c3'], pages, remembered, records, budget }));
+    expect(state.remembered?.change).toEqual(isDone ? undefined : change);
   });
 });
 

@@ -86,8 +86,10 @@ function afterRecordedChange(
   const { newest } = facts.records;
   if (remembered?.change === undefined || newest === undefined) return undefined;
   if (Date.parse(newest.publishedAt) < remembered.change.atMs) return undefined;
-  // A record of what a restart found may show a part of the change.
-  const end = newest.afterRestart === true ? endFinishedChange : endChange;
+  // A record of what was found may show a part of the change. It counts or has a release if it shows
+  // the whole change.
+  const isPart = newest.afterRestart === true && newest.counts !== true && newest.released === null;
+  const end = isPart ? endFinishedChange : endChange;
   return end(remembered, publishedClusters(published));
 }
 
