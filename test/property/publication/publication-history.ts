@@ -121,8 +121,9 @@ export class PublicationHistory {
     this.#make();
   }
 
+  /** In whole milliseconds, as clocks and records have them. */
   get nowMs(): number {
-    return START + this.#elapsedMs + this.#jumpMs;
+    return Math.floor(START + this.#elapsedMs + this.#jumpMs);
   }
 
   get elapsedMs(): number {
