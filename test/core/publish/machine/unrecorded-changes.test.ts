@@ -185,3 +185,18 @@ describe('a process that knows no past, where only scores changed a moment ago',
     expect(publishedClusters(state.last?.pages ?? [])).toEqual(['c1', 'c2', 'c3']);
   });
 });
+
+describe('a process that knows no past, where a cluster is on two pages', () => {
+  it('takes what they list for published, although the write that lists it once fails', () => {
+    const pages = [pageOf('60', ['c1', 'c2']), pageOf('61', ['c2', 'c3'], { name: 'web-decision-2' })];
+    const facts = { clusters: ['c1'], pages, remembered: REMEMBERED, budget: { percent: 0, atLeast: 0 } };
+    const reading = run([look(facts)]);
+    expect(lines(reading.actions)).toContain('read-pages');
+    const events: readonly PlacementEvent[] = [{ kind: 'pages-read', pages, seen: pages }, RECORDED];
+    const first = run(events, reading.state);
+    expect(lines(first.actions)).toContain('write web-decision-2 c3');
+    const { last } = run([LOST], first.state).state;
+    expect(publishedClusters(last?.pages ?? [])).toEqual(['c1', 'c2', 'c3']);
+    expect(last?.leaving).toBeUndefined();
+  });
+});

@@ -1,3 +1,4 @@
+import { hasGroup } from '../../pages/decision-page.ts';
 import { leavingClusters, stateUnderWay } from './publication-in-progress.ts';
 import { endPass } from './end-pass.ts';
 import { endPassIfComplete } from './finish-pass.ts';
@@ -39,10 +40,15 @@ function writeFailed(
   const unsure = { ...state, isUncertain: true, suspects: isNew ? [...suspects, page] : suspects };
   const end = { kind: 'failed', error } as const;
   const { passPages, purpose } = writing;
-  if (purpose.kind !== 'publish') return endPass(unsure, end);
+  const { uid } = pass.placement.metadata;
+  if (purpose.kind !== 'publish') {
+    const isFound = passPages.last === undefined && passPages.pages.every(hasGroup);
+    // What the pages listed counts as published, although a cluster is still on two of them.
+    const found = { uid, pages: purpose.pages, leaving: undefined };
+    return endPass(isFound ? { ...unsure, last: found } : unsure, end);
+  }
   const making = { pass, passPages, purpose, remembered: state.remembered, nowMs };
   const remembered = stateUnderWay(making);
-  const { uid } = pass.placement.metadata;
   const last = { uid, pages: passPages.published, leaving: leavingClusters(making) };
   return endPass({ ...unsure, remembered, last }, end, [{ kind: 'remember', state: remembered }]);
 }
