@@ -281,7 +281,7 @@ export class PlacementPublisher {
         return emit({ kind: 'held', placement: key, reason, message, token });
       }
       case 'report-found':
-        return log.info('published before this process started, recorded now', {
+        return log.info('found a publication without a record, recorded now', {
           placement: key,
           record: action.record,
         });

@@ -1,13 +1,21 @@
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import { placementOfPage } from '../../../src/core/publish/pages/decision-page.ts';
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { type HubRequest, KEY, type ModelHub } from './model-hub.ts';
-import type { InFlight, ModelProcess } from './model-process.ts';
+import { digest, type InFlight, type ModelProcess } from './model-process.ts';
 import type { PublicationOracle } from './publication-oracle.ts';
 
 interface LateWrite {
   readonly process: ModelProcess;
   readonly request: Exclude<HubRequest, { kind: 'read-pages' }>;
+  readonly written: Written;
+}
+
+/** What a write is for. */
+interface Written {
   readonly purpose: PassPurpose | undefined;
+  /** Digest of the spec that the result was decided for. */
+  readonly spec: string;
 }
 
 export interface TrafficParts {
@@ -48,7 +56,7 @@ export class HubTraffic {
     const [late] = this.#late.splice(this.#pick(this.#late.length), 1);
     if (late === undefined) return false;
     try {
-      this.#carryOut(late.request, late.purpose, late.process, true);
+      this.#carryOut(late.request, late.written, late.process, true);
     } catch {
       // Its page has another version by now.
     }
@@ -79,14 +87,13 @@ export class HubTraffic {
       const pages = [...this.#parts.hub.pages.values()].filter((page) => placementOfPage(page) === KEY);
       return process.send({ kind: 'pages-read', pages, seen: process.seen().pages });
     }
-    const { stage } = process.state.pass ?? {};
-    const purpose = stage?.kind === 'writing' ? stage.writing.purpose : undefined;
+    const written = writtenBy(process);
     if (fate < 0.18) {
-      this.#late.push({ process, request, purpose });
+      this.#late.push({ process, request, written });
       return fail(true);
     }
     try {
-      const after = this.#carryOut(request, purpose, process, false);
+      const after = this.#carryOut(request, written, process, false);
       if (fate < 0.26) fail(true);
       else this.#answerWith(process, request, after);
     } catch (error) {
@@ -115,13 +122,12 @@ export class HubTraffic {
 
   #carryOut(
     request: LateWrite['request'],
-    purpose: PassPurpose | undefined,
+    { purpose, spec }: Written,
     process: ModelProcess,
     isLate: boolean,
   ): ReturnType<ModelHub['write']> {
     const before = this.#parts.hub.listed();
     const written = this.#parts.hub.write(request);
-    const spec = JSON.stringify(process.state.pass?.result.placement.spec ?? {});
     // What is written for a placement that is gone goes with it.
     const owner = request.kind === 'write-page' ? request.placement.metadata.uid : undefined;
     const isThere = owner === this.#parts.hub.placement?.metadata.uid;
@@ -138,13 +144,14 @@ export class HubTraffic {
     for (const late of this.#late.splice(0)) if (this.#parts.random() < 0.5) this.#late.push(late);
     while (this.arrive());
     for (const { action } of process.inFlight.splice(0)) {
-      const { stage } = process.state.pass ?? {};
-      const purpose = stage?.kind === 'writing' ? stage.writing.purpose : undefined;
-      if (action.kind === 'persist' && this.#parts.random() < 0.5) process.disk.state = action.state;
+      const written = writtenBy(process);
+      // The disk of a process that lives on has what it was told to store.
+      if (action.kind === 'persist' && (this.#parts.random() < 0.5 || isAnswered))
+        process.disk.state = action.state;
       const isWrite = action.kind !== 'persist' && action.kind !== 'yield' && action.kind !== 'read-pages';
-      if (isWrite && this.#parts.random() < 0.5)
+      if (isWrite && this.#parts.isLeader(process) && this.#parts.random() < 0.5)
         try {
-          this.#carryOut(action, purpose, process, false);
+          this.#carryOut(action, written, process, false);
         } catch {
           // Refused, and nobody hears of it.
         }
@@ -162,6 +169,11 @@ export class HubTraffic {
   #pick(count: number): number {
     return Math.floor(this.#parts.random() * count);
   }
+}
+
+function writtenBy({ state: { pass } }: ModelProcess): Written {
+  const purpose = pass?.stage.kind === 'writing' ? pass.stage.writing.purpose : undefined;
+  return { purpose, spec: pass === undefined ? '' : specHash(digest, pass.result.placement) };
 }
 
 function failedPart({ kind }: HubRequest): 'status' | 'mark' | 'pages' {

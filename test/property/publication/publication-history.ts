@@ -2,6 +2,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { compactRecord } from '../../../src/core/publish/record/compact-record.ts';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
+import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
 import type { PlacementAction } from '../../../src/core/publish/machine/state/placement-action.ts';
 import type { PassFacts } from '../../../src/core/publish/machine/state/placement-facts.ts';
 import {
@@ -48,6 +49,10 @@ const TROUBLES = [
 ] as const;
 export type Trouble = (typeof TROUBLES)[number];
 
+export function recordedClusters(record: DecisionRecord): readonly string[] {
+  return recordedGroups(record).flatMap(({ clusters }) => clusters);
+}
+
 /** One placement, its hub, one or two controllers and all that can happen to them, as drawn from a seed. */
 export class PublicationHistory {
   readonly hub = new ModelHub();
@@ -71,6 +76,7 @@ export class PublicationHistory {
   #revision = 0;
   #commits = 0;
   #halfCommit: number | undefined;
+  #countInGit = 1;
   #isUncompared = false;
   #inventoryProblem: string | undefined;
   #plan: PendingPlan | undefined;
@@ -115,8 +121,9 @@ export class PublicationHistory {
     this.#make();
   }
 
+  /** In whole milliseconds, as clocks and records have them. */
   get nowMs(): number {
-    return START + this.#elapsedMs + this.#jumpMs;
+    return Math.floor(START + this.#elapsedMs + this.#jumpMs);
   }
 
   get elapsedMs(): number {
@@ -234,11 +241,15 @@ export class PublicationHistory {
       const lost = disk.records.at(-1);
       disk.records = disk.records.slice(0, -1);
       this.records = this.records.filter((record) => record !== lost);
+      this.oracle.lostRecord(lost?.removed ?? []);
     }
     this.leader = this.#begin(disk);
     // Others may have finished a released change: the next process takes it for done.
     if (this.isDisturbed && disk.state?.change?.released !== undefined) this.oracle.releaseUsed();
     this.oracle.begun(this.hub.listed(), this.isDisturbed, false);
+    // The next process may go by the last record that is left.
+    const record = disk.records.at(-1);
+    if (record !== undefined) this.oracle.saw(recordedClusters(record));
   }
 
   flush(): void {
@@ -283,8 +294,10 @@ export class PublicationHistory {
       this.oracle.forget();
     }
     for (const process of this.processes()) {
-      const { placement } = process;
+      const { placement, state } = process;
       const seen = placement && { ...process.seen(), placement };
+      // One that did not publish knows only what its watch showed, and the watch may have been late.
+      if (state.last === undefined) this.oracle.saw(process.seen().pages.flatMap(clustersOf));
       process.wasHubRestored = process.isListDue = true;
       process.send({ kind: 'hub-changed', atRestore: { hubVersion: String(this.hub.version), seen } });
     }
@@ -299,7 +312,7 @@ export class PublicationHistory {
   endCommit(): void {
     if (this.#halfCommit === undefined) return;
     if (this.hub.placement === undefined) this.#make();
-    else if (this.#isUncompared) this.annotate({});
+    else if (this.#isUncompared) this.annotate({}, this.#countInGit);
     [this.#halfCommit, this.#isUncompared] = [undefined, false];
     if (this.#plan !== undefined) this.#plan = planAfterFollow(this.#plan, this.nowMs);
     for (const process of this.processes()) process.send({ kind: 'commit-complete' });
@@ -326,7 +339,9 @@ export class PublicationHistory {
     const { placement } = this.hub;
     if (placement === undefined) return;
     const { metadata, spec } = placement;
-    const generation = (metadata.generation ?? 1) + (numberOfClusters === undefined ? 0 : 1);
+    this.#countInGit = numberOfClusters ?? this.#countInGit;
+    const isSame = numberOfClusters === undefined || numberOfClusters === spec?.numberOfClusters;
+    const generation = (metadata.generation ?? 1) + (isSame ? 0 : 1);
     this.hub.putPlacement({
       ...placement,
       metadata: { ...metadata, generation, annotations: { ...this.#annotations(), ...annotations } },
@@ -403,8 +418,8 @@ export class PublicationHistory {
   }
 
   #make(): void {
-    const count = 1 + this.pick(8);
-    this.hub.createPlacement(count, this.#annotations(), this.nowMs);
+    this.#countInGit = 1 + this.pick(8);
+    this.hub.createPlacement(this.#countInGit, this.#annotations(), this.nowMs);
   }
 
   #annotations(): Readonly<Record<string, string>> {
@@ -475,9 +490,13 @@ export class PublicationHistory {
     if (action.kind === 'settled') this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
+    if ((action.kind === 'persist' || action.kind === 'remember') && action.state.change !== undefined)
+      this.oracle.began(action.state.specHash);
     if (action.kind === 'write-page') this.#checkCommit(process);
     // A pass may end after its placement was deleted, made again or restored: it says nothing of the one that is there.
     if (process.passUid === this.hub.placement?.metadata.uid) this.oracle.told(action, this.nowMs);
+    // Others may have added to the pages, and its watch does not show it yet.
+    if (action.kind === 'settled' || action.kind === 'record') this.oracle.saw(this.hub.listed());
   }
 
   /** A publication of this placement, and not what a process found. */

@@ -2,6 +2,10 @@ import type { PlacementAction } from '../../../src/core/publish/machine/state/pl
 import type { PassPurpose } from '../../../src/core/publish/machine/state/placement-state.ts';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';
+import type {
+  FoundPublication,
+  PublishedDecision,
+} from '../../../src/core/publish/pages/published-decision.ts';
 import { REMOVAL_WINDOW_MS } from '../../../src/core/publish/judge/removal-window.ts';
 
 /** One write of a controller: what the pages listed before and after it, and what it was for. */
@@ -9,7 +13,7 @@ export interface SeenWrite {
   readonly before: readonly string[];
   readonly after: readonly string[];
   readonly purpose: PassPurpose;
-  /** The spec that the result was decided for. */
+  /** Digest of the spec that the result was decided for. */
   readonly spec: string;
   /** When the change was begun, as the clock says. */
   readonly atMs: number;
@@ -76,13 +80,38 @@ export class PublicationOracle {
     if (action.kind !== 'record') return;
     const { groups, released, found } = action.entry;
     const clusters = groups.flatMap(({ decisions }) => decisions.map((d) => d.clusterName));
-    if (found !== undefined) return;
+    if (found !== undefined) return this.#found(action.entry, found);
     this.settled(clusters);
     this.#removals = this.#removals.filter(({ atMs }) => nowMs - atMs < REMOVAL_WINDOW_MS);
-    // What went and came again before the change was done costs nothing. A release begins again.
-    const isGone = ({ cluster, isRecorded }: Removal): boolean => isRecorded || !clusters.includes(cluster);
-    const counting = released === undefined ? this.#removals.filter(isGone) : [];
+    // A release begins again.
+    const counting =
+      released === undefined ? this.#removals.filter((removal) => counts(removal, clusters)) : [];
     this.#removals = counting.map((removal) => recordedAt(removal, nowMs));
+  }
+
+  /** A process found a change completely on the pages: its last answer was lost, or others finished it. */
+  #found(
+    { removed, released }: PublishedDecision,
+    { atMs = Infinity, counts: isWhole }: FoundPublication,
+  ): void {
+    if (released === undefined && !isWhole) return;
+    this.published = this.published.filter((cluster) => !removed.includes(cluster));
+    this.#removals = this.#removals.map((removal) =>
+      removed.includes(removal.cluster) ? recordedAt(removal, atMs) : removal,
+    );
+    if (released === undefined) return;
+    if (!this.#isConsent(released.token)) this.violations.push(`used ${released.token}, which was not given`);
+    this.releaseUsed();
+  }
+
+  /** The record with these removals is lost: only the disk of the process that made it tells of them. */
+  lostRecord(removed: readonly string[]): void {
+    for (const cluster of removed) {
+      const at = this.#removals.findLastIndex((removal) => removal.isRecorded && removal.cluster === cluster);
+      this.#removals = this.#removals.map((removal, n) =>
+        n === at ? { ...removal, isRecorded: false } : removal,
+      );
+    }
   }
 
   /** The pages list these clusters, no matter who wrote them. */
@@ -109,6 +138,12 @@ export class PublicationOracle {
     this.#removals = this.#removals.filter(isKnown);
   }
 
+  /** A change begins. Users who change the spec begin again, even if the writes for it are refused and they change it back. */
+  began(spec: string): void {
+    if (spec !== this.#spec) this.#removals = [];
+    this.#spec = spec;
+  }
+
   /** A release resets what counts. */
   releaseUsed(): void {
     this.#removals = [];
@@ -129,7 +164,7 @@ export class PublicationOracle {
       if (this.#open.every((clusters) => clusters.includes(cluster)))
         this.violations.push(`lost ${cluster}, which is published and wanted`);
     if (purpose.kind === 'publish') {
-      if (!isLate) this.#count(lost, purpose, write);
+      this.#count(lost, purpose, write);
       const wanted = listedClusters(purpose.plan.pages);
       // Published, even if nobody hears of it.
       if (sameClusters([...now], wanted)) this.published = wanted;
@@ -153,8 +188,7 @@ export class PublicationOracle {
     purpose: Extract<PassPurpose, { kind: 'publish' }>,
     { after, spec, atMs, elapsedMs }: SeenWrite,
   ): void {
-    if (spec !== this.#spec) this.#removals = [];
-    this.#spec = spec;
+    this.began(spec);
     if (lost.length === 0) return;
     const { releasedToken } = purpose.wanted;
     if (releasedToken !== undefined) {
@@ -167,11 +201,17 @@ export class PublicationOracle {
     const isRecent = (removal: Removal): boolean =>
       atMs - removal.atMs < REMOVAL_WINDOW_MS && elapsedMs - removal.elapsedMs < REMOVAL_WINDOW_MS;
     const removals = lost.map((cluster) => ({ cluster, atMs, elapsedMs, isRecorded: false }));
-    this.#removals = [...this.#removals.filter(isRecent), ...removals];
+    const earlier = this.#removals.filter((removal) => isRecent(removal) && counts(removal, after));
+    this.#removals = [...earlier, ...removals];
     const names = new Set(this.#removals.map(({ cluster }) => cluster));
     if (names.size > this.#limit)
       this.violations.push(`took ${[...names].join()} without consent: ${this.#limit} may go`);
   }
+}
+
+/** What went and came again before its change was recorded costs nothing: an interrupted change is restored, or a backup brings it back. */
+function counts({ cluster, isRecorded }: Removal, listed: readonly string[]): boolean {
+  return isRecorded || !listed.includes(cluster);
 }
 
 /** A change counts from its end; the clock may have gone back meanwhile. */

@@ -1,7 +1,7 @@
 import { addSpentToken } from '../approval/plan-token.ts';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { ChangeUnderWay, PublishState } from './publish-state.ts';
-import { recentRemovals, type Removal } from './removal-window.ts';
+import type { Removal } from './removal-window.ts';
 
 /**
  * The removals that count toward the budget. They include the removals of an interrupted change
@@ -94,14 +94,13 @@ export function earlierRemovals(
     readonly specHash: string;
     readonly released: ChangeUnderWay['released'];
     readonly published: readonly string[];
-    readonly atMs: number;
     readonly isRestGivenUp?: boolean;
   },
 ): readonly Removal[] {
   if (state?.specHash !== now.specHash || now.released !== undefined) return [];
   const continues =
     now.isRestGivenUp !== true && state.change !== undefined && isUnfinished(state.change, now.published);
-  return recentRemovals(continues ? state.removals : countedRemovals(state, now.published), now.atMs);
+  return continues ? state.removals : countedRemovals(state, now.published);
 }
 
 /** Whether the pages do not show the whole change yet. */

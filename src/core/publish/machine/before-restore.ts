@@ -1,6 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
-import { decisionPageOf, hasGroup } from '../pages/decision-page.ts';
+import { decisionPageOf, hasGroup, listedClusters } from '../pages/decision-page.ts';
 import { listClustersOnce } from '../record/last-publication.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
@@ -10,8 +10,9 @@ import { currentPages } from './state/current-pages.ts';
  * A process may not know the last publication when the hub is restored from a backup: a standby, or
  * a leader that has just started. It then remembers the decisions that it saw on the pages before
  * the restore. A leader judges changes by these decisions instead of the older pages of the backup.
- * A standby drops them when a leader publishes after the restore. Any process drops them when the
- * backup is newer: its watch was late when the hub was restored.
+ * The process drops them when somebody changes a page after the restore: mostly the leader, whose
+ * write the watch may show after this process took over. It also drops them when the backup is
+ * newer: its watch was late when the hub was restored.
  */
 
 /**
@@ -32,17 +33,20 @@ export function rememberBeforeRestore(
   const pages = objects.map((page) => decisionPageOf(page, uid));
   // A page with an unknown group was changed by another writer.
   if (pages.length === 0 || !pages.every(hasGroup)) return undefined;
-  return { uid, pages: listClustersOnce(pages).pages, pagesVersion: newestVersion(objects), hubVersion };
+  const published = listClustersOnce(pages).pages;
+  // The status is written last. If it counts more clusters, others removed some, or the watch is late.
+  const { numberOfSelectedClusters = 0 } = seen.placement.status ?? {};
+  if (numberOfSelectedClusters > listedClusters(published).length) return undefined;
+  return { uid, pages: published, pagesVersion: newestVersion(objects), hubVersion };
 }
 
-/** The decisions to remember after the restore or a leader changed a page. */
+/** The decisions to remember after the restore or somebody changed a page. */
 export function rememberAfterChange(
   kept: BeforeRestore | undefined,
   change: WatchedChange,
-  isLeader: boolean,
 ): BeforeRestore | undefined {
   if (kept === undefined) return undefined;
-  const isOutdated = isOfNewerBackup(kept, change) || (!isLeader && isSinceRestore(kept.hubVersion, change));
+  const isOutdated = isOfNewerBackup(kept, change) || isSinceRestore(kept.hubVersion, change);
   return isOutdated ? undefined : kept;
 }
 

@@ -1,5 +1,6 @@
 import { hasReachedVersion } from '@berth/kube/model/resource-version';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { hasGroup } from '../pages/decision-page.ts';
 import { rememberBeforeRestore, rememberAfterChange } from './before-restore.ts';
 import { followOtherScheduler, leaveToOtherScheduler } from './other-scheduler.ts';
 import { withLatestStatus } from './pass/decide-from-facts.ts';
@@ -119,11 +120,18 @@ function onResponse(state: PassingState, event: ResponseEvent, nowMs: number): S
 /**
  * Forgets the own writes: after a restore of the hub, an old resource version may name new content.
  * The next pass reads the pages from the hub, because the watch may still show some pages from
- * before and some from after the restore.
+ * before and some from after the restore. Unless the last publication is known exactly, pages of
+ * the backup may count as published, and they are compared with the records again.
  */
-function onHubChanged(state: PlacementState, beforeRestore: PlacementState['beforeRestore']): PlacementState {
-  const pass = state.pass && { ...state.pass, made: [] };
-  return { ...state, beforeRestore, pages: new Map(), status: undefined, isUncertain: true, pass };
+function onHubChanged(
+  before: PlacementState,
+  beforeRestore: PlacementState['beforeRestore'],
+): PlacementState {
+  const pass = before.pass && { ...before.pass, made: [] };
+  const isKnown = before.last !== undefined && before.last.leaving === undefined;
+  const isCompared = before.isCompared && isKnown;
+  const state = { ...before, beforeRestore, isCompared, pass };
+  return { ...state, pages: new Map(), status: undefined, isUncertain: true };
 }
 
 function isPassing(state: PlacementState): state is PassingState {
@@ -255,7 +263,7 @@ function onPageChanged(
   const name = (change.after ?? change.before)?.metadata.name ?? '';
   const write = afterShown(before.pages.get(name), change.after);
   const pages = setPage(before.pages, name, write);
-  const beforeRestore = rememberAfterChange(before.beforeRestore, change, isLeader);
+  const beforeRestore = rememberAfterChange(before.beforeRestore, change);
   const isSame = pages === before.pages && beforeRestore === before.beforeRestore;
   const state = isSame ? before : { ...before, pages, beforeRestore };
   if (isOwnWrite(write, change.after)) return { state, actions: [] };
@@ -346,10 +354,15 @@ function writeFailed(
   const unsure = { ...state, isUncertain: true, suspects: isNew ? [...suspects, page] : suspects };
   const end = { kind: 'failed', error } as const;
   const { passPages, purpose } = writing;
-  if (purpose.kind !== 'publish') return endPass(unsure, end);
+  const { uid } = pass.placement.metadata;
+  if (purpose.kind !== 'publish') {
+    const isFound = passPages.last === undefined && passPages.pages.every(hasGroup);
+    // What the pages listed counts as published, although a cluster is still on two of them.
+    const found = { uid, pages: purpose.pages, leaving: undefined };
+    return endPass(isFound ? { ...unsure, last: found } : unsure, end);
+  }
   const making = { pass, passPages, purpose, remembered: state.remembered, nowMs };
   const remembered = stateUnderWay(making);
-  const { uid } = pass.placement.metadata;
   const last = { uid, pages: passPages.published, leaving: leavingClusters(making) };
   return endPass({ ...unsure, remembered, last }, end, [{ kind: 'remember', state: remembered }]);
 }

@@ -10,12 +10,12 @@ export interface PublishedDecision {
   readonly removed: readonly string[];
   /** The release that approved this change. `by` is the user of `berth release`. */
   readonly released: { readonly token: string; readonly by?: string | undefined } | undefined;
-  /** Set for a publication that was found at a restart. */
-  readonly found?: PublicationBeforeRestart | undefined;
+  /** Set for a publication that was found later. */
+  readonly found?: FoundPublication | undefined;
 }
 
-/** A publication of the previous process that it did not record. */
-export interface PublicationBeforeRestart {
+/** A publication without a record: its process was killed, or its last answer was lost. */
+export interface FoundPublication {
   /** Time of the publication in milliseconds since the epoch, if known. */
   readonly atMs: number | undefined;
   /**

@@ -29,9 +29,10 @@ export interface DecisionRecord {
   /** Plan token of the release that approved this, and its user. */
   readonly released: { readonly token: string; readonly by: string } | null;
   /**
-   * The record was made after a restart, because the controller was killed after it published and
-   * before it wrote the record. Inputs and decision are those at the restart. The commit is the
-   * last one that was read.
+   * The record was made later: after a restart, because the controller was killed after it published
+   * and before it wrote the record, or before the next publication, because the last answer of this
+   * one was lost. Inputs and decision are those of that time. The commit is the last one that was
+   * read.
    */
   readonly afterRestart?: true | undefined;
   /**

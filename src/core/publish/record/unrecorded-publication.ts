@@ -1,5 +1,5 @@
 import { isUnfinished } from '../judge/change-under-way.ts';
-import { clusterChange } from '@berth/placement/result/cluster-change';
+import { clusterChange, type ClusterChange } from '@berth/placement/result/cluster-change';
 import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/plan-token.ts';
@@ -47,10 +47,16 @@ export function unrecordedPublication(
 ): UnrecordedPublication | undefined {
   const groups = groupsOfPages(pages);
   if (isRecorded(groups, past)) return undefined;
-  const { newest } = past;
+  const { added, removed } = changeSince(past, publishedClusters(pages));
+  return { groups, added, removed, made: madePublication(pages, groups, past) };
+}
+
+/** The change since the last record. If there is none, the announcement says what was changed. */
+function changeSince({ newest, state }: Past, published: readonly string[]): ClusterChange {
+  if (newest === undefined && state?.change !== undefined && !isUnfinished(state.change, published))
+    return state.change;
   const before = newest === undefined ? [] : recordedGroups(newest).flatMap(({ clusters }) => clusters);
-  const change = clusterChange([...new Set(before)], publishedClusters(pages));
-  return { groups, ...change, made: madePublication(pages, groups, past) };
+  return clusterChange([...new Set(before)], published);
 }
 
 /**
@@ -64,8 +70,10 @@ function madePublication(
 ): KnownPublication | undefined {
   if (state?.change !== undefined) {
     const { atMs, released } = state.change;
-    const counts = released === undefined && !isUnfinished(state.change, publishedClusters(pages));
-    return { atMs, released, counts };
+    // A release is used when its change is complete.
+    if (isUnfinished(state.change, publishedClusters(pages)))
+      return { atMs, released: undefined, counts: false };
+    return { atMs, released, counts: released === undefined };
   }
   if (state?.pages !== pagesDigest(digest, groups)) return undefined;
   const { publishedAtMs: atMs, released, removals } = state;
@@ -75,7 +83,8 @@ function madePublication(
 function isRecorded(groups: readonly DesiredGroup[], { newest, state, oldestAtMs, digest }: Past): boolean {
   const members = groups.map(membersOf);
   if (newest !== undefined) return sameMembers(recordedGroups(newest), members);
-  if (members.every(({ clusters }) => clusters.length === 0)) return true;
+  const wasPublished = state?.recalled === true || state?.record !== undefined;
+  if (!wasPublished && members.every(({ clusters }) => clusters.length === 0)) return true;
   // The old record was dropped because of the limit on records.
   return (
     state?.record !== undefined &&

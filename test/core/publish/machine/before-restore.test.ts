@@ -1,19 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { PlacementStatus } from '@berth/ocm/kind/placement';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { listedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
 import type { PlacementEvent } from '../../../../src/core/publish/machine/state/placement-event.ts';
+import { INITIAL_STATE } from '../../../../src/core/publish/machine/state/placement-state.ts';
 import { factsOf, pageOf, resultOf, run, webPlacement, WEB, wholePass } from './machine-fixture.ts';
 
 /** The hub of version 900 went back to version 500. */
 const published = pageOf('850', ['c1', 'c2']);
 const backup = pageOf('400', ['c1', 'c2', 'c3']);
-const restored = (pages: readonly KubeObject[] = [published]): PlacementEvent => ({
+const restored = (
+  pages: readonly KubeObject[] = [published],
+  status: PlacementStatus | undefined = undefined,
+): PlacementEvent => ({
   kind: 'hub-changed',
   atRestore: {
     hubVersion: '500',
     seen: {
       key: WEB,
-      placement: webPlacement(),
+      placement: webPlacement({}, { status }),
       pages,
       seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
     },
@@ -35,19 +40,35 @@ describe('what was published before the hub was restored', () => {
     { name: 'when the watch shows the page of the backup', events: [saw(published, backup)] },
     { name: 'when the backup has no such page', events: [saw(published, undefined)] },
     { name: 'after a second restore', events: [saw(published, backup), restored([backup])] },
-    { name: 'when this process leads and writes itself', events: [saw(backup, pageOf('501', ['c1']), true)] },
   ])('is known $name', ({ events }) => {
     const { beforeRestore } = run([restored(), ...events]).state;
     expect(listedClusters(beforeRestore?.pages ?? [])).toEqual(['c1', 'c2']);
   });
 
   it.each([
-    { name: 'a leader publishes on the restored hub', after: pageOf('501', ['c1']) },
-    { name: 'a leader deletes a page of the backup', after: undefined },
-  ])('is forgotten when $name', ({ after }) => {
-    const events = [restored(), saw(published, backup), saw(backup, after)];
+    { name: 'a leader publishes on the restored hub', after: pageOf('501', ['c1']), isLeader: false },
+    { name: 'a leader deletes a page of the backup', after: undefined, isLeader: false },
+    {
+      name: 'the watch shows what the leader before this one published',
+      after: pageOf('501', ['c1']),
+      isLeader: true,
+    },
+  ])('is forgotten when $name', ({ after, isLeader }) => {
+    const events = [restored(), saw(published, backup), saw(backup, after, isLeader)];
     expect(run(events).state.beforeRestore).toBeUndefined();
   });
+
+  it.each([
+    { count: 2, isKnown: true },
+    { count: 1, isKnown: true },
+    { count: 3, isKnown: false },
+  ])(
+    'is known when the pages list 2 clusters and the status counts $count: $isKnown',
+    ({ count, isKnown }) => {
+      const { beforeRestore } = run([restored([published], { numberOfSelectedClusters: count })]).state;
+      expect(beforeRestore !== undefined).toBe(isKnown);
+    },
+  );
 
   it.each([
     { name: 'stands by', isLeader: false },
@@ -78,6 +99,29 @@ describe('what was published before the hub was restored', () => {
     const { state } = run([restored(), saw(published, backup)]);
     // Nothing may go, so that what was published stays.
     expect(wholePass({ kind: 'reconcile', facts }, state).lines).toContain(`settled ${want.join()}`);
+  });
+
+  it.each([
+    { name: 'is compared with the records again where it is unknown', last: undefined, isRecorded: true },
+    {
+      name: 'is compared again where a change to it is not complete',
+      last: { uid: 'u1', pages: [], leaving: [] },
+      isRecorded: true,
+    },
+    {
+      name: 'is not compared again where it is known',
+      last: { uid: 'u1', pages: [], leaving: undefined },
+      isRecorded: false,
+    },
+  ])('$name', ({ last, isRecorded }) => {
+    const facts = factsOf({
+      clusters: ['c1'],
+      pages: [backup],
+      budget: { percent: 0, atLeast: 0 },
+      remembered: { specHash: '', publishedAtMs: 0, removals: [], record: 'r0' },
+    });
+    const { state } = run([restored([])], { ...INITIAL_STATE, isCompared: true, last });
+    expect(wholePass({ kind: 'reconcile', facts }, state).lines.includes('report-found')).toBe(isRecorded);
   });
 
   it('lists each cluster once', () => {

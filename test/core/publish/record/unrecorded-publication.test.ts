@@ -48,6 +48,38 @@ describe('what the pages list and no record says', () => {
     expect(found(undefined, PAGES)).toMatchObject({ added: ['a', 'b', 'c'], removed: [] });
   });
 
+  it.each([
+    { name: 'is what was announced and made', removed: ['x'], want: { added: ['c'], removed: ['x'] } },
+    {
+      name: 'is all of it where only a part was made',
+      removed: ['a', 'x'],
+      want: { added: ['a', 'b', 'c'], removed: [] },
+    },
+  ])('$name, where the last record is lost', ({ removed, want }) => {
+    const state = {
+      specHash: '',
+      publishedAtMs: 3,
+      removals: [],
+      change: { atMs: 5, added: ['c'], removed },
+    };
+    expect(found(undefined, PAGES, { state })).toMatchObject(want);
+  });
+
+  it.each([
+    { name: 'the records on the hub', state: { recalled: true as const }, isFound: true },
+    { name: 'the state on the disk', state: { record: '1' }, isFound: true },
+    { name: 'nothing', state: {}, isFound: false },
+  ])(
+    'is that others emptied the pages, where $name tells of a publication: $isFound',
+    ({ state, isFound }) => {
+      const empty = [page('web-decision-1', 0)];
+      const past = { state: { specHash: '', publishedAtMs: 3, removals: [], ...state } };
+      expect(found(undefined, empty, past)?.groups.map(({ decisions }) => decisions)).toEqual(
+        isFound ? [[]] : undefined,
+      );
+    },
+  );
+
   it('is another group of the same clusters', () => {
     const record = decisionRecord({ decided: decided('a', 'b', 'c') });
     const other = [page('web-decision-1', 1, 'a', 'b', 'c')];
@@ -85,6 +117,11 @@ describe('what the pages list and no record says', () => {
       {
         name: 'that only a part of the change was made',
         state: { ...noted, change: { ...change, removed: ['x', 'a'] } },
+        made: { atMs: 5, released: undefined, counts: false },
+      },
+      {
+        name: 'that a release is not used by a part of its change',
+        state: { ...noted, change: { ...change, removed: ['x', 'a'], released: release } },
         made: { atMs: 5, released: undefined, counts: false },
       },
       {

@@ -157,7 +157,7 @@ function namespaceOf(placement: string): string {
 
 /** The commit of a record that was written after a restart is the last one that had been read at that time. */
 function commitText({ commit, afterRestart }: HistoryRecord): string {
-  return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found at a start)' : ''}`;
+  return `${commit?.id.slice(0, 8) ?? '-'}${afterRestart === true ? ' (found later)' : ''}`;
 }
 
 function row(record: HistoryRecord): readonly string[] {

@@ -5,14 +5,16 @@ import { isPlanWaiting } from '../../approval/pending-plans.ts';
 import type { Digest } from '../../approval/plan-token.ts';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
-import type { PublishState } from '../../judge/publish-state.ts';
+import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
 import {
   type DecisionPage,
+  type DesiredGroup,
   decisionPageOf,
+  hasGroup,
   placementOfPage,
   publishedClusters,
 } from '../../pages/decision-page.ts';
-import { planPages } from '../../pages/plan-pages.ts';
+import { type PagePlan, planPages } from '../../pages/plan-pages.ts';
 import {
   type LastPublication,
   planToRestore,
@@ -23,12 +25,13 @@ import {
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import { recordedPublication } from '../../record/recorded-publication.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
+import { extendDisturbance, isDisturbed } from '../state/disturbance.ts';
 import { latestVersion } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
-import type { PassPurpose, PassPages, WritingStage, Disturbance } from '../state/placement-state.ts';
+import type { PassPurpose, PassPages, WritingStage } from '../state/placement-state.ts';
 import { decideFromFacts } from './decide-from-facts.ts';
 import { endPass, prependActions, withStage, type PassingState, type StepResult } from './end-pass.ts';
-import { stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
+import { finishedChange, stateUnderWay, scoreWaitMs } from './publication-in-progress.ts';
 import { writePages } from './write-pages.ts';
 
 /** Time until the next pass while a commit is partly applied. A complete commit starts it sooner. */
@@ -37,12 +40,6 @@ const PARTIAL_COMMIT_RETRY_MS = 2_000;
 const DECISION_RETRY_MS = 1_000;
 /** Time until the next pass while a commit may still make its approved change. */
 const PLAN_RETRY_MS = 500;
-
-/**
- * How long Berth waits for a new decision after changes by others. Without a limit, endless changes
- * would block the placement.
- */
-const MAX_WAIT_MS = 10_000;
 
 /**
  * The pages are known. Records publications that a killed process did not record, judges the
@@ -97,8 +94,10 @@ function afterRecordedChange(
   const { newest } = facts.records;
   if (remembered?.change === undefined || newest === undefined) return undefined;
   if (Date.parse(newest.publishedAt) < remembered.change.atMs) return undefined;
-  // A record of what a restart found may show a part of the change.
-  const end = newest.afterRestart === true ? endFinishedChange : endChange;
+  // A record of what was found may show a part of the change. It counts or has a release if it shows
+  // the whole change.
+  const isPart = newest.afterRestart === true && newest.counts !== true && newest.released === null;
+  const end = isPart ? endFinishedChange : endChange;
   return end(remembered, publishedClusters(published));
 }
 
@@ -111,10 +110,12 @@ function mustRead(state: PassingState, passPages: PassPages, nowMs: number): boo
   const { published } = passPages;
   if (isRead || passPages.last !== undefined || passPages.pages.length === 0) return false;
   const wanted = decideFromFacts(facts, { placement, result, published, state }, nowMs);
-  return wanted.groups === undefined || waitBeforeJudging(state, passPages, wanted, nowMs).waitMs > 0;
+  if (wanted.groups === undefined || waitBeforeJudging(state, passPages, wanted, nowMs).waitMs > 0)
+    return true;
+  return scoreWaitMs(state, state.pass, planOf(state, passPages, wanted.groups), nowMs) > 0;
 }
 
-/** The publication that the previous process did not record has its record now. */
+/** The publication that was found without a record has its record now. */
 export function onFoundRecorded(
   before: PassingState,
   { passPages }: Extract<PassingState['pass']['stage'], { kind: 'recording-found' }>,
@@ -159,15 +160,57 @@ function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number)
     const settled: PlacementAction = { kind: 'settled', pages: published };
     return endPass(wait.state, { kind: 'requeue', afterMs: wait.waitMs }, [...wait.actions, settled]);
   }
-  if (wanted.groups === undefined) return stay(wait.state, passPages, { kind: 'stay', wanted }, nowMs);
-  const hints = {
-    isTaken: (page: string) => isTaken(state, passPages, page),
-    before: isChanged ? published : undefined,
-  };
-  const plan = planPages(placement.metadata.name, passPages.pages, wanted.groups, hints);
+  const finished = finishedChange(state, published);
+  if (wanted.groups === undefined) {
+    const isRecordDue = finished !== undefined && passPages.pages.every(hasGroup);
+    if (isRecordDue) return recordFinished(wait.state, passPages, finished);
+    return stay(wait.state, passPages, { kind: 'stay', wanted }, nowMs);
+  }
+  const plan = planOf(state, passPages, wanted.groups);
   const waitMs = scoreWaitMs(wait.state, state.pass, plan, nowMs);
   if (waitMs > 0) return endPass(wait.state, { kind: 'requeue', afterMs: waitMs });
+  // Without a write the result is that of the finished change, and its record is made with it.
+  if (finished !== undefined && plan.actions.length > 0)
+    return recordFinished(wait.state, passPages, finished);
   return publish(wait.state, passPages, { kind: 'publish', wanted, plan }, nowMs);
+}
+
+function planOf(state: PassingState, passPages: PassPages, groups: readonly DesiredGroup[]): PagePlan {
+  return planPages(state.pass.placement.metadata.name, passPages.pages, groups, {
+    isTaken: (page) => isTaken(state, passPages, page),
+    before: passPages.isChanged ? passPages.published : undefined,
+  });
+}
+
+/**
+ * Records a change whose last response was lost, before the next change begins. The record of the
+ * next change does not say what this one removed, or which release it used.
+ */
+function recordFinished(
+  state: PassingState,
+  passPages: PassPages,
+  { added, removed, released, atMs }: ChangeUnderWay,
+): StepResult {
+  const { facts, placement, result } = state.pass;
+  const { pages, published } = passPages;
+  const found = { atMs, counts: released === undefined };
+  const entry = {
+    placement: facts.key,
+    result,
+    groups: groupsOfPages(published),
+    added,
+    removed,
+    released,
+    found,
+  };
+  const actions: readonly PlacementAction[] = [{ kind: 'record', entry }];
+  // A page without group labels has an unknown group, so the pages cannot count as published.
+  if (!pages.every(hasGroup))
+    return { state: withStage(state, { kind: 'recording-found', passPages, entry }), actions };
+  const last = { pages: published, leaving: undefined };
+  const known = { ...passPages, last, isChanged: wereChangedByOthers(pages, last) };
+  const next = { ...state, last: { uid: placement.metadata.uid, ...last } };
+  return { state: withStage(next, { kind: 'recording-found', passPages: known, entry }), actions };
 }
 
 function publish(
@@ -241,8 +284,10 @@ function lastPublication(
   const { last, beforeRestore, remembered } = state;
   if (last?.uid === uid) return last;
   if (last !== undefined) return undefined;
-  const { records, isHubRestored } = state.pass.facts;
-  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored };
+  const { facts, result } = state.pass;
+  const { records, isHubRestored } = facts;
+  const { selected } = result;
+  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored, selected };
   const recorded = recordedPublication(from);
   if (recorded !== undefined) return recorded;
   if (beforeRestore !== undefined && beforeRestore.uid === uid)
@@ -261,31 +306,6 @@ function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
   if (!isClear) return undefined;
   const once = listClustersOnce(pages);
   return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
-}
-
-/*
- * Decisions depend on earlier ones: Steady prefers clusters that are published. Berth therefore
- * discards a result that was computed from pages that others changed. It first restores the pages,
- * and then decides the placement again.
- */
-
-/** The disturbance after others changed which clusters the pages list. */
-function extendDisturbance(earlier: Disturbance | undefined, nowMs: number): Disturbance {
-  return { firstMs: stillRunning(earlier, nowMs)?.firstMs ?? nowMs, lastMs: nowMs };
-}
-
-/** Whether a new decision has to wait because of changes by others. */
-function isDisturbed(disturbance: Disturbance | undefined, nowMs: number): boolean {
-  const running = stillRunning(disturbance, nowMs);
-  return running !== undefined && !isOver(running.firstMs, nowMs);
-}
-
-function stillRunning(disturbance: Disturbance | undefined, nowMs: number): Disturbance | undefined {
-  return disturbance === undefined || isOver(disturbance.lastMs, nowMs) ? undefined : disturbance;
-}
-
-function isOver(sinceMs: number, nowMs: number): boolean {
-  return Math.abs(nowMs - sinceMs) >= MAX_WAIT_MS;
 }
 
 /** How long a result has to wait, and what to do meanwhile. */

@@ -1,13 +1,14 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
-import { continueChange, earlierRemovals } from '../../judge/change-under-way.ts';
+import { continueChange, earlierRemovals, isUnfinished } from '../../judge/change-under-way.ts';
 import { clusterChange, sameClusters } from '@berth/placement/result/cluster-change';
 import { specHash } from '../../judge/decide-publication.ts';
 import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
-import type { PagePlan } from '../../pages/plan-pages.ts';
+import type { PagePlan, SettledPage } from '../../pages/plan-pages.ts';
 import { addSpentToken } from '../../approval/plan-token.ts';
 import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../approval/publish-annotations.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
 import type { PublishedDecision } from '../../pages/published-decision.ts';
+import { recentRemovals } from '../../judge/removal-window.ts';
 import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import type {
   CompletedPublication,
@@ -16,6 +17,7 @@ import type {
   PassPurpose,
   PassPages,
 } from '../state/placement-state.ts';
+import type { PassingState } from './end-pass.ts';
 
 /** A publication that is being written, or is complete. */
 export interface PublicationInProgress {
@@ -33,23 +35,44 @@ export interface PublicationInProgress {
 export function stateUnderWay(publication: PublicationInProgress): PublishState {
   const { pass, purpose, remembered: state, nowMs: atMs } = publication;
   const hash = specHash(pass.facts.digest, pass.result.placement);
-  const from = {
-    state,
-    published: publishedClusters(publication.passPages.published),
-    atMs,
-    released: releaseOf(publication),
-  };
+  const published = publishedClusters(publication.passPages.published);
+  const from = { state, published, atMs, released: releaseOf(publication) };
   const change = continueChange(listedClusters(purpose.plan.pages), from);
   return {
     publishedAtMs: atMs,
     move: undefined,
     ...state,
     specHash: hash,
-    // A release resets the removals only when its change is complete.
-    removals: earlierRemovals(state, { ...from, released: undefined, specHash: hash }),
-    // The pages may list clusters that only an interrupted change added. They count if they leave.
-    change: { ...change, removed: [...new Set([...change.removed, ...leavingClusters(publication)])] },
+    // A release resets the removals only when its change is complete. Until then, the removals of the
+    // change that it continues count as earlier ones.
+    removals: earlierRemovals(state, {
+      ...from,
+      released: undefined,
+      specHash: hash,
+      isRestGivenUp: from.released !== undefined,
+    }),
+    // The pages may list clusters that only an interrupted change added. They count if they leave. What
+    // it removed counts until the pages list it again.
+    change: {
+      ...change,
+      removed: [
+        ...new Set([
+          ...change.removed,
+          ...leavingClusters(publication),
+          ...missingClusters(state?.change, published),
+        ]),
+      ],
+    },
   };
+}
+
+/** The clusters that the interrupted change removed so far. */
+function missingClusters(
+  change: ChangeUnderWay | undefined,
+  published: readonly string[],
+): readonly string[] {
+  if (change === undefined || !isUnfinished(change, published)) return [];
+  return clusterChange(change.removed, published).removed;
 }
 
 /** The clusters that the writes remove. */
@@ -89,7 +112,9 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const from = { state, published, atMs: nowMs, released };
   const isPartOfMore = isNew && state?.change !== undefined;
   const { added, removed } = done ?? (isPartOfMore ? continueChange(clusters, from) : wanted);
-  const earlier = earlierRemovals(state, { ...from, specHash: hash, isRestGivenUp: done !== undefined });
+  const given = { ...from, specHash: hash, isRestGivenUp: done !== undefined };
+  // Only a change that is complete drops the old ones: the clock may be wrong, and set back before that.
+  const earlier = recentRemovals(earlierRemovals(state, given), nowMs);
   // Removals of an earlier change keep their own time.
   const counts = isNew && removed.length > 0 && released === undefined;
   const next: PublishState = {
@@ -124,6 +149,16 @@ function unrecordedChange(
     added: added.filter((cluster) => listed.has(cluster)),
     removed: removed.filter((cluster) => !listed.has(cluster)),
   };
+}
+
+/** A change that the pages show completely and that has no record yet. */
+export function finishedChange(
+  { remembered: state, pass }: Pick<PassingState, 'remembered' | 'pass'>,
+  published: readonly SettledPage[],
+): ChangeUnderWay | undefined {
+  if (state?.change === undefined || isUnfinished(state.change, publishedClusters(published)))
+    return undefined;
+  return state.pages === pagesDigest(pass.facts.digest, groupsOfPages(published)) ? undefined : state.change;
 }
 
 /**

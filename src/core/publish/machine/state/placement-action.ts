@@ -65,7 +65,7 @@ export type PlacementAction =
     }
   /** Report a new hold. */
   | { readonly kind: 'report-held'; readonly hold: Hold }
-  /** A publication of the previous process was found and now has a record. */
+  /** A publication without a record was found and now has one. */
   | { readonly kind: 'report-found'; readonly record: string }
   /** Others changed these pages, and they are restored. */
   | { readonly kind: 'report-restored'; readonly pages: readonly string[] }

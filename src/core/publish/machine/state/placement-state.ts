@@ -124,7 +124,7 @@ export type PassStage =
       readonly ready: readonly KubeObject[];
       readonly left: readonly KubeObject[];
     }
-  /** Makes the record of a publication that the previous process did not record. */
+  /** Makes the record of a publication that has none. */
   | { readonly kind: 'recording-found'; readonly passPages: PassPages; readonly entry: PublishedDecision }
   /** Waits until the removals are stored on disk. */
   | { readonly kind: 'persisting'; readonly writing: WritingStage }
