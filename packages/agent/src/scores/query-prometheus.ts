@@ -1,5 +1,5 @@
 import { errorText, InputError, TransientError } from '@berth/runtime/errors';
-import { boundedText } from '@berth/runtime/text/bounded-text';
+import { boundedText } from '@berth/runtime/http/bounded-text';
 
 const TIMEOUT_MS = 15_000;
 /** Large enough for thousands of clusters with long labels. */

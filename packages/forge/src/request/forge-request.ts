@@ -1,5 +1,5 @@
 import { type ErrorDetails, errorText, InputError, TransientError } from '@berth/runtime/errors';
-import { boundedText } from '@berth/runtime/text/bounded-text';
+import { boundedText } from '@berth/runtime/http/bounded-text';
 
 export interface ForgeRequest {
   readonly url: string;
