@@ -6,6 +6,7 @@ WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 COPY packages ./packages
 RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.base.json tsconfig.package.json ./
 COPY scripts/build.mjs scripts/write-build.mjs ./scripts/
 COPY src ./src
 COPY plugin ./plugin

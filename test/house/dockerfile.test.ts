@@ -25,7 +25,14 @@ describe('Dockerfile', () => {
   });
 
   it('copies everything that the build reads', () => {
-    for (const path of ['src', 'plugin', 'packages', 'scripts/build.mjs', 'scripts/write-build.mjs'])
+    for (const path of [
+      'src',
+      'plugin',
+      'packages',
+      'tsconfig.base.json',
+      'scripts/build.mjs',
+      'scripts/write-build.mjs',
+    ])
       expect(dockerfile).toMatch(new RegExp(`^COPY .*${path} `, 'm'));
   });
 });
