@@ -9,6 +9,7 @@ const pages = [
   'README.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
+  ...readdirSync('packages').map((name) => `packages/${name}/README.md`),
   ...['docs', 'docs/adr'].flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`)),
 ]
   .filter((page) => page.endsWith('.md'))
@@ -38,9 +39,10 @@ describe('pages', () => {
     // CONTRIBUTING also says where new files go.
     const described = pages.filter(({ page }) => page !== 'CONTRIBUTING.md');
     const missing = described.flatMap(({ page, text }) =>
-      [...text.matchAll(/`((?:src|plugin|test|examples|scripts)\/[\w./-]+)`/g)]
+      [...text.matchAll(/`((?:src|plugin|packages|test|examples|scripts)\/[\w./-]+)`/g)]
         .map(([, path]) => path ?? '')
-        .filter((path) => !existsSync(path))
+        // The README of a package may also name its own files.
+        .filter((path) => !existsSync(path) && !existsSync(join(dirname(page), path)))
         .map((path) => `${page}: ${path}`),
     );
     expect(missing).toEqual([]);
