@@ -4,7 +4,6 @@ import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
 import { groupResource } from '@berth/kube/model/kinds';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import type { ResourceRef, ResourceVersion, PrinterColumn } from '../schema/resource-definition.ts';
-import * as admission from './columns/admission-columns.ts';
 import { type Column, AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
 import * as core from './columns/core-columns.ts';
 import { ageText } from './columns/human-duration.ts';
@@ -94,10 +93,10 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   'leases.coordination.k8s.io': other.LEASE_COLUMNS,
   'customresourcedefinitions.apiextensions.k8s.io': other.CREATED_COLUMNS,
   'apiservices.apiregistration.k8s.io': other.API_SERVICE_COLUMNS,
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io': admission.WEBHOOK_COLUMNS,
-  'validatingwebhookconfigurations.admissionregistration.k8s.io': admission.WEBHOOK_COLUMNS,
-  'validatingadmissionpolicies.admissionregistration.k8s.io': admission.POLICY_COLUMNS,
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io': admission.POLICY_BINDING_COLUMNS,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': other.WEBHOOK_COLUMNS,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': other.WEBHOOK_COLUMNS,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': other.POLICY_COLUMNS,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': other.POLICY_BINDING_COLUMNS,
   'ingresses.networking.k8s.io': other.INGRESS_COLUMNS,
   'networkpolicies.networking.k8s.io': other.NETWORK_POLICY_COLUMNS,
   'storageclasses.storage.k8s.io': other.STORAGE_CLASS_COLUMNS,
