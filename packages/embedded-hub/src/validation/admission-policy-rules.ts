@@ -15,8 +15,7 @@ import {
   checkAdmissionRule,
   checkMatchConditions,
 } from './values/admission-match-rules.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkSelector } from './values/selector-rules.ts';
 
 /* Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */

@@ -34,9 +34,9 @@ import {
 import { ATTACHMENT_RULES } from './storage/attachment-rules.ts';
 import { STORAGE_CLASS_RULES } from './storage/storage-class-rules.ts';
 import { VOLUME_RULES } from './storage/volume-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkLegacyCidr, isWithin, parseLegacyCidr } from './values/ip-rules.ts';
-import { checkPort, portName, type KindRules } from './values/port-rules.ts';
+import { checkPort, portName } from './values/port-rules.ts';
 import { quantityAt, ZERO } from './values/quantity-rules.ts';
 import { checkSelector } from './values/selector-rules.ts';
 import { semanticEqual } from './values/semantic-equal.ts';

@@ -3,8 +3,7 @@ import { compareQuantities, formatQuantity, quantityToNumber } from '@berth/kube
 import { qualifiedName } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, objectAt, textAt } from '../json/json-value.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { eachQuantity, quantityAt } from './values/quantity-rules.ts';
 import {
   checkContainerResourceName,

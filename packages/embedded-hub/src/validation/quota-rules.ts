@@ -1,7 +1,6 @@
 import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkResourceQuantity, eachQuantity } from './values/quantity-rules.ts';
 import { checkQuotaResourceName, isStandardQuota } from './values/resource-names.ts';
 

@@ -2,8 +2,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { getOwn, numberAt, objectAt, textAt } from '../json/json-value.ts';
 import { dnsSubdomain } from '@berth/kube/model/selector/name-rules';
 import { checkAdmissionRule, checkMatchConditions } from './values/admission-match-rules.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkSelector } from './values/selector-rules.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 

@@ -3,8 +3,8 @@ import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '@berth/kube/m
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { parseLegacyIp } from '../values/ip-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkPort, portName, type KindRules, checkDomainPath } from '../values/port-rules.ts';
+import { checkDomainPath, type FieldReporter, type KindRules } from '../values/field-reporter.ts';
+import { checkPort, portName } from '../values/port-rules.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
 const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];

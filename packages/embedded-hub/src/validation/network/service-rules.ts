@@ -10,10 +10,10 @@ import {
   textAt,
   textsAt,
 } from '../../json/json-value.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import { checkEndpointIp, checkLegacyCidr, checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
 import { checkLabelMap } from '../values/metadata-rules.ts';
-import { checkPort, checkPortOrName, PROTOCOLS, type KindRules } from '../values/port-rules.ts';
+import { checkPort, checkPortOrName, PROTOCOLS } from '../values/port-rules.ts';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const AFFINITIES = ['ClientIP', 'None'];

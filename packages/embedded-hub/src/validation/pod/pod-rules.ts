@@ -9,9 +9,8 @@ import {
   isObject,
   numberAt,
 } from '../../json/json-value.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import { checkTemplateMetadata } from '../values/metadata-rules.ts';
-import type { KindRules } from '../values/port-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 import { checkPodSpec } from './pod-spec.ts';
 

@@ -1,6 +1,6 @@
 import { dnsSubdomain } from '@berth/kube/model/selector/name-rules';
 import { getOwn, objectAt, textAt } from '../../json/json-value.ts';
-import type { KindRules } from '../values/port-rules.ts';
+import type { KindRules } from '../values/field-reporter.ts';
 import { checkDriverName } from '../pod/volumes.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 

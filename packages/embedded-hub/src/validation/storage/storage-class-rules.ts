@@ -1,8 +1,7 @@
 import { qualifiedName } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
-import type { KindRules } from '../values/port-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 
 const CLASS_RECLAIM = ['Delete', 'Retain'];

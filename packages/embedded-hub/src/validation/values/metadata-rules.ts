@@ -9,8 +9,7 @@ import {
 } from '../../schema/validate-metadata.ts';
 import type { JsonObject } from '../../json/json-value.ts';
 import { listAt, objectAt } from '../../json/json-value.ts';
-import type { KindRules } from './port-rules.ts';
-import type { FieldReporter } from './field-reporter.ts';
+import type { FieldReporter, KindRules } from './field-reporter.ts';
 
 const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 

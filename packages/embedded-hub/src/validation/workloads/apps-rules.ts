@@ -7,8 +7,7 @@ import {
   checkCountOrPercent,
   countOrPercent,
 } from '../values/int-or-percent-rules.ts';
-import type { KindRules } from '../values/port-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import { checkTemplateMetadata } from '../values/metadata-rules.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
 import { checkSelector, isCompilable, isEmptySelector } from '../values/selector-rules.ts';

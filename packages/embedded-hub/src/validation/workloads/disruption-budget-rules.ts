@@ -1,7 +1,7 @@
 import { pathSegment } from '@berth/kube/model/selector/name-rules';
 import { getOwn, objectAt } from '../../json/json-value.ts';
 import { checkAtMostHundredPercent, checkCountOrPercent } from '../values/int-or-percent-rules.ts';
-import type { KindRules } from '../values/port-rules.ts';
+import type { KindRules } from '../values/field-reporter.ts';
 import { checkSelector } from '../values/selector-rules.ts';
 
 const EVICTION_POLICIES = ['AlwaysAllow', 'IfHealthyBudget'];

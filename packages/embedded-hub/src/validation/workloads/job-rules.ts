@@ -8,8 +8,7 @@ import {
   type JsonValue,
 } from '../../json/json-value.ts';
 import { checkPodTemplate } from '../pod/pod-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { type KindRules, checkDomainPath } from '../values/port-rules.ts';
+import { checkDomainPath, type FieldReporter, type KindRules } from '../values/field-reporter.ts';
 import { checkSelector, isCompilable, selects } from '../values/selector-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 import { cronProblem } from './cron-schedule.ts';

@@ -1,5 +1,5 @@
 import { getOwn, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { KindRules } from '../values/port-rules.ts';
+import type { KindRules } from '../values/field-reporter.ts';
 import { PREEMPTION_POLICIES } from '../pod/pod-spec.ts';
 
 const HIGHEST_PRIORITY = 1_000_000_000;
