@@ -11,8 +11,7 @@ import type {
   PullRequest,
   RepositoryPermission,
 } from './contract/pull-request-forge.ts';
-import { GITEA_DIALECT } from './gitea/gitea-dialect.ts';
-import { GITHUB_DIALECT } from './github/github-dialect.ts';
+import { GITHUB_DIALECT, GITEA_DIALECT } from './github/github-dialect.ts';
 import { GitLabForge } from './gitlab/gitlab-forge.ts';
 import { ForgeApi, undefinedIfNotFound } from './request/forge-api.ts';
 import { escapedPath, shortDescription, type ForgeDialect } from './request/forge-dialect.ts';

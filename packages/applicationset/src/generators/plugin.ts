@@ -1,17 +1,20 @@
 import { compareText } from '@berth/runtime/text/compare-text';
 import { GenerateError, withPrefix } from '../failure/failures.ts';
 import type { PluginResponse, PluginRequest } from '../inputs/generator-inputs.ts';
-import { goJsonString } from '../json/go-json-text.ts';
+import { goJsonString, type RawJson } from '../json/go-json-text.ts';
 import { setKey } from '../json/json-value.ts';
 import { type JsonNode, parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
-import type { RawJson } from '../json/raw-json.ts';
-import { flattenParams } from '../params/flatten-params.ts';
-import { goText } from '../params/go-text.ts';
-import { type Params, type ParamValue, PluginMap, toParamValue } from '../params/params.ts';
+import {
+  type Params,
+  type ParamValue,
+  PluginMap,
+  toParamValue,
+  flattenParams,
+  goText,
+} from '../params/params.ts';
 import { checkOptions } from '../params/replace-text.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
-import { appendTemplatedValues } from './append-values.ts';
-import type { GeneratorContext } from './generator-context.ts';
+import type { TypedObject } from '../types/go-type.ts';
+import { type GeneratorContext, appendTemplatedValues } from './generator-context.ts';
 
 const DEFAULT_TIMEOUT_SECONDS = 30;
 const MAX_REDIRECTS = 10;

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonValue, setKey } from '../json/json-value.ts';
-import { goText } from '../params/go-text.ts';
-import { toParamValue } from '../params/params.ts';
+import { toParamValue, goText } from '../params/params.ts';
 import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
 
 export type JsonObject = Record<string, JsonValue>;

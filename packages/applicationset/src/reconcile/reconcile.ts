@@ -7,10 +7,10 @@ import { listArgoClusters, isReadableConfig } from '../generators/argo-clusters.
 import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from '../generators/clusters.ts';
 import { asGenerator } from '../generators/nested-generator.ts';
 import type { GeneratorInputs } from '../inputs/generator-inputs.ts';
+import { quoteAsGo } from '../json/go-json-text.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { quoteAsGo } from '../json/quote-as-go.ts';
 import { type ApplicationSet, readApplicationSet } from '../read-application-set.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
+import type { TypedObject } from '../types/go-type.ts';
 
 const DECISIONS_SECONDS = 180;
 const PLUGIN_SECONDS = 1800;

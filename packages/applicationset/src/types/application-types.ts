@@ -1,5 +1,4 @@
-import { APPLICATION_SPEC_FIELDS } from './application-spec-fields.ts';
-import { APPLICATION_STATUS_FIELDS } from './application-status-fields.ts';
+import { APPLICATION_STATUS_FIELDS, APPLICATION_SPEC_FIELDS } from './application-status-fields.ts';
 import { describeGoTypes } from './go-type.ts';
 
 const META_FIELDS = {

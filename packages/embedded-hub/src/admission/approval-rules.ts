@@ -1,12 +1,24 @@
+import { readCertificateRequest } from '@berth/kube/x509/certificate-request';
+import { organizationsOf } from '@berth/kube/x509/certificate-subject';
+import { CLIENT_SIGNER, requestText } from '../auth/certificates/client-signer.ts';
+import { MASTERS_GROUP } from '../auth/rbac/authorizer.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  deepEqual,
+  isObject,
+  listAt,
+  objectAt,
+  textAt,
+} from '../json/json-value.ts';
 import { forbiddenField } from '../schema/field-problems.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { deepEqual, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { FieldProblem } from '../wire/status-errors.ts';
-import { invalid } from '../wire/status-errors.ts';
+import { type FieldProblem, invalid, forbidden } from '../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
 
 const FINAL = ['Approved', 'Denied', 'Failed'];
 const DECISIONS = ['Approved', 'Denied'];
+
+const GROUP = 'certificates.k8s.io';
 
 /**
  * A request is approved or denied once, and only through the subresource `approval`: conditions
@@ -49,3 +61,46 @@ function conditionsOf(request: JsonObject | undefined, type: string): JsonValue[
     (one) => isObject(one) && one['type'] === type,
   );
 }
+
+/**
+ * Approving a certificate request needs the right to `approve` for its signer, in addition to the
+ * right to the subresource; signing needs `sign`. A grant may name the signer or its whole domain
+ * (`kubernetes.io/*`).
+ */
+export const approvalCheck: AdmissionCheck = (write) => {
+  const { definition } = write.ref;
+  if (definition.group !== GROUP || definition.kind !== 'CertificateSigningRequest') return [];
+  if (write.operation !== 'UPDATE') return [];
+  const verb = write.subresource === 'approval' ? 'approve' : write.subresource === 'status' ? 'sign' : '';
+  if (verb === '') return [];
+  const signer = textAt(objectAt(write.old ?? write.object, 'spec'), 'signerName');
+  const domain = `${signer.split('/')[0] ?? ''}/*`;
+  const attributes = { verb, group: GROUP, resource: 'signers' };
+  if ([signer, domain].some((name) => write.can({ ...attributes, name }))) return [];
+  const name = textAt(objectAt(write.object, 'metadata'), 'name');
+  throw forbidden(
+    definition,
+    name,
+    `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`,
+  );
+};
+
+/**
+ * Rejects certificate requests for the group system:masters, as the admission plugin
+ * CertificateSubjectRestriction.
+ */
+export const subjectRestriction: AdmissionCheck = (write) => {
+  const { definition } = write.ref;
+  if (definition.kind !== 'CertificateSigningRequest' || definition.group !== 'certificates.k8s.io')
+    return [];
+  const spec = objectAt(write.object, 'spec');
+  if (write.operation !== 'CREATE' || textAt(spec, 'signerName') !== CLIENT_SIGNER) return [];
+  const request = readCertificateRequest(requestText(spec));
+  const organizations = request.kind === 'request' ? organizationsOf(request.subjectDer) : [];
+  if (!organizations.includes(MASTERS_GROUP)) return [];
+  throw forbidden(
+    definition,
+    textAt(objectAt(write.object, 'metadata'), 'name'),
+    `use of ${CLIENT_SIGNER} signer with ${MASTERS_GROUP} group is not allowed`,
+  );
+};

@@ -1,17 +1,16 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
+import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ServedGroup, ServedVersion, RemoteDocuments } from '../discovery/discovery-documents.ts';
 import { type JsonObject, isObject, listAt, objectAt, textAt, type JsonValue } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
-import { compareVersionPriority } from '../scheme/version-priority.ts';
+import { compareVersionPriority } from '../schema/resource-definition.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { resolveService, serviceServerName } from '../webhooks/resolve-service.ts';
-import type { ForwardedResponse } from '../wire/api-response.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import { resolveService, serviceServerName } from '../webhooks/webhook-clients.ts';
+import type { ForwardedResponse, HubRequest, HubResponse } from '../wire/api-response.ts';
 import { unavailable } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type WriteStream, createWriteStream, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
-import type { HubRequest } from '../wire/hub-request.ts';
-import { headerOf } from '../wire/hub-request.ts';
+import { type HubRequest, headerOf } from '../wire/api-response.ts';
 import type { RequestInfo } from '../wire/request-info.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { userJson } from './access-review.ts';

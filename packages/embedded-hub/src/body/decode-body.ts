@@ -8,7 +8,6 @@ import { chargeKeys, chargeWork, WorkExceededError, chargeText } from '../json/w
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
 import { cutText } from '../wire/cut-text.ts';
 import { badRequest, unknownBodyFormat, yamlTooLarge } from '../wire/status-errors.ts';
-import type { DecodedBody } from './decoded-body.ts';
 import { jsonShape, closingQuote } from './json-shape.ts';
 
 /** Limits of a decoded body, independent of its size in bytes. */
@@ -51,6 +50,13 @@ const MAX_FOUND = 1_000;
 const MAX_KEY_LENGTH = 256;
 const MAX_PATH_LENGTH = 1_024;
 const FIELDS_CHARACTERS_PER_STEP = 16;
+
+/** A decoded request body. */
+export interface DecodedBody {
+  readonly value: JsonValue;
+  /** Faults that only `fieldValidation` Strict and Warn report, e.g. `duplicate field "spec.x"`. */
+  readonly strictErrors: readonly string[];
+}
 
 /**
  * Reads a request body by its media type; parameters of the type do not matter. An absent type

@@ -4,7 +4,7 @@ import type { CertificateAuthority } from '../auth/certificates/certificate-auth
 import { CLIENT_SIGNER, judgeClientRequest } from '../auth/certificates/client-signer.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
-import { KUBERNETES_SERVICE, SERVICES } from '../cluster/kubernetes-service-object.ts';
+import { KUBERNETES_SERVICE, SERVICES } from '../cluster/bootstrap-objects.ts';
 import { numberAt, objectAt, textAt, type JsonObject, isObject, listAt } from '../json/json-value.ts';
 import { POLICY_STORAGE } from '../policies/policy-set.ts';
 import { type Cluster, metadataOf, timestamp } from '../request/cluster.ts';

@@ -7,12 +7,12 @@ import type {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { ServingIdentity } from '../auth/certificates/serving-certificate.ts';
+import type { ServingIdentity } from '../auth/certificates/file-serving-certificate.ts';
 import { ConnectionLimits } from '../flow/connection-limits.ts';
 import type { ConnectionLimitOptions } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { HubConnection } from './hub-connection.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import type { HubRequest, HubResponse } from '../wire/api-response.ts';
 
 /**
  * Limit of URL and headers; Node's default of 16 KiB would refuse valid Kubernetes requests with

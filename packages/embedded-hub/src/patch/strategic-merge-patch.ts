@@ -1,5 +1,11 @@
-import { canonicalJson } from '../json/canonical-json.ts';
-import { type JsonObject, type JsonValue, getOwn, isObject, setOwn } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  isObject,
+  setOwn,
+  canonicalJson,
+} from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { Schema } from '../schema/schema.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';

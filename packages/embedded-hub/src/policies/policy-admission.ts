@@ -6,12 +6,14 @@ import { chargeWork } from '../json/work-budget.ts';
 import { type ResourceRef, groupVersionOf } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { AdmissionAttributes } from '../webhooks/admission/admission-attributes.ts';
-import { AdmissionAuthority, authorizerVariables } from '../webhooks/admission/admission-authority.ts';
+import {
+  type AdmissionAttributes,
+  AdmissionAuthority,
+  authorizerVariables,
+} from '../webhooks/admission/admission-attributes.ts';
 import { admissionRequest } from '../webhooks/admission/admission-review.ts';
 import { matchedRef, requireNamespace, inMatchedVersion } from '../webhooks/admission/match-constraints.ts';
-import type { SelectionSources } from '../webhooks/admission/select-webhook.ts';
-import type { AdmissionNotes } from '../webhooks/admission/webhook-admission.ts';
+import type { AdmissionNotes, SelectionSources } from '../webhooks/admission/webhook-admission.ts';
 import { StatusError } from '../wire/status-error.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionPolicy, PolicyBinding, ParamKind, ParamRef } from './admission-policy.ts';

@@ -1,22 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DecodedBody } from '../body/decoded-body.ts';
+import type { DecodedBody } from '../body/decode-body.ts';
 import { type JsonObject, getOwn, textAt } from '../json/json-value.ts';
 import { storageKeyOf, metadataOf } from '../request/cluster.ts';
-import { convertForResponse } from '../request/convert-for-response.ts';
-import { parseDeleteOptions } from '../request/delete-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
-import { entryJson, objectsInVersion, objectJson } from '../request/representation.ts';
+import { convertForResponse, prepareForSelectors } from '../request/object-selector.ts';
+import { entryJson, objectsInVersion, objectJson, includeObjectOf } from '../request/representation.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import { type ResourceContext, negotiatedForm, type RequestContext } from '../request/request-context.ts';
-import { includeObjectOf } from '../request/table-options.ts';
-import { parseWriteOptions } from '../request/write-options.ts';
+import { parseWriteOptions, parseDeleteOptions } from '../request/write-options.ts';
 import { type ResourceRef, apiVersionOf } from '../schema/resource-definition.ts';
 import { toVersion, awaitsConversion } from '../scheme/to-version.ts';
-import { partialMetadata } from '../table/partial-metadata.ts';
-import { renderTable } from '../table/table.ts';
+import { renderTable, partialMetadata } from '../table/table.ts';
 import { watchObjects } from '../watch/watch-objects.ts';
-import { type ApiResponse, jsonResponse } from '../wire/api-response.ts';
+import { type ApiResponse, jsonResponse, warningHeaders } from '../wire/api-response.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
 import { StatusError } from '../wire/status-error.ts';
 import {
@@ -26,7 +22,6 @@ import {
   unknownBodyFormat,
   unsupportedPatchType,
 } from '../wire/status-errors.ts';
-import { warningHeaders } from '../wire/warning-headers.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
 import { scaleOf } from '../write/scale.ts';
 import { listObjects, selectPage } from './list-objects.ts';

@@ -1,6 +1,13 @@
 import { codePointCount } from '@berth/kube-cel/value/code-points';
-import { canonicalJson } from '../json/canonical-json.ts';
-import { type JsonObject, type JsonValue, isObject, getOwn, setOwn, deepEqual } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  isObject,
+  getOwn,
+  setOwn,
+  deepEqual,
+  canonicalJson,
+} from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { type FieldPath, child, pathText } from './field-path.ts';

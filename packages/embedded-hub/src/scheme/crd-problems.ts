@@ -1,5 +1,4 @@
 import { dns1035Label, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
-import { appendAll } from '../json/append-all.ts';
 import {
   type JsonObject,
   deepEqual,
@@ -8,6 +7,7 @@ import {
   listAt,
   objectAt,
   textAt,
+  appendAll,
 } from '../json/json-value.ts';
 import { child, type FieldPath } from '../schema/field-path.ts';
 import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';

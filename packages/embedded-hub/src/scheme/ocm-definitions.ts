@@ -10,11 +10,14 @@ import {
   textAt,
   withoutKey,
 } from '../json/json-value.ts';
-import type { ResourceDefinition, ResourceVersion } from '../schema/resource-definition.ts';
+import {
+  type ResourceDefinition,
+  type ResourceVersion,
+  compareVersionPriority,
+} from '../schema/resource-definition.ts';
 import { errorWithoutReason } from '../wire/status-errors.ts';
 import { ALL_VERBS } from './builtin/builtin-definitions.ts';
-import { compileRootSchema, definitionName } from './root-schema.ts';
-import { compareVersionPriority } from './version-priority.ts';
+import { compileRootSchema, definitionName } from './compile-schema.ts';
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
 const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';

@@ -3,15 +3,22 @@ import type { CelCallNode, CelNode } from '@berth/kube-cel/syntax/cel-node';
 import { parseCel } from '@berth/kube-cel/syntax/parse-cel';
 import { compileValidation } from '@berth/kube-cel/validation-cel';
 import { celProblemText, type CelProblem, celProblem } from '@berth/kube-cel/value/cel-problem';
-import { appendAll } from '../json/append-all.ts';
-import { type JsonObject, getOwn, isObject, listAt, textAt, type JsonValue } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  getOwn,
+  isObject,
+  listAt,
+  textAt,
+  type JsonValue,
+  appendAll,
+} from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
-import { celFieldName } from '../schema/cel/cel-field-name.ts';
+import { celFieldName } from '../schema/cel/validate-rules.ts';
+import { validateEmbedded } from '../schema/embedded-resources.ts';
 import { type FieldPath, child, pathText } from '../schema/field-path.ts';
 import { forbiddenField, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
 import { prune } from '../schema/prune.ts';
 import { compilePattern } from '../schema/text/pattern.ts';
-import { validateEmbedded } from '../schema/validate-embedded.ts';
 import { validateValue } from '../schema/validate-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { compileSchema } from './compile-schema.ts';

@@ -1,4 +1,3 @@
-import { appendAll } from '../json/append-all.ts';
 import {
   type JsonObject,
   getOwn,
@@ -7,6 +6,7 @@ import {
   listAt,
   objectAt,
   textAt,
+  appendAll,
 } from '../json/json-value.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';

@@ -2,16 +2,16 @@ import { findResults } from '@berth/kube-jsonpath/find-results';
 import { formatJsonPathValue } from '@berth/kube-jsonpath/format-value';
 import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
 import { groupResource } from '@berth/kube/model/kinds';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, objectAt } from '../json/json-value.ts';
 import type { ResourceRef, ResourceVersion, PrinterColumn } from '../schema/resource-definition.ts';
-import { type Column, AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
+import { type Column, AGE_COLUMN, NAME_COLUMN, ageText } from './columns/column.ts';
 import * as core from './columns/core-columns.ts';
-import { ageText } from './columns/human-duration.ts';
 import * as other from './columns/other-columns.ts';
 import * as workload from './columns/workload-columns.ts';
-import { partialMetadata } from './partial-metadata.ts';
 
 const DEFAULT: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
+
+const API_VERSION = 'meta.k8s.io/v1';
 
 export interface TableOptions {
   readonly listMeta: JsonObject;
@@ -150,4 +150,22 @@ function cellOf(type: string, value: unknown, now: number): JsonValue {
     default:
       return formatJsonPathValue(value);
   }
+}
+
+/** An object as metadata alone. */
+export function partialMetadata(object: JsonObject): JsonObject {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: API_VERSION,
+    metadata: objectAt(object, 'metadata') ?? {},
+  };
+}
+
+export function partialMetadataList(items: readonly JsonObject[], listMeta: JsonObject): JsonObject {
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: API_VERSION,
+    metadata: listMeta,
+    items: items.map(partialMetadata),
+  };
 }

@@ -1,22 +1,31 @@
 import type { AdmissionNames } from '@berth/kube-cel/admission-cel';
 import { compileAdmission, variablesAfter } from '@berth/kube-cel/admission-cel';
 import { DYN } from '@berth/kube-cel/value/cel-type';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import {
   dns1035Label,
   dnsSubdomain,
   pathSegment,
   qualifiedName,
 } from '@berth/kube/model/selector/name-rules';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8-order';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  listAt,
+  objectAt,
+  textAt,
+  textsAt,
+  numberAt,
+} from '../json/json-value.ts';
 import {
   checkAdmissionExpression,
   checkAdmissionRule,
   checkMatchConditions,
 } from './values/admission-match-rules.ts';
 import type { FieldReporter, KindRules } from './values/field-reporter.ts';
-import { checkSelector } from './values/selector-rules.ts';
+import { checkSelector } from './values/metadata-rules.ts';
+import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 
 /* Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
 
@@ -46,6 +55,8 @@ export const POLICY_BINDING_RULES: KindRules = {
     checkBinding(objectAt(binding, 'spec') ?? {}, at.at('spec'));
   },
 };
+
+const MAX_TIMEOUT_SECONDS = 30;
 
 function checkPolicy(spec: JsonObject, name: string, at: FieldReporter): void {
   checkDefaulted(spec, 'failurePolicy', FAILURE_POLICIES, at);
@@ -248,4 +259,49 @@ function checkActions(actions: readonly string[], at: FieldReporter): void {
       'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)',
     );
   if (actions.length === 0) at.required('at least one validation action is required');
+}
+
+/** Both kinds of webhook configurations. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
+export const WEBHOOK_CONFIGURATION_RULES: KindRules = {
+  validate: (configuration, at) => {
+    const mutating = textAt(configuration, 'kind') === 'MutatingWebhookConfiguration';
+    const names = new Set<string>();
+    at.each(configuration, 'webhooks', (webhook, place) => {
+      checkWebhook(webhook, place, mutating);
+      checkReviewVersions(webhook, 'admissionReviewVersions', place, 'must specify one of v1, v1beta1');
+      const name = textAt(webhook, 'name');
+      if (names.has(name)) place.at('name').duplicate(name);
+      else if (name !== '') names.add(name);
+    });
+  },
+};
+
+function checkWebhook(webhook: JsonObject, at: FieldReporter, mutating: boolean): void {
+  checkFullName(textAt(webhook, 'name'), at.at('name'));
+  at.each(webhook, 'rules', checkAdmissionRule);
+  at.at('failurePolicy').oneOfIfSet(textAt(webhook, 'failurePolicy'), ['Fail', 'Ignore']);
+  at.at('matchPolicy').oneOfIfSet(textAt(webhook, 'matchPolicy'), ['Equivalent', 'Exact']);
+  const sideEffects = getOwn(webhook, 'sideEffects') ?? undefined;
+  if (sideEffects === undefined) at.at('sideEffects').required('must specify one of None, NoneOnDryRun');
+  else at.at('sideEffects').oneOf(textAt(webhook, 'sideEffects'), ['None', 'NoneOnDryRun']);
+  const timeout = numberAt(webhook, 'timeoutSeconds');
+  if (timeout !== undefined && (timeout < 1 || timeout > MAX_TIMEOUT_SECONDS))
+    at.at('timeoutSeconds').invalid(timeout, 'the timeout value must be between 1 and 30 seconds');
+  for (const key of ['namespaceSelector', 'objectSelector'])
+    checkSelector(objectAt(webhook, key), at.at(key));
+  if (mutating)
+    at.at('reinvocationPolicy').oneOfIfSet(textAt(webhook, 'reinvocationPolicy'), ['IfNeeded', 'Never']);
+  checkWebhookClient(objectAt(webhook, 'clientConfig') ?? {}, at.at('clientConfig'));
+  checkMatchConditions(webhook, at, false);
+}
+
+function checkFullName(name: string, at: FieldReporter): void {
+  if (name === '') {
+    at.required();
+    return;
+  }
+  const problems = dnsSubdomain(name);
+  if (problems.length > 0) at.invalid(name, problems.join(','));
+  else if (name.split('.').length < 3)
+    at.invalid(name, 'should be a domain with at least three segments separated by dots');
 }

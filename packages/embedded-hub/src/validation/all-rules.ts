@@ -13,35 +13,35 @@ import {
   deepEqual,
 } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { ADMISSION_POLICY_RULES, POLICY_BINDING_RULES } from './admission-policy-rules.ts';
+import {
+  ADMISSION_POLICY_RULES,
+  POLICY_BINDING_RULES,
+  WEBHOOK_CONFIGURATION_RULES,
+} from './admission-policy-rules.ts';
 import { API_SERVICE_RULES } from './api-service-rules.ts';
 import { CERTIFICATE_REQUEST_RULES } from './certificate-request-rules.ts';
 import { CONFIG_MAP_RULES, SECRET_RULES } from './config-rules.ts';
-import { LIMIT_RANGE_RULES } from './limit-range-rules.ts';
 import { ENDPOINTS_RULES, ENDPOINT_SLICE_RULES } from './network/endpoint-rules.ts';
 import { INGRESS_CLASS_RULES, INGRESS_RULES } from './network/ingress-rules.ts';
 import { SERVICE_RULES } from './network/service-rules.ts';
 import { NODE_RULES } from './node-rules.ts';
 import { checkClaimSpec } from './pod/claim-spec.ts';
 import { POD_RULES, POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
-import { QUOTA_RULES } from './quota-rules.ts';
+import { QUOTA_RULES, LIMIT_RANGE_RULES } from './quota-rules.ts';
 import {
   CLUSTER_ROLE_BINDING_RULES,
   CLUSTER_ROLE_RULES,
   ROLE_BINDING_RULES,
   ROLE_RULES,
 } from './rbac-rules.ts';
-import { ATTACHMENT_RULES } from './storage/attachment-rules.ts';
-import { STORAGE_CLASS_RULES } from './storage/storage-class-rules.ts';
-import { VOLUME_RULES } from './storage/volume-rules.ts';
+import { VOLUME_RULES, ATTACHMENT_RULES, STORAGE_CLASS_RULES } from './storage/volume-rules.ts';
 import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkLegacyCidr, isWithin, parseLegacyCidr } from './values/ip-rules.ts';
+import { checkSelector } from './values/metadata-rules.ts';
 import { checkPort, portName } from './values/port-rules.ts';
 import { quantityAt, ZERO } from './values/quantity-rules.ts';
-import { checkSelector } from './values/selector-rules.ts';
 import { semanticEqual } from './values/semantic-equal.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
-import { WEBHOOK_CONFIGURATION_RULES } from './webhook-configuration-rules.ts';
 import {
   CONTROLLER_REVISION_RULES,
   DAEMON_SET_RULES,
@@ -51,9 +51,8 @@ import {
   STATEFUL_SET_RULES,
 } from './workloads/apps-rules.ts';
 import { AUTOSCALER_RULES } from './workloads/autoscaler-rules.ts';
-import { DISRUPTION_BUDGET_RULES } from './workloads/disruption-budget-rules.ts';
+import { DISRUPTION_BUDGET_RULES, PRIORITY_CLASS_RULES } from './workloads/disruption-budget-rules.ts';
 import { CRON_JOB_RULES, JOB_RULES } from './workloads/job-rules.ts';
-import { PRIORITY_CLASS_RULES } from './workloads/priority-class-rules.ts';
 
 /** Source: pkg/apis/core/validation (ValidateNamespace). */
 const NAMESPACE_RULES: KindRules = { name: dnsLabel, metadataChecks: 4, validate: () => undefined };

@@ -1,6 +1,6 @@
+import { utf8LengthBytes } from '@berth/runtime/text/utf8-order';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
 import { configKey, type FieldReporter, type KindRules } from './values/field-reporter.ts';
 
 const LIMIT_BYTES = 1024 * 1024;

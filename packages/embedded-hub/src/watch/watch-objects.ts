@@ -6,12 +6,15 @@ import type { Cluster } from '../request/cluster.ts';
 import { selectedName } from '../request/field-selector.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { dependsOnVersion, selectorOf } from '../request/object-selector.ts';
-import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import {
+  dependsOnVersion,
+  selectorOf,
+  selectableObjects,
+  prepareForSelectors,
+} from '../request/object-selector.ts';
+import { includeObjectOf } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
-import { selectableObjects } from '../request/selectable-objects.ts';
-import { includeObjectOf } from '../request/table-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';

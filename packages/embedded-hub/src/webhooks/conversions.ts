@@ -19,9 +19,8 @@ import { currentShape, prunedTo } from '../scheme/current-shape.ts';
 import { awaitsConversion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { errorWithoutReason, type FieldProblem } from '../wire/status-errors.ts';
-import { reviewKindProblem } from './review-kind.ts';
 import type { WebhookClients } from './webhook-clients.ts';
-import { WebhookError } from './webhook-error.ts';
+import { WebhookError, reviewKindProblem } from './webhook-error.ts';
 
 /**
  * Time limit of a call, including the response. Source: apiserver

@@ -2,12 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { jsonShape } from '../body/json-shape.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, textAt } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, isObject, textAt, listAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { cutText } from '../wire/cut-text.ts';
 import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
-import { resolveService, serviceServerName } from './resolve-service.ts';
 import { connectionProblem, statusProblem, WebhookError } from './webhook-error.ts';
 
 /**
@@ -276,4 +274,39 @@ class CallSlots {
     if (next === undefined) this.#taken -= 1;
     else next();
   }
+}
+
+interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/**
+ * The hub routes no cluster IPs, so a Service can be resolved only if it is of type ExternalName,
+ * or if its Endpoints contain an address.
+ */
+export function resolveService(
+  store: ObjectStore,
+  service: ServicePort,
+): { readonly host: string; readonly port: number } | undefined {
+  const { namespace, name, port } = service;
+  const spec = objectAt(store.get({ storage: 'services', namespace, name })?.object, 'spec');
+  if (textAt(spec, 'type') === 'ExternalName') return { host: textAt(spec, 'externalName'), port };
+  const endpoints = store.get({ storage: 'endpoints', namespace, name })?.object;
+  for (const subset of listAt(endpoints, 'subsets').filter(isObject)) {
+    const host = textAt(firstObject(subset, 'addresses'), 'ip');
+    const own = firstObject(subset, 'ports')?.['port'];
+    if (host !== '') return { host, port: typeof own === 'number' ? own : port };
+  }
+  return undefined;
+}
+
+/** The name in the certificate of a server behind a Service. */
+export function serviceServerName({ namespace, name }: Pick<ServicePort, 'namespace' | 'name'>): string {
+  return `${name}.${namespace}.svc`;
+}
+
+function firstObject(object: JsonObject, field: string): JsonObject | undefined {
+  return listAt(object, field).find(isObject);
 }

@@ -5,7 +5,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../contract/pull-request-forge.ts';
-import { branchOfRef } from '../event/event-fields.ts';
+import { branchOfRef } from '../event/webhook-event.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';

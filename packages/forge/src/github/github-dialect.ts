@@ -1,5 +1,5 @@
-import { githubLikeStatus } from '../github-like/github-like-status.ts';
-import type { ForgeDialect } from '../request/forge-dialect.ts';
+import type { CommitStatus } from '../contract/pull-request-forge.ts';
+import { type ForgeDialect, escapedPath, shortDescription } from '../request/forge-dialect.ts';
 
 /** GitHub and GitHub Enterprise Server. Source: docs.github.com/rest, "Commit statuses". */
 export const GITHUB_DIALECT: ForgeDialect = {
@@ -10,3 +10,22 @@ export const GITHUB_DIALECT: ForgeDialect = {
   }),
   status: githubLikeStatus,
 };
+
+/** Gitea and Forgejo. Source: docs.gitea.com/api. */
+export const GITEA_DIALECT: ForgeDialect = {
+  authorization: (token) => `token ${token}`,
+  apiOf: ({ base, path }) => ({ apiUrl: `${base}/api/v1`, repository: path }),
+  status: githubLikeStatus,
+};
+
+/** The status of a commit at GitHub, Gitea and Forgejo. A newer one with the same context replaces it. */
+function githubLikeStatus(repository: string, status: CommitStatus) {
+  const { commit, state, context, targetUrl } = status;
+  return {
+    path: `/repos/${escapedPath(repository)}/statuses/${commit}`,
+    body: {
+      ...{ state, description: shortDescription(status), context },
+      ...(targetUrl !== undefined && { target_url: targetUrl }),
+    },
+  };
+}

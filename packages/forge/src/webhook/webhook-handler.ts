@@ -5,13 +5,13 @@ import { OncePerPeriod } from '@berth/runtime/loop/once-per-period';
 import { printable } from '@berth/runtime/text/printable';
 import { parseAzure } from '../azure-devops/azure-webhook.ts';
 import { parseBitbucket } from '../bitbucket/bitbucket-webhook.ts';
-import { commitId } from '../event/event-fields.ts';
 import {
   headerOf,
   WEBHOOK_PROVIDERS,
   type WebhookEvent,
   type WebhookHeaders,
   type WebhookProvider,
+  commitId,
 } from '../event/webhook-event.ts';
 import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
 import { parseGitLab } from '../gitlab/gitlab-webhook.ts';

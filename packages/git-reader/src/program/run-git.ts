@@ -3,8 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { TransientError } from '@berth/runtime/errors';
 import type { BerthError } from '@berth/runtime/errors';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
-import { killGroup } from '@berth/runtime/processes/kill-group';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/child-process-groups';
 import { gitFailure } from '../repository/git-failure.ts';
 
 /** Files that git writes are accessible to their owner only. */

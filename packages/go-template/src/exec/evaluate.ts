@@ -25,13 +25,11 @@ import {
   STRING,
   toAny,
 } from '../value/go-type.ts';
-import { unwrap } from '../value/indirect.ts';
 import { spend } from '../value/work.ts';
-import { canBeNil, zeroOf } from '../value/zero.ts';
 import { callValue } from './collections.ts';
 import type { Run } from './run.ts';
-import { isTrue } from './truth.ts';
-import { validate } from './validate.ts';
+import { isTrue, unwrap } from './truth.ts';
+import { validate, canBeNil, zeroOf } from './validate.ts';
 
 const NUMBERS: Readonly<Record<string, readonly [words: string, of: (node: NumberNode) => unknown]>> = {
   float64: ['float', (node) => node.float],

@@ -1,9 +1,14 @@
-import { FoldedSpace } from './folded-space.ts';
 import { scanBlockScalar } from './scan-block-scalar.ts';
 import { scanQuotedScalar } from './scan-quoted-scalar.ts';
 import { scanAnchor, scanDirective, scanTag } from './scan-tag.ts';
-import { YamlCursor, scannerError } from './yaml-cursor.ts';
-import { type YamlToken, type YamlTokenKind, yamlToken } from './yaml-token.ts';
+import {
+  YamlCursor,
+  scannerError,
+  type YamlToken,
+  type YamlTokenKind,
+  yamlToken,
+  FoldedSpace,
+} from './yaml-cursor.ts';
 
 /** The maximum length of a key in characters. A key must also end on its line. */
 const LONGEST_KEY = 1024;

@@ -6,9 +6,8 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';
 import type { ExecCluster, ExecCredential } from '../exec/exec-credential.ts';
 import { ExecPlugin } from '../exec/exec-plugin.ts';
-import { basicAuthorization } from '../proxy/basic-authorization.ts';
 import { chooseProxy } from '../proxy/choose-proxy.ts';
-import type { ProxyAddress } from '../proxy/proxy-address.ts';
+import { type ProxyAddress, basicAuthorization } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, isKeyPair } from '../proxy/tls-material.ts';
 import { type ImpersonatedUser, impersonatedBy } from './impersonation-headers.ts';
 import {

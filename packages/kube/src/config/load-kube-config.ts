@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { InputError, errorText } from '@berth/runtime/errors';
-import { EXEC_API_VERSIONS } from '../exec/exec-credential.ts';
-import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import { EXEC_API_VERSIONS, type ExecPluginConfig } from '../exec/exec-credential.ts';
 import { parseProxyUrl } from '../proxy/proxy-address.ts';
 import {
   hasServiceAccountToken,

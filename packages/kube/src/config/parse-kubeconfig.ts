@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { load } from 'js-yaml';
-import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import type { ExecPluginConfig } from '../exec/exec-credential.ts';
 import type {
   AuthProvider,
   KubeCluster,

@@ -1,15 +1,14 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText, TransientError } from '@berth/runtime/errors';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
-import { killGroup } from '@berth/runtime/processes/kill-group';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/child-process-groups';
 import {
   type ExecCluster,
   type ExecCredential,
   parseExecCredential,
   renderExecInfo,
+  type ExecPluginConfig,
 } from './exec-credential.ts';
-import type { ExecPluginConfig } from './exec-plugin-config.ts';
 
 /** A plugin that cannot prompt the user is stopped after this time. */
 const LIMIT_MS = 60_000;

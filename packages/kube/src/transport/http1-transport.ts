@@ -13,8 +13,8 @@ import {
   type KubeTransport,
   noResponseError,
   type WireRequest,
+  type WriteFence,
 } from './kube-transport.ts';
-import type { WriteFence } from './write-fence.ts';
 
 const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 

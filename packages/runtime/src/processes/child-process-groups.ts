@@ -1,4 +1,4 @@
-import { killGroup } from './kill-group.ts';
+import { readFileSync } from 'node:fs';
 
 /**
  * The running child processes of this process, so that none outlives it or prevents it from
@@ -32,3 +32,45 @@ class ChildGroups {
 }
 
 export const childProcessGroups = new ChildGroups();
+
+/**
+ * Signals a process group by its leader's id; a leader that has not created its group yet gets the
+ * signal itself.
+ */
+export function killGroup(leader: number | undefined, signal: NodeJS.Signals): void {
+  if (leader === undefined) return;
+  for (const target of [-leader, leader]) {
+    try {
+      process.kill(target, signal);
+      return;
+    } catch {
+      // The group does not exist yet, or has ended.
+    }
+  }
+}
+
+/**
+ * Kills a process and all of its descendants, including those in other process groups. On systems
+ * that do not list the children of a process, its group is killed.
+ */
+export function killDescendants(pid: number | undefined): void {
+  if (pid === undefined) return;
+  // A stopped process cannot start children while these are listed.
+  killGroup(pid, 'SIGSTOP');
+  const all = descendantsOf(pid);
+  for (const one of [...all, pid]) killGroup(one, 'SIGKILL');
+}
+
+function descendantsOf(pid: number): readonly number[] {
+  const children = childrenOf(pid);
+  return children.flatMap((child) => [...descendantsOf(child), child]);
+}
+
+function childrenOf(pid: number): readonly number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return text.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}

@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
-import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import { InputError } from '@berth/runtime/errors';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createSigningKey } from '../tokens/service-account-tokens.ts';

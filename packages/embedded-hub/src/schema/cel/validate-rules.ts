@@ -13,7 +13,6 @@ import { forbiddenField, invalidValue, required } from '../field-problems.ts';
 import { itemElement } from '../field-shape.ts';
 import type { Schema, ValidationRule } from '../schema.ts';
 import { typeName } from '../validate-value.ts';
-import { celFieldName } from './cel-field-name.ts';
 
 const compilations = new Map<string, CelCompilation>();
 const CACHE_LIMIT = 2000;
@@ -22,6 +21,19 @@ const STEPS_PER_EVALUATION = 20;
 const COST_PER_STEP = 2;
 
 const known = new WeakMap<Schema, boolean>();
+
+/** Reserved words, which cannot be field names in expressions. */
+const RESERVED = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
 
 function compiledOnce(expression: string): CelCompilation {
   const known = compilations.get(expression);
@@ -274,4 +286,10 @@ function differs(schema: Schema): boolean {
   const found = own || names || below.some((one) => one !== undefined && differs(one));
   known.set(schema, found);
   return found;
+}
+
+/** The name of a declared field in expressions, escaped: `__in__`, `a__dash__b`. */
+export function celFieldName(name: string): string {
+  if (RESERVED.has(name)) return `__${name}__`;
+  return name.replace(/__|[.\-/]/g, (found) => ESCAPES[found] ?? found);
 }

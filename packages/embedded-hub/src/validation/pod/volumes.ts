@@ -1,9 +1,8 @@
 import { dnsLabel, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
 import { type JsonObject, getOwn, listAt, objectAt, textAt, numberAt } from '../../json/json-value.ts';
 import { type FieldReporter, checkNoBacksteps, checkVolumePath } from '../values/field-reporter.ts';
-import { checkTemplateMetadata } from '../values/metadata-rules.ts';
+import { checkTemplateMetadata, checkSelector } from '../values/metadata-rules.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
-import { checkSelector } from '../values/selector-rules.ts';
 import { checkClaimSpec } from './claim-spec.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 

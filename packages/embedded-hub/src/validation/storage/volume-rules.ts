@@ -1,10 +1,17 @@
-import { dnsSubdomain } from '@berth/kube/model/selector/name-rules';
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { getOwn, objectAt, textAt, textsAt } from '../../json/json-value.ts';
+import { dnsSubdomain, qualifiedName } from '@berth/kube/model/selector/name-rules';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  objectAt,
+  textAt,
+  textsAt,
+  listAt,
+} from '../../json/json-value.ts';
+import { checkNodeSelector } from '../pod/affinity.ts';
 import { checkAccessModes, checkVolumeMode } from '../pod/claim-spec.ts';
-import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
-import { checkNodeSelector } from '../pod/node-selector.ts';
 import { checkDriverName, VOLUME_CHECKS } from '../pod/volumes.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import { checkPositiveQuantity, eachQuantity } from '../values/quantity-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 
@@ -45,6 +52,10 @@ export const VOLUME_RULES: KindRules = {
     checkVolumeChange(spec, objectAt(old, 'spec') ?? {}, at);
   },
 };
+
+const CLASS_RECLAIM = ['Delete', 'Retain'];
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+const MAX_PARAMETERS = 512;
 
 function checkVolume(spec: JsonObject, place: FieldReporter): void {
   if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
@@ -123,4 +134,78 @@ function checkVolumeChange(spec: JsonObject, old: JsonObject, at: FieldReporter)
       getOwn(spec, 'nodeAffinity'),
       'field is immutable, except for updating from beta label to GA',
     );
+}
+
+/** Source: pkg/apis/storage/validation (ValidateVolumeAttachment). */
+export const ATTACHMENT_RULES: KindRules = {
+  metadataChecks: 'new',
+  validate: (attachment, at, old) => {
+    const spec = objectAt(attachment, 'spec') ?? {};
+    const place = at.at('spec');
+    const attacher = textAt(spec, 'attacher');
+    if (attacher === '') place.at('attacher').required();
+    const source = objectAt(spec, 'source') ?? {};
+    const [volume, inline] = [getOwn(source, 'persistentVolumeName'), getOwn(source, 'inlineVolumeSpec')];
+    const exactly = 'must specify exactly one of inlineVolumeSpec and persistentVolumeName';
+    if (volume === undefined && inline === undefined) place.at('source').required(exactly);
+    else if (volume !== undefined && inline !== undefined) place.at('source').forbidden(exactly);
+    else if (volume === '')
+      place.at('source').at('persistentVolumeName').required('must specify non empty persistentVolumeName');
+    place.at('nodeName').validName(textAt(spec, 'nodeName'), dnsSubdomain);
+    if (old !== undefined) {
+      if (!semanticEqual(spec, objectAt(old, 'spec'))) place.invalid(spec, 'field is immutable');
+      return;
+    }
+    checkDriverName(attacher, at.at('spec.attacher'));
+    if (typeof volume === 'string') at.at('spec.source.persistentVolumeName').validName(volume, dnsSubdomain);
+  },
+};
+
+/**
+ * Source: pkg/apis/storage/validation (ValidateStorageClass). The strategy of the kind checks
+ * immutable fields.
+ */
+export const STORAGE_CLASS_RULES: KindRules = {
+  metadataChecks: 4,
+  validate: (storageClass, at) => {
+    const provisioner = textAt(storageClass, 'provisioner');
+    if (provisioner === '') at.at('provisioner').required();
+    else
+      for (const detail of qualifiedName(provisioner.toLowerCase()))
+        at.at('provisioner').invalid(provisioner.toLowerCase(), detail);
+    const parameters = Object.keys(objectAt(storageClass, 'parameters') ?? {});
+    if (parameters.length > MAX_PARAMETERS) at.at('parameters').tooLong(MAX_PARAMETERS);
+    else if (parameters.includes('')) at.at('parameters').invalid('', 'field can not be empty.');
+    at.at('reclaimPolicy').oneOfIfSet(textAt(storageClass, 'reclaimPolicy'), CLASS_RECLAIM);
+    at.at('volumeBindingMode').oneOfIfPresent(getOwn(storageClass, 'volumeBindingMode'), BINDING_MODES);
+    checkTopologies(storageClass, at);
+  },
+};
+
+function checkTopologies(storageClass: JsonObject, at: FieldReporter): void {
+  const seen: JsonObject[] = [];
+  at.each(storageClass, 'allowedTopologies', (term, place) => {
+    checkTopology(term, place);
+    // The API server also compares each term with as many empty terms as there are terms.
+    const blank = listAt(term, 'matchLabelExpressions').length === 0;
+    const known =
+      seen.filter((one) => semanticEqual(one, term)).length +
+      (blank ? listAt(storageClass, 'allowedTopologies').length : 0);
+    for (let count = 0; count < known; count += 1) place.at('matchLabelExpressions').duplicate('');
+    seen.push(term);
+  });
+}
+
+function checkTopology(term: JsonObject, at: FieldReporter): void {
+  const keys = new Set<string>();
+  at.each(term, 'matchLabelExpressions', (requirement, place) => {
+    const values = textsAt(requirement, 'values');
+    if (values.length === 0) place.at('values').required();
+    for (const [index, value] of values.entries())
+      if (values.indexOf(value) < index) place.at('values').at(index).duplicate(value);
+    const key = textAt(requirement, 'key');
+    place.at('key').validName(key, qualifiedName);
+    if (keys.has(key)) place.at('key').duplicate(key);
+    keys.add(key);
+  });
 }

@@ -7,13 +7,12 @@ import {
   textAt,
   type JsonValue,
 } from '../../json/json-value.ts';
-import { checkPodTemplate } from '../pod/pod-rules.ts';
+import { checkPodTemplate, checkTemplateLabels } from '../pod/pod-rules.ts';
 import { checkDomainPath, type FieldReporter, type KindRules } from '../values/field-reporter.ts';
-import { checkSelector, isCompilable, selects } from '../values/selector-rules.ts';
+import { checkSelector, isCompilable, selects } from '../values/metadata-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 import { cronProblem } from './cron-schedule.ts';
 import { checkFailurePolicy, checkSuccessPolicy } from './job-policies.ts';
-import { checkTemplateLabels } from './template-rules.ts';
 
 const MODES = ['NonIndexed', 'Indexed'];
 const MAX_INDEXED = 100_000;
