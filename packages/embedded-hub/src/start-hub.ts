@@ -9,10 +9,7 @@ import { ocmChecks } from './admission/ocm-checks.ts';
 import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
-import {
-  openServingCertificate,
-  type ServingIdentity,
-} from './auth/certificates/file-serving-certificate.ts';
+import { openServingCertificate, type ServingIdentity } from './auth/certificates/serving-certificate.ts';
 import { KeyStore } from './auth/certificates/key-store.ts';
 import { writePrivateFile } from './auth/files/private-file.ts';
 import { renderKubeconfig } from './auth/kubeconfig.ts';

@@ -1,5 +1,5 @@
 import { goTypeName, JsonFloat, isInteger } from '@berth/runtime/json/json-float';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { formatJsonPathValue } from './format-value.ts';
 import type { JsonPathTemplate } from './parse-template.ts';
 import type { ListNode, PathNode } from './path-node.ts';

@@ -1,5 +1,5 @@
 import { JsonFloat, isInteger } from '@berth/runtime/json/json-float';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 
 /** Formats one result as kubectl prints it: a scalar as text, a list or a map as compact JSON. */
 export function formatJsonPathValue(value: unknown): string {

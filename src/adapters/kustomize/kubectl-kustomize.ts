@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { TransientError, errorText } from '@berth/runtime/errors';
-import { childProcessGroups, killGroup } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 
 const MAX_STDERR_CHARS = 64 * 1024;
 /** Exit code of a shell for a missing program. */

@@ -180,8 +180,6 @@ function elementOf({ type }: GoField): GoType {
   return type.kind === 'list' ? type.of : type;
 }
 
-type MergeJsonObject = Record<string, JsonValue>;
-
 interface Lists {
   readonly original: readonly JsonValue[];
   readonly patch: readonly JsonValue[];
@@ -195,15 +193,15 @@ interface Lists {
 function mergeList(
   { original, patch }: Lists,
   mergeKey: string,
-  merge: (own: MergeJsonObject, other: MergeJsonObject) => MergeJsonObject,
+  merge: (own: JsonObject, other: JsonObject) => JsonObject,
 ): readonly JsonValue[] {
   const keyOf = (item: JsonValue): JsonValue | undefined =>
-    mergeKey === '' ? item : (item as MergeJsonObject)[mergeKey];
+    mergeKey === '' ? item : (item as JsonObject)[mergeKey];
   const merged = [...original];
   for (const item of patch) {
     const at = merged.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));
     if (at < 0) merged.push(item);
-    else if (mergeKey !== '') merged[at] = merge(merged[at] as MergeJsonObject, item as MergeJsonObject);
+    else if (mergeKey !== '') merged[at] = merge(merged[at] as JsonObject, item as JsonObject);
   }
   const indexIn = (list: readonly JsonValue[], item: JsonValue | undefined): number =>
     item === undefined ? -1 : list.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));

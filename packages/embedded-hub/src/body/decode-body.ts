@@ -6,9 +6,8 @@ import { load, YAMLException } from 'js-yaml';
 import type { JsonValue } from '../json/json-value.ts';
 import { chargeKeys, chargeWork, WorkExceededError, chargeText } from '../json/work-budget.ts';
 import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts';
-import { cutText } from '../wire/cut-text.ts';
 import { badRequest, unknownBodyFormat, yamlTooLarge } from '../wire/status-errors.ts';
-import { jsonShape, closingQuote } from './json-shape.ts';
+import { duplicateFields, jsonShape } from './json-shape.ts';
 
 /** Limits of a decoded body, independent of its size in bytes. */
 const MAX_DEPTH = 1000;
@@ -34,22 +33,7 @@ const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
 
 /** YAML has a limit of its own, because reading it takes much longer than JSON. */
 const MAX_YAML_CHARACTERS = 1_500_000;
-const CHARACTERS_PER_STEP = 6;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const OPEN_LIST = 0x5b;
-const CLOSE_LIST = 0x5d;
-const OPEN_OBJECT = 0x7b;
-const CLOSE_OBJECT = 0x7d;
-
-/** As many as the API server's decoder reports (sigs.k8s.io/json, saveStrictError). */
-const MAX_REPORTED = 100;
-/** Below a duplicate key the same path may be found many times. */
-const MAX_FOUND = 1_000;
-const MAX_KEY_LENGTH = 256;
-const MAX_PATH_LENGTH = 1_024;
-const FIELDS_CHARACTERS_PER_STEP = 16;
+const YAML_CHARACTERS_PER_STEP = 6;
 
 /** A decoded request body. */
 export interface DecodedBody {
@@ -162,102 +146,6 @@ function isWithin(value: JsonValue, depth: number, remaining: { values: number }
   return true;
 }
 
-interface Level {
-  /** Undefined for lists. */
-  readonly keys: Map<string, 'once' | 'again'> | undefined;
-  index: number;
-  key: string;
-  expectsKey: boolean;
-}
-
-/**
- * Paths of duplicate keys in a JSON text, e.g. `spec.x` or `items[0].name`; the first hundred, each
- * cut to a length that fits into a message. It runs on every strictly validated write, and nearly
- * no text has duplicates. The parser keeps one of two equal keys, so a text with as many keys as
- * its value has no duplicates.
- * @param value what the text parses to
- */
-export function duplicateFields(text: string, value: JsonValue): readonly string[] {
-  chargeText(text.length, FIELDS_CHARACTERS_PER_STEP);
-  return jsonShape(text).keys === countKeys(value) ? [] : findDuplicates(text);
-}
-
-function countKeys(value: JsonValue): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let keys = 0;
-  if (Array.isArray(value)) for (const item of value) keys += countKeys(item);
-  else for (const key in value) keys += 1 + countKeys(value[key] as JsonValue);
-  return keys;
-}
-
-function findDuplicates(text: string): readonly string[] {
-  const found = new Set<string>();
-  let findings = 0;
-  const stack: Level[] = [];
-  let level: Level | undefined;
-  for (let at = 0; at < text.length; at += 1) {
-    switch (text.charCodeAt(at)) {
-      case QUOTE: {
-        const end = closingQuote(text, at);
-        if (level?.expectsKey === true && recordKey(level, keyBetween(text, at, end))) {
-          found.add(pathOf(stack));
-          findings += 1;
-          if (found.size >= MAX_REPORTED || findings >= MAX_FOUND) return [...found];
-        }
-        at = end;
-        break;
-      }
-      case OPEN_OBJECT:
-        level = { keys: new Map(), index: 0, key: '', expectsKey: true };
-        stack.push(level);
-        break;
-      case OPEN_LIST:
-        level = { keys: undefined, index: 0, key: '', expectsKey: false };
-        stack.push(level);
-        break;
-      case CLOSE_OBJECT:
-      case CLOSE_LIST:
-        stack.pop();
-        level = stack[stack.length - 1];
-        break;
-      case COMMA:
-        if (level !== undefined) {
-          level.index += 1;
-          level.expectsKey = level.keys !== undefined;
-        }
-        break;
-      default:
-    }
-  }
-  return [...found];
-}
-
-/** @returns whether this is the second key with its name; further ones are not reported */
-function recordKey(level: Level, key: string): boolean {
-  level.key = key;
-  level.expectsKey = false;
-  const known = level.keys?.get(key);
-  if (known === 'again') return false;
-  level.keys?.set(key, known === undefined ? 'once' : 'again');
-  return known === 'once';
-}
-
-function keyBetween(text: string, start: number, end: number): string {
-  const raw = text.slice(start + 1, end);
-  return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
-}
-
-function pathOf(stack: readonly Level[]): string {
-  let path = '';
-  for (const level of stack) {
-    const key = cutText(level.key, MAX_KEY_LENGTH);
-    if (level.keys === undefined) path += `[${String(level.index)}]`;
-    else path += path === '' ? key : `.${key}`;
-    if (path.length > MAX_PATH_LENGTH) return cutText(path, MAX_PATH_LENGTH);
-  }
-  return path;
-}
-
 const SCHEMA = kubectlSchema(scalarOf);
 
 /** An integer that JavaScript cannot hold loses digits, as it does in a JSON body: `kubectl apply --server-side` sends JSON as YAML. */
@@ -285,7 +173,7 @@ interface YamlReading {
  * @throws WorkExceededError when reading it takes more than one request may use
  */
 function readYaml(text: string): YamlReading {
-  chargeText(text.length, CHARACTERS_PER_STEP);
+  chargeText(text.length, YAML_CHARACTERS_PER_STEP);
   try {
     return { value: asJson(load(text, { schema: SCHEMA, listener: charge })), duplicates: [] };
   } catch (error) {

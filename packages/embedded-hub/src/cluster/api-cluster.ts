@@ -1,7 +1,7 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import { Aggregator } from '../aggregation/aggregator.ts';
-import { approvalRules, approvalCheck, subjectRestriction } from '../admission/approval-rules.ts';
+import { approvalRules, approvalCheck, subjectRestriction } from '../admission/certificate-request-checks.ts';
 import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import { escalationCheck } from '../admission/escalation.ts';

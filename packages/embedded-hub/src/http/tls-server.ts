@@ -7,7 +7,7 @@ import type {
 } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { ServingIdentity } from '../auth/certificates/file-serving-certificate.ts';
+import type { ServingIdentity } from '../auth/certificates/serving-certificate.ts';
 import { ConnectionLimits } from '../flow/connection-limits.ts';
 import type { ConnectionLimitOptions } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';

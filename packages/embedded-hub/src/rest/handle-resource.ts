@@ -3,7 +3,7 @@ import type { DecodedBody } from '../body/decode-body.ts';
 import { type JsonObject, getOwn, textAt } from '../json/json-value.ts';
 import { storageKeyOf, metadataOf } from '../request/cluster.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { convertForResponse, prepareForSelectors } from '../request/object-selector.ts';
+import { convertForResponse, prepareForSelectors } from '../request/select-objects.ts';
 import { entryJson, objectsInVersion, objectJson, includeObjectOf } from '../request/representation.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import { type ResourceContext, negotiatedForm, type RequestContext } from '../request/request-context.ts';

@@ -15,7 +15,7 @@ import {
   selectableObjects,
   convertForResponse,
   prepareForSelectors,
-} from '../request/object-selector.ts';
+} from '../request/select-objects.ts';
 import {
   type ListOptions,
   checkNotFuture,

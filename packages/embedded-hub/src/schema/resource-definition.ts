@@ -2,9 +2,6 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
 import type { Schema } from './schema.ts';
 
-const KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
-const STABILITY = { alpha: 0, beta: 1, ga: 2 } as const;
-
 /** One served resource: its names and its versions. */
 export interface ResourceDefinition {
   readonly group: string;
@@ -96,6 +93,9 @@ export function groupVersionOf(apiVersion: string): { readonly group: string; re
   if (slash < 0) return { group: '', version: apiVersion };
   return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
 }
+
+const KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
+const STABILITY = { alpha: 0, beta: 1, ga: 2 } as const;
 
 /** Orders API versions for discovery: GA before beta before alpha, then newer first; other names last, by text. */
 export function compareVersionPriority(left: string, right: string): number {

@@ -6,7 +6,7 @@ import {
   pathSegment,
   qualifiedName,
 } from '@berth/kube/model/selector/name-rules';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-order';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { type JsonObject, type JsonValue, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { type FieldPath, child } from './field-path.ts';

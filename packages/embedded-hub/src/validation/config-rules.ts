@@ -1,4 +1,4 @@
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-order';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
 import { configKey, type FieldReporter, type KindRules } from './values/field-reporter.ts';

@@ -11,7 +11,7 @@ import {
   selectorOf,
   selectableObjects,
   prepareForSelectors,
-} from '../request/object-selector.ts';
+} from '../request/select-objects.ts';
 import { includeObjectOf } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
@@ -36,8 +36,6 @@ const BOOKMARK_PERIOD_MS = 60_000;
 const INITIAL_OBJECTS_PER_TURN = 200;
 /** A turn ends earlier with large objects. */
 const INITIAL_CHARACTERS = 256 * 1024;
-
-const cache = new WeakMap<readonly StoreEvent[], Map<string, Buffer>>();
 
 /**
  * `?watch=true`: a stream of changes.
@@ -370,16 +368,18 @@ export class WatchSession {
   }
 }
 
+const linesOfBatches = new WeakMap<readonly StoreEvent[], Map<string, Buffer>>();
+
 /**
  * The lines of one batch of events for a view, in UTF-8. A thousand watchers with the same view
  * share the bytes, so they are encoded once. The batch is the same array for all subscribers of a
  * scope, and is released after the delivery.
  */
 function batchLines(events: readonly StoreEvent[], view: WatchView): Buffer {
-  let views = cache.get(events);
+  let views = linesOfBatches.get(events);
   if (views === undefined) {
     views = new Map();
-    cache.set(events, views);
+    linesOfBatches.set(events, views);
   }
   let bytes = views.get(view.identity);
   if (bytes === undefined) {

@@ -3,13 +3,6 @@ import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { JsonObject } from '../json/json-value.ts';
 import type { StatusError } from './status-error.ts';
 
-/**
- * Limits of all warnings of one response, and of each one if all together are too long. Source:
- * filters/warning.go of k8s.io/apiserver.
- */
-const MAX_TOTAL_LENGTH = 4 * 1024;
-const MAX_ITEM_LENGTH = 256;
-
 /** The response of a handler; only the transport writes it. */
 export type ApiResponse = BodyResponse | ChunkedResponse | StreamResponse | ForwardedResponse;
 
@@ -78,6 +71,13 @@ export function statusResponse(error: StatusError): BodyResponse {
   };
   return jsonResponse(error.httpCode, error.toStatus(), headers);
 }
+
+/**
+ * Limits of all warnings of one response, and of each one if all together are too long. Source:
+ * filters/warning.go of k8s.io/apiserver.
+ */
+const MAX_TOTAL_LENGTH = 4 * 1024;
+const MAX_ITEM_LENGTH = 256;
 
 /**
  * Values of `Warning` headers. When all texts together are too long, each is cut and those that then still do not fit are left out,

@@ -14,7 +14,8 @@ import { finishCreate, ownershipRequest } from './prepare-create.ts';
 import { finishUpdate } from './prepare-update.ts';
 import { checkPreconditions } from './server-metadata.ts';
 import type { DecodedBody } from '../body/decode-body.ts';
-import { type PreparedWrite, type WriteRequest, changedPart } from './write-request.ts';
+import { changedPart } from './changed-part.ts';
+import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 export interface ApplyOptions {
   readonly force: boolean;

@@ -18,13 +18,8 @@ import { markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { setServerMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
-import {
-  type AdmissionWrite,
-  type DynamicStep,
-  type PreparedWrite,
-  type WriteRequest,
-  changedPart,
-} from './write-request.ts';
+import { changedPart } from './changed-part.ts';
+import type { AdmissionWrite, DynamicStep, PreparedWrite, WriteRequest } from './write-request.ts';
 import type { DecodedBody } from '../body/decode-body.ts';
 
 /** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */

@@ -12,7 +12,8 @@ import { FieldReporter } from '../validation/values/field-reporter.ts';
 import { checkMetadata } from '../validation/values/metadata-rules.ts';
 import { type FieldProblem, invalid } from '../wire/status-errors.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
-import { type WriteRequest, changedPart } from './write-request.ts';
+import { changedPart } from './changed-part.ts';
+import type { WriteRequest } from './write-request.ts';
 
 /** Problems after which CEL rules are not evaluated, since rules rely on correct types. */
 const BLOCKING = new Set([

@@ -5,7 +5,7 @@ import {
   parseCommitObject,
   refuseHugeCommit,
   parseTreeObject,
-} from '../repository/commit-object.ts';
+} from '../repository/git-object.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef, type RefReader } from '../repository/git-ref.ts';
 import type {
   BlobContent,

@@ -3,7 +3,7 @@ import { constants, setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { TransientError } from '@berth/runtime/errors';
 import type { BerthError } from '@berth/runtime/errors';
-import { childProcessGroups, killGroup } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 import { gitFailure } from '../repository/git-failure.ts';
 
 /** Files that git writes are accessible to their owner only. */

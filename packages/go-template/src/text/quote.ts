@@ -1,7 +1,7 @@
 import { decodeRune, encodeRune } from './bytes.ts';
 import { isPrint, REPLACEMENT } from './unicode.ts';
 
-const SHORT: ReadonlyMap<number, string> = new Map([
+const SHORT_ESCAPES: ReadonlyMap<number, string> = new Map([
   [7, '\\a'],
   [8, '\\b'],
   [12, '\\f'],
@@ -11,7 +11,7 @@ const SHORT: ReadonlyMap<number, string> = new Map([
   [11, '\\v'],
 ]);
 
-const UNQUOTE_SHORT: Readonly<Record<string, number>> = {
+const RUNE_OF_LETTER: Readonly<Record<string, number>> = {
   a: 7,
   b: 8,
   f: 12,
@@ -28,7 +28,7 @@ function escaped(rune: number, quote: string, asciiOnly: boolean, bytes: string)
   const text = bytes.length === 1 ? bytes : undefined;
   if (text === quote || text === '\\') return `\\${text}`;
   if (asciiOnly ? rune < 0x80 && isPrint(rune) : isPrint(rune)) return bytes;
-  const short = SHORT.get(rune);
+  const short = SHORT_ESCAPES.get(rune);
   if (short !== undefined) return short;
   if (rune < 0x20 || rune === 0x7f) return `\\x${hex(rune, 2)}`;
   if (rune < 0x10000) return `\\u${hex(rune, 4)}`;
@@ -86,7 +86,7 @@ export function unquoteChar(text: string, at: number, quote: string): UnquotedCh
     return { rune, bytes: text.slice(at, at + width), width };
   }
   const letter = text[at + 1] ?? '';
-  if (Object.hasOwn(UNQUOTE_SHORT, letter)) return plain(UNQUOTE_SHORT[letter] ?? 0, 2);
+  if (Object.hasOwn(RUNE_OF_LETTER, letter)) return plain(RUNE_OF_LETTER[letter] ?? 0, 2);
   if (letter === quote && (letter === '"' || letter === "'")) return plain(letter.charCodeAt(0), 2);
   if (Object.hasOwn(DIGITS, letter)) return hexadecimal(text, at, letter);
   const octal = /^[0-7]{3}/.exec(text.slice(at + 1, at + 4))?.[0];

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText, TransientError } from '@berth/runtime/errors';
-import { childProcessGroups, killGroup } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 import {
   type ExecCluster,
   type ExecCredential,

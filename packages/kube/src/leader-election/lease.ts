@@ -1,19 +1,6 @@
 import { TransientError, InputError } from '@berth/runtime/errors';
 
 /**
- * The defaults of kube-controller-manager, kube-scheduler and controller-runtime (client-go
- * tools/leaderelection).
- */
-export const DEFAULT_TIMING: ElectionTiming = {
-  leaseDurationMs: 15_000,
-  renewDeadlineMs: 10_000,
-  retryPeriodMs: 2_000,
-};
-
-/** Waits are extended randomly by up to this fraction, so that processes do not run in step. */
-export const JITTER = 0.2;
-
-/**
  * A lease as one process writes it and others read it. The times are from the holder's clock, and
  * are information only.
  */
@@ -79,6 +66,19 @@ export interface ElectionTiming {
   /** Interval in which the holder renews, and others read, the lease. */
   readonly retryPeriodMs: number;
 }
+
+/**
+ * The defaults of kube-controller-manager, kube-scheduler and controller-runtime (client-go
+ * tools/leaderelection).
+ */
+export const DEFAULT_TIMING: ElectionTiming = {
+  leaseDurationMs: 15_000,
+  renewDeadlineMs: 10_000,
+  retryPeriodMs: 2_000,
+};
+
+/** Waits are extended randomly by up to this fraction, so that processes do not run in step. */
+export const JITTER = 0.2;
 
 /**
  * @returns the timing

@@ -7,19 +7,8 @@ import {
   QUANTITY,
   SIGNER_NAME,
 } from './patterns.ts';
-import {
-  int64,
-  intOrString,
-  listBy,
-  listOf,
-  mapOf,
-  object,
-  string,
-  conditions,
-  rolloutAll,
-  rolloutProgressive,
-  rolloutProgressivePerGroup,
-} from './schema-notation.ts';
+import { int64, intOrString, listBy, listOf, mapOf, object, string } from './schema-notation.ts';
+import { conditions, rolloutAll, rolloutProgressive, rolloutProgressivePerGroup } from './shared-schemas.ts';
 import { manifestWorkSpec } from './work-kinds.ts';
 
 export const addOnConfiguration = object({

@@ -12,10 +12,8 @@ import {
   object,
   string,
   time,
-  condition,
-  conditions,
-  labelSelector,
 } from './schema-notation.ts';
+import { condition, conditions, labelSelector } from './shared-schemas.ts';
 
 export const conditionsOnly = object({ conditions: listOf(condition) });
 

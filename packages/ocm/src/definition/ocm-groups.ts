@@ -2,7 +2,8 @@ import type { JsonObject } from '@berth/runtime/json/json-value';
 import { ADDON_KINDS } from './addon-kinds.ts';
 import { CLUSTER_KINDS } from './cluster-kinds.ts';
 import type { OcmKind, OcmVersion } from './ocm-kind.ts';
-import { object, string, boolean, embeddedObject, listOf, time, condition } from './schema-notation.ts';
+import { object, string, boolean, embeddedObject, listOf, time } from './schema-notation.ts';
+import { condition } from './shared-schemas.ts';
 import { WORK_KINDS } from './work-kinds.ts';
 
 const objectReference = object(

@@ -1,17 +1,7 @@
 import type { OcmKind } from './ocm-kind.ts';
 import { CLUSTERS_PER_GROUP, DURATION, GROUP_NAME, QUALIFIED_NAME, TOPOLOGY_KEY } from './patterns.ts';
-import {
-  int32,
-  int64,
-  intOrString,
-  listOf,
-  object,
-  string,
-  time,
-  claimSelector,
-  conditions,
-  labelSelector,
-} from './schema-notation.ts';
+import { int32, int64, intOrString, listOf, object, string, time } from './schema-notation.ts';
+import { claimSelector, conditions, labelSelector } from './shared-schemas.ts';
 
 export const PLACEMENT_KIND: OcmKind = {
   kind: 'Placement',

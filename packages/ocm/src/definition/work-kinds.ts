@@ -11,11 +11,8 @@ import {
   object,
   string,
   time,
-  conditions,
-  rolloutAll,
-  rolloutProgressive,
-  rolloutProgressivePerGroup,
 } from './schema-notation.ts';
+import { conditions, rolloutAll, rolloutProgressive, rolloutProgressivePerGroup } from './shared-schemas.ts';
 
 export const orphaningRule = object({
   group: string(),

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { TransientError } from '@berth/runtime/errors';
-import { childProcessGroups, killDescendants } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups, killDescendants } from '@berth/runtime/processes/process-groups';
 import { residentBytes } from '@berth/runtime/processes/resident-bytes';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';

@@ -9,7 +9,7 @@ import type {
   FieldValue,
 } from '@berth/ocm/kind/manifest-work';
 import { goTypeName, isInteger } from '@berth/runtime/json/json-float';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-order';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 
 export interface FeedbackOptions {
   /** Objects, lists and fractions as JSON text, and all matches instead of the first. Off as upstream's gate. */

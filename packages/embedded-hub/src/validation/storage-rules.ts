@@ -7,13 +7,13 @@ import {
   textAt,
   textsAt,
   listAt,
-} from '../../json/json-value.ts';
-import { checkNodeSelector } from '../pod/affinity.ts';
-import { checkAccessModes, checkVolumeMode } from '../pod/claim-spec.ts';
-import { checkDriverName, VOLUME_CHECKS } from '../pod/volumes.ts';
-import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
-import { checkPositiveQuantity, eachQuantity } from '../values/quantity-rules.ts';
-import { semanticEqual } from '../values/semantic-equal.ts';
+} from '../json/json-value.ts';
+import { checkNodeSelector } from './pod/affinity.ts';
+import { checkAccessModes, checkVolumeMode } from './pod/claim-spec.ts';
+import { checkDriverName, VOLUME_CHECKS } from './pod/volumes.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
+import { checkPositiveQuantity, eachQuantity } from './values/quantity-rules.ts';
+import { semanticEqual } from './values/semantic-equal.ts';
 
 const RECLAIM = ['Delete', 'Recycle', 'Retain'];
 const VOLUME_SOURCES = [
@@ -52,10 +52,6 @@ export const VOLUME_RULES: KindRules = {
     checkVolumeChange(spec, objectAt(old, 'spec') ?? {}, at);
   },
 };
-
-const CLASS_RECLAIM = ['Delete', 'Retain'];
-const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
-const MAX_PARAMETERS = 512;
 
 function checkVolume(spec: JsonObject, place: FieldReporter): void {
   if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
@@ -160,6 +156,10 @@ export const ATTACHMENT_RULES: KindRules = {
     if (typeof volume === 'string') at.at('spec.source.persistentVolumeName').validName(volume, dnsSubdomain);
   },
 };
+
+const CLASS_RECLAIM = ['Delete', 'Retain'];
+const BINDING_MODES = ['Immediate', 'WaitForFirstConsumer'];
+const MAX_PARAMETERS = 512;
 
 /**
  * Source: pkg/apis/storage/validation (ValidateStorageClass). The strategy of the kind checks

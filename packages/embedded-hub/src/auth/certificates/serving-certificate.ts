@@ -15,7 +15,10 @@ const LIFETIME_MS = 365 * 86_400_000;
  * renewal.
  */
 const RENEW_BEFORE_MS = 30 * 86_400_000;
-const CERTIFICATE_CHECK_EVERY_MS = 3_600_000;
+const AGE_CHECK_EVERY_MS = 3_600_000;
+
+/** As often as kube-apiserver does. Source: apiserver pkg/server/dynamiccertificates (`FileRefreshDuration`). */
+const FILES_CHECK_EVERY_MS = 60_000;
 
 /** Where `--tls-cert-file` and `--tls-private-key-file` are. */
 export interface ServingFiles {
@@ -23,8 +26,12 @@ export interface ServingFiles {
   readonly key: string;
 }
 
-/** As often as kube-apiserver does. Source: apiserver pkg/server/dynamiccertificates (`FileRefreshDuration`). */
-const CHECK_EVERY_MS = 60_000;
+export interface ServingIdentity {
+  readonly certPem: string;
+  readonly keyPem: string;
+  /** Certificate of the authority that issued it, sent in the handshake. */
+  readonly caPem: string;
+}
 
 /** The certificate in the files, if given, or one issued by the hub. */
 export function openServingCertificate(
@@ -61,7 +68,7 @@ export class FileServingCertificate {
   }
 
   startRenewal(onRenewed: (identity: ServingIdentity) => void, onError: (error: unknown) => void): void {
-    this.#cancel = this.#clock.schedule(CHECK_EVERY_MS, () => {
+    this.#cancel = this.#clock.schedule(FILES_CHECK_EVERY_MS, () => {
       try {
         const identity = this.#read();
         if (identity.certPem !== this.#known) onRenewed(identity);
@@ -94,13 +101,6 @@ function holdsKey(certificate: X509Certificate, file: string, keyPem: string): b
   } catch (error) {
     throw wrongFile(CODE, file, `holds no private key that can be read: ${errorText(error)}`);
   }
-}
-
-export interface ServingIdentity {
-  readonly certPem: string;
-  readonly keyPem: string;
-  /** Certificate of the authority that issued it, sent in the handshake. */
-  readonly caPem: string;
 }
 
 /**
@@ -137,7 +137,7 @@ class ServingCertificate {
   }
 
   startRenewal(onRenewed: (identity: ServingIdentity) => void, onError: (error: unknown) => void): void {
-    this.#cancel = this.#clock.schedule(CERTIFICATE_CHECK_EVERY_MS, () => {
+    this.#cancel = this.#clock.schedule(AGE_CHECK_EVERY_MS, () => {
       const ageMs = Math.abs(this.#clock.now() - this.#issuedAtMs);
       const renewed =
         ageMs > LIFETIME_MS - RENEW_BEFORE_MS ? this.issue().then(onRenewed) : Promise.resolve();

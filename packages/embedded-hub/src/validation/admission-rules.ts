@@ -7,7 +7,7 @@ import {
   pathSegment,
   qualifiedName,
 } from '@berth/kube/model/selector/name-rules';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-order';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import {
   type JsonObject,
   type JsonValue,
@@ -27,7 +27,7 @@ import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkSelector } from './values/metadata-rules.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 
-/* Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
+/* The kinds of admissionregistration.k8s.io. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const MATCH_POLICIES = ['Equivalent', 'Exact'];
@@ -55,8 +55,6 @@ export const POLICY_BINDING_RULES: KindRules = {
     checkBinding(objectAt(binding, 'spec') ?? {}, at.at('spec'));
   },
 };
-
-const MAX_TIMEOUT_SECONDS = 30;
 
 function checkPolicy(spec: JsonObject, name: string, at: FieldReporter): void {
   checkDefaulted(spec, 'failurePolicy', FAILURE_POLICIES, at);
@@ -261,7 +259,9 @@ function checkActions(actions: readonly string[], at: FieldReporter): void {
   if (actions.length === 0) at.required('at least one validation action is required');
 }
 
-/** Both kinds of webhook configurations. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
+const MAX_TIMEOUT_SECONDS = 30;
+
+/** Both kinds of webhook configurations. */
 export const WEBHOOK_CONFIGURATION_RULES: KindRules = {
   validate: (configuration, at) => {
     const mutating = textAt(configuration, 'kind') === 'MutatingWebhookConfiguration';

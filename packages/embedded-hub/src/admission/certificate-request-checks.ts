@@ -15,10 +15,9 @@ import { forbiddenField } from '../schema/field-problems.ts';
 import { type FieldProblem, invalid, forbidden } from '../wire/status-errors.ts';
 import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
 
-const FINAL = ['Approved', 'Denied', 'Failed'];
-const DECISIONS = ['Approved', 'Denied'];
-
 const GROUP = 'certificates.k8s.io';
+const DECISIONS = ['Approved', 'Denied'];
+const FINAL = [...DECISIONS, 'Failed'];
 
 /**
  * A request is approved or denied once, and only through the subresource `approval`: conditions
@@ -26,13 +25,11 @@ const GROUP = 'certificates.k8s.io';
  * (`pkg/apis/certificates/validation`, validateCertificateSigningRequestUpdate).
  */
 export const approvalRules: AdmissionCheck = (write) => {
-  const { definition } = write.ref;
-  if (definition.kind !== 'CertificateSigningRequest' || definition.group !== 'certificates.k8s.io')
-    return [];
+  if (!isCertificateRequest(write)) return [];
   if (write.operation !== 'UPDATE' || write.subresource === '') return [];
   const problems = [...conditionProblems(write), ...certificateProblems(write)];
   if (problems.length === 0) return [];
-  throw invalid(definition, textAt(objectAt(write.object, 'metadata'), 'name'), problems);
+  throw invalid(write.ref.definition, nameOf(write), problems);
 };
 
 function conditionProblems({ object, old, subresource }: AdmissionWrite): FieldProblem[] {
@@ -68,19 +65,16 @@ function conditionsOf(request: JsonObject | undefined, type: string): JsonValue[
  * (`kubernetes.io/*`).
  */
 export const approvalCheck: AdmissionCheck = (write) => {
-  const { definition } = write.ref;
-  if (definition.group !== GROUP || definition.kind !== 'CertificateSigningRequest') return [];
-  if (write.operation !== 'UPDATE') return [];
+  if (!isCertificateRequest(write) || write.operation !== 'UPDATE') return [];
   const verb = write.subresource === 'approval' ? 'approve' : write.subresource === 'status' ? 'sign' : '';
   if (verb === '') return [];
   const signer = textAt(objectAt(write.old ?? write.object, 'spec'), 'signerName');
   const domain = `${signer.split('/')[0] ?? ''}/*`;
   const attributes = { verb, group: GROUP, resource: 'signers' };
   if ([signer, domain].some((name) => write.can({ ...attributes, name }))) return [];
-  const name = textAt(objectAt(write.object, 'metadata'), 'name');
   throw forbidden(
-    definition,
-    name,
+    write.ref.definition,
+    nameOf(write),
     `user not permitted to ${verb} requests with signerName ${JSON.stringify(signer)}`,
   );
 };
@@ -90,17 +84,23 @@ export const approvalCheck: AdmissionCheck = (write) => {
  * CertificateSubjectRestriction.
  */
 export const subjectRestriction: AdmissionCheck = (write) => {
-  const { definition } = write.ref;
-  if (definition.kind !== 'CertificateSigningRequest' || definition.group !== 'certificates.k8s.io')
-    return [];
+  if (!isCertificateRequest(write)) return [];
   const spec = objectAt(write.object, 'spec');
   if (write.operation !== 'CREATE' || textAt(spec, 'signerName') !== CLIENT_SIGNER) return [];
   const request = readCertificateRequest(requestText(spec));
   const organizations = request.kind === 'request' ? organizationsOf(request.subjectDer) : [];
   if (!organizations.includes(MASTERS_GROUP)) return [];
   throw forbidden(
-    definition,
-    textAt(objectAt(write.object, 'metadata'), 'name'),
+    write.ref.definition,
+    nameOf(write),
     `use of ${CLIENT_SIGNER} signer with ${MASTERS_GROUP} group is not allowed`,
   );
 };
+
+function isCertificateRequest({ ref: { definition } }: AdmissionWrite): boolean {
+  return definition.group === GROUP && definition.kind === 'CertificateSigningRequest';
+}
+
+function nameOf({ object }: AdmissionWrite): string {
+  return textAt(objectAt(object, 'metadata'), 'name');
+}
