@@ -36,15 +36,6 @@ import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenan
 import { REAL_CLOCK } from './real-clock.ts';
 import { SILENT_LOG } from './wire/silent-log.ts';
 
-const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
-const CLUSTERS_AT_A_TIME = 16;
-/** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
-const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
-const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
-/** Well below the 5 s in which a revoked credential must stop working. */
-const CHECK_EVERY_MS = 2_000;
-
 interface ResolvedOptions extends HubOptions {
   readonly members: readonly string[];
   readonly legacyTokenSecrets: boolean;
@@ -137,6 +128,9 @@ async function serve(options: ResolvedOptions, releaseLock: () => void): Promise
   };
 }
 
+/** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
+const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
+
 /** The server and the handler of its requests, which share timers and metrics. */
 function assembleServer(
   { clock, log, connections }: ResolvedOptions,
@@ -215,6 +209,8 @@ async function openClusters(
   return new Map(names.map((name) => [name, byName.get(name) as ApiCluster]));
 }
 
+const CLUSTERS_AT_A_TIME = 16;
+
 /**
  * Runs a step for a few clusters at a time: each waits for the disk many times, and a thousand files
  * need not be open at once. Throws the first failure, after all steps have ended.
@@ -230,6 +226,8 @@ async function forEachCluster<Item, Result>(
     return one.value;
   });
 }
+
+const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 
 /**
  * Writes the kubeconfigs of the administrator, with the existing token if it is valid.
@@ -285,6 +283,8 @@ function gaugesOf(cluster: ApiCluster): ClusterGauges {
   return { name: cluster.name, objects, resourceVersion, logBytes };
 }
 
+const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 function requireMemberName(name: string): void {
   if (MEMBER_NAME.test(name)) return;
   throw new InputError(
@@ -314,6 +314,9 @@ function once(action: () => Promise<void>): () => Promise<void> {
   return () => (running ??= action());
 }
 
+/** Well below the 5 s in which a revoked credential must stop working. */
+const CREDENTIALS_CHECK_EVERY_MS = 2_000;
+
 /**
  * Polls the files of tokens and revocations, and calls back when they changed. The returned
  * function stops it.
@@ -332,8 +335,8 @@ function watchCredentialFiles(
     const found = revisions();
     if (found !== lastRevisions) onChange();
     lastRevisions = found;
-    cancel = clock.schedule(CHECK_EVERY_MS, check);
+    cancel = clock.schedule(CREDENTIALS_CHECK_EVERY_MS, check);
   };
-  cancel = clock.schedule(CHECK_EVERY_MS, check);
+  cancel = clock.schedule(CREDENTIALS_CHECK_EVERY_MS, check);
   return () => cancel();
 }

@@ -24,18 +24,6 @@ import {
   mayOverlap,
 } from './managed-fields.ts';
 
-/**
- * Maximum number of entries in `metadata.managedFields`. Upstream limits Update entries only (ten,
- * then they are merged). Each new name of an apply manager adds an entry, and every later apply
- * compares all of them.
- */
-const MAX_MANAGERS = 1_000;
-
-/** Maximum number of conflicting fields in one response, which also contains the total number. */
-const MAX_REPORTED = 100;
-
-const STATUS = 'f:status';
-
 /** The attributes of a write that ownership depends on. */
 export interface OwnershipRequest {
   readonly ref: ResourceRef;
@@ -165,6 +153,8 @@ export function withoutServerFields(set: FieldSet): FieldSet {
   return difference(set, SERVER_FIELDS);
 }
 
+const STATUS = 'f:status';
+
 /**
  * The fields that a request to this endpoint can own: `status` only the status, the main endpoint
  * everything else.
@@ -216,6 +206,9 @@ interface NamedConflict {
   readonly paths: readonly string[];
 }
 
+/** Maximum number of conflicting fields in one response, which also contains the total number. */
+const MAX_REPORTED = 100;
+
 /** The first conflicts, by the names of their managers. */
 function namedConflicts(conflicts: readonly FieldConflict[]): readonly NamedConflict[] {
   const byOwner = conflicts
@@ -238,6 +231,13 @@ function managerText(entry: ManagedEntry): string {
   const name = `${JSON.stringify(entry.name)}${subresource}`;
   return entry.operation === 'Update' ? `${name} using ${entry.apiVersion}` : name;
 }
+
+/**
+ * Maximum number of entries in `metadata.managedFields`. Upstream limits Update entries only (ten,
+ * then they are merged). Each new name of an apply manager adds an entry, and every later apply
+ * compares all of them.
+ */
+const MAX_MANAGERS = 1_000;
 
 /**
  * @param managers `count` after the write, `before` in the stored object: one that has more already can still be changed

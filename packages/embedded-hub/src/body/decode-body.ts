@@ -9,19 +9,6 @@ import { decodeProtobuf, PROTOBUF_MEDIA_TYPE } from '../proto/decode-protobuf.ts
 import { badRequest, unknownBodyFormat, yamlTooLarge } from '../wire/status-errors.ts';
 import { duplicateFields, jsonShape } from './json-shape.ts';
 
-/** Limits of a decoded body, independent of its size in bytes. */
-const MAX_DEPTH = 1000;
-const MAX_VALUES = 2_000_000;
-/** A shorter JSON text cannot exceed the limits, and most bodies are short. */
-const HARMLESS_LENGTH = MAX_DEPTH * 2;
-/**
- * A key costs the parser several times as much as a value: keys are looked up, and large objects
- * become hash tables.
- */
-const PARSE_STEPS_PER_KEY = 4;
-
-const BYTE_ORDER_MARK = '\ufeff';
-
 const JSON_TYPES: ReadonlySet<string> = new Set([
   'application/json',
   'application/json-patch+json',
@@ -30,10 +17,6 @@ const JSON_TYPES: ReadonlySet<string> = new Set([
 ]);
 const YAML_TYPES: ReadonlySet<string> = new Set(['application/yaml', 'application/apply-patch+yaml']);
 const ACCEPTED = ['application/json', 'application/yaml', PROTOBUF_MEDIA_TYPE];
-
-/** YAML has a limit of its own, because reading it takes much longer than JSON. */
-const MAX_YAML_CHARACTERS = 1_500_000;
-const YAML_CHARACTERS_PER_STEP = 6;
 
 /** A decoded request body. */
 export interface DecodedBody {
@@ -68,6 +51,8 @@ export function decodeBody(
   return body;
 }
 
+const BYTE_ORDER_MARK = '\ufeff';
+
 function utf8(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   // Most bodies are ASCII, which is copied and not decoded.
@@ -76,6 +61,11 @@ function utf8(bytes: Uint8Array): string {
   const text = buffer.toString('utf8');
   return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
 }
+
+/** Limits of a decoded body, independent of its size in bytes. */
+const MAX_DEPTH = 1000;
+/** A shorter JSON text cannot exceed the limits, and most bodies are short. */
+const HARMLESS_LENGTH = MAX_DEPTH * 2;
 
 /** @returns undefined when the text is no JSON but may still be YAML */
 function fromJson(
@@ -103,12 +93,21 @@ function fromJson(
   };
 }
 
+/**
+ * A key costs the parser several times as much as a value: keys are looked up, and large objects
+ * become hash tables.
+ */
+const PARSE_STEPS_PER_KEY = 4;
+
 /** Charges the work before the text is parsed, because the parser cannot be interrupted. */
 function chargeJson(text: string): void {
   const { values, keys, depth } = jsonShape(text);
   if (depth > MAX_DEPTH) throw nestedTooDeep();
   chargeWork(values + keys * PARSE_STEPS_PER_KEY);
 }
+
+/** YAML has a limit of its own, because reading it takes much longer than JSON. */
+const MAX_YAML_CHARACTERS = 1_500_000;
 
 function fromYaml(text: string): DecodedBody {
   if (text.length > MAX_YAML_CHARACTERS) throw yamlTooLarge(MAX_YAML_CHARACTERS);
@@ -120,6 +119,8 @@ function fromYaml(text: string): DecodedBody {
     throw badRequest(`error decoding YAML: ${errorText(error)}`);
   }
 }
+
+const MAX_VALUES = 2_000_000;
 
 /**
  * Rejects YAML whose aliases expand to an enormous value, and nesting that could exhaust the stack.
@@ -165,6 +166,8 @@ interface YamlReading {
   readonly value: JsonValue;
   readonly duplicates: readonly string[];
 }
+
+const YAML_CHARACTERS_PER_STEP = 6;
 
 /**
  * One YAML document as JSON. Later duplicates win and are reported.

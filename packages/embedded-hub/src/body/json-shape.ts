@@ -9,15 +9,6 @@ const OPEN_LIST = 0x5b;
 const CLOSE_LIST = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
-const BACKSLASH = 0x5c;
-
-/** As many as the API server's decoder reports (sigs.k8s.io/json, saveStrictError). */
-const MAX_REPORTED = 100;
-/** Below a duplicate key the same path may be found many times. */
-const MAX_FOUND = 1_000;
-const MAX_KEY_LENGTH = 256;
-const MAX_PATH_LENGTH = 1_024;
-const CHARACTERS_PER_STEP = 16;
 
 export interface JsonShape {
   /** An upper bound of the number of values. */
@@ -74,6 +65,8 @@ interface Level {
   expectsKey: boolean;
 }
 
+const CHARACTERS_PER_STEP = 16;
+
 /**
  * Paths of duplicate keys in a JSON text, e.g. `spec.x` or `items[0].name`; the first hundred, each
  * cut to a length that fits into a message. It runs on every strictly validated write, and nearly
@@ -93,6 +86,11 @@ function countKeys(value: JsonValue): number {
   else for (const key in value) keys += 1 + countKeys(value[key] as JsonValue);
   return keys;
 }
+
+/** As many as the API server's decoder reports (sigs.k8s.io/json, saveStrictError). */
+const MAX_REPORTED = 100;
+/** Below a duplicate key the same path may be found many times. */
+const MAX_FOUND = 1_000;
 
 function findDuplicates(text: string): readonly string[] {
   const found = new Set<string>();
@@ -151,6 +149,9 @@ function keyBetween(text: string, start: number, end: number): string {
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw;
 }
 
+const MAX_KEY_LENGTH = 256;
+const MAX_PATH_LENGTH = 1_024;
+
 function pathOf(stack: readonly Level[]): string {
   let path = '';
   for (const level of stack) {
@@ -168,6 +169,8 @@ function closingQuote(text: string, start: number): number {
   while (end >= 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1);
   return end;
 }
+
+const BACKSLASH = 0x5c;
 
 function isEscaped(text: string, at: number): boolean {
   let backslashes = 0;

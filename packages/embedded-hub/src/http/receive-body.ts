@@ -5,27 +5,6 @@ import { badRequest, entityTooLarge, bodyTimeout } from '../wire/status-errors.t
 
 /** Largest body of a request: 3 MiB, as in kube-apiserver (MaxRequestBodyBytes). */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
-/** A body must be complete after this time, the default of kube-apiserver's `--request-timeout`. */
-const BODY_TIMEOUT_SECONDS = 60;
-/** After this time, the average rate of a body since its beginning must be at least MIN_BYTES_PER_SECOND. */
-const GRACE_SECONDS = 10;
-const MIN_BYTES_PER_SECOND = 4 * 1024;
-/**
- * Each chunk costs as much CPU time as a thousand bytes. A body of more than UNCHECKED_CHUNKS chunks must have at least
- * MIN_BYTES_PER_CHUNK on average.
- */
-const UNCHECKED_CHUNKS = 1_000;
-const MIN_BYTES_PER_CHUNK = 64;
-const FIRST_BUFFER_BYTES = 16 * 1024;
-
-/**
- * How long a client may continue to send after the response before it is disconnected; most clients
- * stop when they have read it.
- */
-const LINGER_SECONDS = 5;
-const LINGER_BYTES = 16 * 1024 * 1024;
-/** Smaller chunks count as this many bytes, because the cost is per chunk. */
-const LEAST_BYTES = 4 * 1024;
 
 interface BodyLimits {
   readonly limitBytes: number;
@@ -53,6 +32,19 @@ export async function receiveBody(
   if (reserved !== undefined) await reserved;
   return new BodyReader(request, limitBytes, ticks).read();
 }
+
+/** A body must be complete after this time, the default of kube-apiserver's `--request-timeout`. */
+const BODY_TIMEOUT_SECONDS = 60;
+/** After this time, the average rate of a body since its beginning must be at least MIN_BYTES_PER_SECOND. */
+const GRACE_SECONDS = 10;
+const MIN_BYTES_PER_SECOND = 4 * 1024;
+/**
+ * Each chunk costs as much CPU time as a thousand bytes. A body of more than UNCHECKED_CHUNKS chunks must have at least
+ * MIN_BYTES_PER_CHUNK on average.
+ */
+const UNCHECKED_CHUNKS = 1_000;
+const MIN_BYTES_PER_CHUNK = 64;
+const FIRST_BUFFER_BYTES = 16 * 1024;
 
 class BodyReader extends TickEntry {
   readonly #request: HubRequest;
@@ -139,6 +131,15 @@ export function discardRemainingBody(request: HubRequest, ticks: SecondTicks): v
   if ('stream' in request && (request.stream.endAfterHeaders || request.stream.destroyed)) return;
   new Linger(request, ticks).begin();
 }
+
+/**
+ * How long a client may continue to send after the response before it is disconnected; most clients
+ * stop when they have read it.
+ */
+const LINGER_SECONDS = 5;
+const LINGER_BYTES = 16 * 1024 * 1024;
+/** Smaller chunks count as this many bytes, because the cost is per chunk. */
+const LEAST_BYTES = 4 * 1024;
 
 class Linger extends TickEntry {
   readonly #request: HubRequest;

@@ -60,8 +60,6 @@ export const VERSION_INFO: JsonObject = {
   platform: 'node/any',
 };
 
-const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
-
 export interface HandlerOptions {
   /** The hub itself under '', members under their names. */
   readonly clusters: ReadonlyMap<string, ApiCluster>;
@@ -347,6 +345,8 @@ async function endIfRevoked({ request, response, caller, credentials }: OpenStre
 function identityOf({ name, groups }: UserInfo): string {
   return JSON.stringify([name, groups]);
 }
+
+const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
 
 /** Health and version: paths without authentication. */
 function servePublicPath(method: string, path: string, query: URLSearchParams): ApiResponse | undefined {

@@ -13,7 +13,7 @@ import { chargeKeys, chargeWork } from './work-budget.ts';
 /** Sorting a key costs more than reading it. */
 const STEPS_PER_KEY = 3;
 
-const SORTED = {
+const SORTED_WITHIN_BUDGET = {
   sort: (keys: string[]) => keys.sort(),
   spend: (count: number, isList: boolean): void => chargeWork(isList ? count : count * STEPS_PER_KEY),
 };
@@ -88,5 +88,5 @@ export function appendAll<T>(list: T[], more: readonly T[]): void {
  * encoding/json, because the texts are keys of managedFields, which clients read and the log keeps.
  */
 export function canonicalJson(value: JsonValue): string {
-  return canonicalText(value, SORTED);
+  return canonicalText(value, SORTED_WITHIN_BUDGET);
 }

@@ -21,19 +21,6 @@ import type { Denial, PolicyVerdict } from './evaluate-policy.ts';
 import { evaluatePolicy } from './evaluate-policy.ts';
 import type { BoundPolicy, PolicySet } from './policy-set.ts';
 
-/* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */
-
-const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
-const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
-/**
- * Policies have the cost limits of the API server; the work budget of the request is a second
- * limit.
- */
-const STEPS_PER_EVALUATION = 20;
-const COST_PER_STEP = 50;
-const HTTP_CODES: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };
-const INVALID_CODE = 422;
-
 /** The reason of a refusal, and its policy and binding. */
 interface Refusal {
   readonly policy: string;
@@ -61,6 +48,17 @@ export function validateByPolicies(
   const refusals = bound.flatMap((one) => check.refusalsOf(one));
   if (refusals[0] !== undefined) throw refused(attributes, refusals[0]);
 }
+
+/* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */
+
+const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
+const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
+/**
+ * Policies have the cost limits of the API server; the work budget of the request is a second
+ * limit.
+ */
+const STEPS_PER_EVALUATION = 20;
+const COST_PER_STEP = 50;
 
 /** Evaluates policies for one write. */
 class PolicyCheck {
@@ -200,6 +198,9 @@ function misconfigured(
   const message = `failed to configure ${what}: ${problem}`;
   return [{ policy: name, binding: binding?.name, message, reason: '' }];
 }
+
+const HTTP_CODES: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };
+const INVALID_CODE = 422;
 
 function refused(attributes: AdmissionAttributes, refusal: Refusal): StatusError {
   const { policy, binding, message, reason } = refusal;

@@ -29,21 +29,6 @@ import { type DeleteResult, type DeleteTarget, ObjectDeleter } from './object-de
 import { type WriteResult, type WriteTarget, ObjectWriter } from './object-writer.ts';
 import { WebhookResponses } from './webhook-responses.ts';
 
-/** Subresources whose body is the object itself. */
-const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
-
-const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
-  ['application/merge-patch+json', 'merge'],
-  ['application/json-patch+json', 'json'],
-  ['application/strategic-merge-patch+json', 'strategic'],
-]);
-
-const CUSTOM_PATCH_TYPES = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/apply-patch+yaml',
-];
-
 /**
  * Resolves the resource of a path.
  * @throws StatusError 404
@@ -106,6 +91,9 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
   } else if (!['get', 'update', 'patch'].includes(info.verb)) throw methodNotAllowed();
 }
 
+/** Subresources whose body is the object itself. */
+const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
+
 async function getObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const form = negotiatedForm(context);
@@ -138,6 +126,17 @@ async function updateObject(context: ResourceContext, ref: ResourceRef): Promise
   const body = await decodeObject(context, ref);
   return writeResponse(context, ref, await runWrite(context, (writer) => writer.update(target, body)));
 }
+
+const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
+  ['application/merge-patch+json', 'merge'],
+  ['application/json-patch+json', 'json'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+]);
+const CUSTOM_PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+];
 
 async function patchObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const type = context.contentType.split(';')[0]?.trim().toLowerCase() ?? '';

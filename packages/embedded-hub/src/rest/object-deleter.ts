@@ -36,10 +36,6 @@ export interface DeleteResult {
   readonly warnings: readonly string[];
 }
 
-const FOREGROUND = 'foregroundDeletion';
-const ORPHAN = 'orphan';
-const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
-
 export class ObjectDeleter {
   readonly #cluster: Cluster;
   readonly #responses: WebhookResponses;
@@ -116,6 +112,10 @@ function withFinalizers(metadata: JsonObject, finalizers: readonly string[]): Js
   const { finalizers: _old, ...rest } = metadata;
   return finalizers.length === 0 ? rest : { ...rest, finalizers: [...finalizers] };
 }
+
+const FOREGROUND = 'foregroundDeletion';
+const ORPHAN = 'orphan';
+const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 function finalizersFor(object: JsonObject, propagation: Propagation | undefined): string[] {
   const present = listAt(metadataOf(object), 'finalizers').filter(

@@ -21,9 +21,6 @@ import type { PreparedWrite, WriteRequest } from '../write/write-request.ts';
 import { dynamicAdmission } from './dynamic-write.ts';
 import type { WebhookResponses } from './webhook-responses.ts';
 
-/** Letters and digits that cannot spell words or be mistaken for each other; the alphabet of generated names. */
-const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
-
 /** The object of a write and its user. `name` is '' on create. */
 export interface WriteTarget {
   readonly ref: ResourceRef;
@@ -285,9 +282,12 @@ function fillRequester(
   return { ...body, value: { ...body.value, spec } };
 }
 
+/** Letters and digits that cannot spell words or be mistaken for each other; the alphabet of generated names. */
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
 /** The five characters that are appended to `generateName`. */
 function randomSuffix(length = 5): string {
-  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  return Array.from({ length }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('');
 }
 
 interface PreparedObject {

@@ -24,10 +24,6 @@ import type { Schema, ValueLimits } from './schema.ts';
 import { compilePattern } from './text/pattern.ts';
 import { matchesNumberFormat, matchesStringFormat } from './text/value-format.ts';
 
-const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-/** The metadata fields that a schema may restrict; the others have their own rules. */
-const CHECKED_METADATA = ['name', 'generateName'];
-
 /**
  * Checks a value against its structural schema, including value validations; reports all problems.
  */
@@ -48,6 +44,10 @@ export function validateValue(
   if (schema.limits !== undefined)
     checkLimits(schema.limits, value, { problems, path, validate: validateValue });
 }
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+/** The metadata fields that a schema may restrict; the others have their own rules. */
+const CHECKED_METADATA = ['name', 'generateName'];
 
 function validateObject(
   schema: Schema,

@@ -3,23 +3,7 @@ import { chargeKeys } from '../json/work-budget.ts';
 import type { Schema, SchemaType, ValidationRule, ValueLimits } from '../schema/schema.ts';
 import { builtinSchema } from './builtin/builtin-schemas.ts';
 
-const TEXT: Schema = { type: 'string' };
-
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
-
-const NUMBER_LIMITS = [
-  'minimum',
-  'maximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-] as const;
 
 /**
  * Caches compiled schemas: a definition is compiled when it is validated, each place with a default
@@ -35,6 +19,8 @@ export function compileSchema(json: JsonObject): Schema {
   compiled.set(json, schema);
   return schema;
 }
+
+const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
 
 function compileUncached(json: JsonObject): Schema {
   chargeKeys(Object.keys(json).length);
@@ -86,6 +72,18 @@ function compileListAndMap(schema: Mutable<Schema>, json: JsonObject): void {
   if (mapType === 'atomic' || mapType === 'granular') schema.mapType = mapType;
 }
 
+const NUMBER_LIMITS = [
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const;
+
 function compileLimits(json: JsonObject): ValueLimits {
   const limits: Mutable<ValueLimits> = {};
   if (Array.isArray(json['enum'])) limits.enum = json['enum'];
@@ -105,6 +103,8 @@ function compileLimits(json: JsonObject): ValueLimits {
   if (isObject(not)) limits.not = compileSchema(not);
   return limits;
 }
+
+const TEXT: Schema = { type: 'string' };
 
 /**
  * Schemas of apiVersion, kind and metadata, for custom resources and for objects embedded in them.

@@ -14,9 +14,6 @@ import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../schema/f
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { structuralProblems } from './structural-problems.ts';
 
-const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
-const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
-
 /** All reasons why a custom resource definition cannot be served. */
 export function crdProblems(crd: JsonObject, old: JsonObject | undefined): readonly FieldProblem[] {
   const spec = objectAt(crd, 'spec') ?? {};
@@ -164,6 +161,9 @@ function versionExtraProblems(version: JsonObject, path: FieldPath): readonly Fi
   }
   return problems;
 }
+
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
 function checkColumn(column: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   if (textAt(column, 'name') === '') problems.push(required(child(path, 'name')));

@@ -20,10 +20,6 @@ import { ALL_VERBS } from './builtin/builtin-definitions.ts';
 import { compileRootSchema, definitionName } from './compile-schema.ts';
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
-const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';
-/** Reserved name for a missing default of a configuration. */
-const NO_DEFAULT = '__reserved_no_default__';
-const KUBE_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 /** By kind; the other kinds of the group are the same in both versions. */
 export const ADDON_CONVERSIONS: Readonly<Record<string, Convert>> = {
@@ -113,6 +109,9 @@ function renamed(owner: JsonObject, from: string, to: string): JsonObject {
   return value === undefined ? owner : { ...withoutKey(owner, from), [to]: value };
 }
 
+/** Reserved name for a missing default of a configuration. */
+const NO_DEFAULT = '__reserved_no_default__';
+
 function addOnToBeta(object: JsonObject): JsonObject {
   const spec = objectAt(object, 'spec') ?? {};
   const defaultConfigs = mapped(spec, 'supportedConfigs', (config) => {
@@ -151,11 +150,15 @@ function instanceToBeta(object: JsonObject): JsonObject {
   });
 }
 
+const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';
+
 function withAnnotation(object: JsonObject, namespace: string): JsonObject {
   const metadata = objectAt(object, 'metadata') ?? {};
   const annotations = { ...objectAt(metadata, 'annotations'), [INSTALL_NAMESPACE]: namespace };
   return { ...metadata, annotations };
 }
+
+const KUBE_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 function statusToBeta(status: JsonObject): JsonObject {
   const driver = getOwn(status, 'kubeClientDriver');

@@ -9,7 +9,7 @@ import * as core from './columns/core-columns.ts';
 import * as other from './columns/other-columns.ts';
 import * as workload from './columns/workload-columns.ts';
 
-const DEFAULT: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
+const DEFAULT_COLUMNS: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
 
 const API_VERSION = 'meta.k8s.io/v1';
 
@@ -106,7 +106,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 /** The columns of a kind without its own columns are name and age. */
 function builtinColumns(group: string, plural: string): readonly Column[] {
   const key = groupResource({ group, plural });
-  return Object.hasOwn(COLUMNS, key) ? (COLUMNS[key] as readonly Column[]) : DEFAULT;
+  return Object.hasOwn(COLUMNS, key) ? (COLUMNS[key] as readonly Column[]) : DEFAULT_COLUMNS;
 }
 
 /** Columns of a custom resource: its name and what its definition declares; name and age when it declares nothing. */

@@ -26,17 +26,6 @@ import { StatusError } from '../wire/status-error.ts';
 import { expired, internalError } from '../wire/status-errors.ts';
 import { type WatchView, bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
 
-const DEFAULT_TIMEOUT_SECONDS = 1_800;
-
-/** With more unread bytes the client is too slow: its stream is closed, and it lists again. */
-const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
-/** Maximum number of changes that wait for conversion; with more the watch ends. */
-const UNPREPARED_LIMIT = 2_500;
-const BOOKMARK_PERIOD_MS = 60_000;
-const INITIAL_OBJECTS_PER_TURN = 200;
-/** A turn ends earlier with large objects. */
-const INITIAL_CHARACTERS = 256 * 1024;
-
 /**
  * `?watch=true`: a stream of changes.
  * @throws StatusError 400, 422, 504; an expired version is reported in the stream
@@ -157,6 +146,8 @@ function sendErrorEvent(sink: StreamSink, error: StatusError): void {
   sink.end();
 }
 
+const DEFAULT_TIMEOUT_SECONDS = 1_800;
+
 /** Default: random between 30 and 60 minutes, so that clients do not reconnect at the same time. */
 function timeoutSeconds(options: ListOptions): number {
   const requested = options.timeoutSeconds ?? 0;
@@ -185,6 +176,15 @@ export interface WatchPlan {
         readonly markEnd: boolean;
       };
 }
+
+/** With more unread bytes the client is too slow: its stream is closed, and it lists again. */
+const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
+/** Maximum number of changes that wait for conversion; with more the watch ends. */
+const UNPREPARED_LIMIT = 2_500;
+const BOOKMARK_PERIOD_MS = 60_000;
+const INITIAL_OBJECTS_PER_TURN = 200;
+/** A turn ends earlier with large objects. */
+const INITIAL_CHARACTERS = 256 * 1024;
 
 /** One running watch: initial state or replay, then live events, bookmarks, and an end. */
 export class WatchSession {

@@ -13,16 +13,6 @@ import { connectionProblem, statusProblem, WebhookError } from './webhook-error.
  * `pkg/util/webhook/client.go`.
  */
 const MAX_CLIENTS = 200;
-/** Calls of one webhook at a time. */
-const MAX_CALLS = 32;
-/** How much larger than the request a response may be. */
-const RESPONSE_SPARE_BYTES = 1024 * 1024;
-const RESPONSE_FACTOR = 4;
-/** Limits of the JSON of a response. */
-const MAX_DEPTH = 1000;
-const MAX_VALUES = 2_000_000;
-/** How many characters of an error response a message quotes. */
-const MAX_QUOTED_LENGTH = 2048;
 
 export interface WebhookCall {
   /** Rendered when the call starts, so that waiting calls use no memory. */
@@ -121,6 +111,9 @@ export class WebhookClients {
   }
 }
 
+/** Calls of one webhook at a time. */
+const MAX_CALLS = 32;
+
 function newClient({ caPem, service }: WebhookClientConfig): Client {
   const agent = new Agent({
     keepAlive: true,
@@ -155,6 +148,12 @@ interface PostRequest {
   readonly signal: AbortSignal;
   readonly text: string;
 }
+
+/** How much larger than the request a response may be. */
+const RESPONSE_SPARE_BYTES = 1024 * 1024;
+const RESPONSE_FACTOR = 4;
+/** How many characters of an error response a message quotes. */
+const MAX_QUOTED_LENGTH = 2048;
 
 async function exchange(target: Target, request: PostRequest): Promise<JsonObject> {
   const response = await send(target, request);
@@ -220,6 +219,10 @@ async function readWithin(response: IncomingMessage, limitBytes: number): Promis
   }
   return Buffer.concat(chunks).toString('utf8');
 }
+
+/** Limits of the JSON of a response. */
+const MAX_DEPTH = 1000;
+const MAX_VALUES = 2_000_000;
 
 function parseResponse(text: string): JsonValue | undefined {
   const { depth, values } = jsonShape(text);

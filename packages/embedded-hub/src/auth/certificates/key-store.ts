@@ -6,8 +6,6 @@ import { writePrivateFile } from '../files/private-file.ts';
 import { createSigningKey } from '../tokens/service-account-tokens.ts';
 import { CertificateAuthority } from './certificate-authority.ts';
 
-const VERSION = 1;
-
 /** The authorities of one cluster. A certificate of one cluster is invalid in the others. */
 export interface ClusterAuthorities {
   /** Issues the client certificates of the cluster's own users. */
@@ -119,6 +117,8 @@ interface ClusterPairs {
    */
   readonly frontProxy: PemPair;
 }
+
+const VERSION = 1;
 
 /**
  * Opens the authorities of the members, and creates missing ones. All are in one file, because each

@@ -7,19 +7,6 @@ import { readFlagFile, wrongFile } from '../files/private-file.ts';
 import type { CertificateAuthority } from './certificate-authority.ts';
 import { parseCertificates } from './external-certificates.ts';
 
-const CODE = 'hub.serving-certificate';
-
-const LIFETIME_MS = 365 * 86_400_000;
-/**
- * Renewed long before it expires, and checked often enough that a clock jump cannot skip the
- * renewal.
- */
-const RENEW_BEFORE_MS = 30 * 86_400_000;
-const AGE_CHECK_EVERY_MS = 3_600_000;
-
-/** As often as kube-apiserver does. Source: apiserver pkg/server/dynamiccertificates (`FileRefreshDuration`). */
-const FILES_CHECK_EVERY_MS = 60_000;
-
 /** Where `--tls-cert-file` and `--tls-private-key-file` are. */
 export interface ServingFiles {
   readonly certificate: string;
@@ -44,6 +31,10 @@ export function openServingCertificate(
     ? new ServingCertificate(authority, listenHost, clock)
     : new FileServingCertificate(files, clock);
 }
+
+const CODE = 'hub.serving-certificate';
+/** As often as kube-apiserver does. Source: apiserver pkg/server/dynamiccertificates (`FileRefreshDuration`). */
+const FILES_CHECK_EVERY_MS = 60_000;
 
 /**
  * The serving certificate of files that another program renews. While certificate and key do not
@@ -102,6 +93,14 @@ function holdsKey(certificate: X509Certificate, file: string, keyPem: string): b
     throw wrongFile(CODE, file, `holds no private key that can be read: ${errorText(error)}`);
   }
 }
+
+const LIFETIME_MS = 365 * 86_400_000;
+/**
+ * Renewed long before it expires, and checked often enough that a clock jump cannot skip the
+ * renewal.
+ */
+const RENEW_BEFORE_MS = 30 * 86_400_000;
+const AGE_CHECK_EVERY_MS = 3_600_000;
 
 /**
  * The server's certificate, renewed while running. It exists in memory only: each start issues a

@@ -16,10 +16,6 @@ interface Grant {
   readonly rules: readonly PolicyRule[];
 }
 
-/** Cached by stored object, which never changes. */
-const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
-const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
-
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
@@ -116,11 +112,16 @@ export function isMaster(user: UserInfo): boolean {
   return user.groups.includes(MASTERS_GROUP);
 }
 
+/** Cached by stored object, which never changes. */
+const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
+
 function storedRules(role: JsonObject): readonly PolicyRule[] {
   const known = rulesOfStored.get(role) ?? readRules(role);
   rulesOfStored.set(role, known);
   return known;
 }
+
+const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
 function storedSubjects(binding: JsonObject): readonly string[] {
   const known = subjectsOfStored.get(binding) ?? readSubjects(binding);

@@ -21,12 +21,6 @@ const EMPTY: JsonObject = {};
 /** Key of the root, the whole object. */
 const ROOT = -1;
 
-const KEY_LIMIT = 253;
-const KEY_TEXT =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
-
-const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
-
 /**
  * A field path in the object that is validated, together with the list that problems are added to,
  * as field.Path and field.ErrorList in Kubernetes. The text of a path is built only when there is a
@@ -183,6 +177,10 @@ export interface KindRules {
   ) => void;
 }
 
+const KEY_LIMIT = 253;
+const KEY_TEXT =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
 /** Keys of ConfigMaps and Secrets. Source: apimachinery, pkg/util/validation (IsConfigMapKey). */
 export const configKey: NameRule = (key) => {
   const problems: string[] = [];
@@ -209,6 +207,8 @@ export function checkVolumePath(path: string, at: FieldReporter): void {
   checkDescendingPath(path, at);
   if (path.startsWith('..') && !path.startsWith('../')) at.invalid(path, "must not start with '..'");
 }
+
+const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 /** `example.com/path`. Source: apimachinery, pkg/util/validation (IsDomainPrefixedPath). */
 export function checkDomainPath(text: string, at: FieldReporter): void {

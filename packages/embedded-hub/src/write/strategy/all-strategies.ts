@@ -243,23 +243,6 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
 
 const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
-const TARGET = 'targetCPUUtilizationPercentage';
-const DEFAULT_TARGET = 80;
-const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
-
-const SCALE_UP: JsonObject = {
-  stabilizationWindowSeconds: 0,
-  selectPolicy: 'Max',
-  policies: [
-    { type: 'Pods', value: 4, periodSeconds: 15 },
-    { type: 'Percent', value: 100, periodSeconds: 15 },
-  ],
-};
-const SCALE_DOWN: JsonObject = {
-  selectPolicy: 'Max',
-  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
-};
-
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
 export function strategyOf(ref: ResourceRef): Strategy {
@@ -324,17 +307,34 @@ function isFirstVersion(autoscaler: JsonObject): boolean {
   return textAt(autoscaler, 'apiVersion') === 'autoscaling/v1';
 }
 
+const CPU_TARGET = 'targetCPUUtilizationPercentage';
+const DEFAULT_CPU_TARGET = 80;
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
+
 function withCpuTarget(autoscaler: JsonObject): JsonObject {
   const spec = objectAt(autoscaler, 'spec') ?? {};
   const annotations = objectAt(objectAt(autoscaler, 'metadata'), 'annotations') ?? {};
-  const named = getOwn(spec, TARGET) !== undefined || Object.hasOwn(annotations, METRICS_ANNOTATION);
-  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [TARGET]: DEFAULT_TARGET } };
+  const named = getOwn(spec, CPU_TARGET) !== undefined || Object.hasOwn(annotations, METRICS_ANNOTATION);
+  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [CPU_TARGET]: DEFAULT_CPU_TARGET } };
 }
 
 function cpuMetric(): JsonValue {
-  const target = { type: 'Utilization', averageUtilization: DEFAULT_TARGET };
+  const target = { type: 'Utilization', averageUtilization: DEFAULT_CPU_TARGET };
   return { type: 'Resource', resource: { name: 'cpu', target } };
 }
+
+const SCALE_UP: JsonObject = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+};
+const SCALE_DOWN: JsonObject = {
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+};
 
 function withScalingRules(behavior: JsonObject): JsonObject {
   return {
