@@ -31,9 +31,6 @@ import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts
 import type { ServerOutage } from './transport/server-outage.ts';
 import { readWatchEvents } from './transport/watch-stream.ts';
 
-/** Characters that need no escaping in a path or a query. */
-const PLAIN = /^[A-Za-z0-9_-]+$/;
-
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
   readonly clock: Clock;
@@ -329,6 +326,9 @@ function resourcePath(
   if (subresource !== undefined) parts.push(subresource);
   return `/${parts.map(escapeSegment).join('/')}`;
 }
+
+/** Characters that need no escaping in a path or a query. */
+const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 function escapeSegment(part: string): string {
   if (PLAIN.test(part)) return part;

@@ -19,8 +19,6 @@ import {
   serverUrl,
 } from './kubeconfig-entries.ts';
 
-const providers = new WeakMap<AuthProvider, Promise<() => Promise<string | undefined>>>();
-
 /** The credentials of requests to the current cluster. */
 export interface KubeCredentials {
   readonly tls: TlsMaterial;
@@ -243,6 +241,8 @@ function requirePair(cert: Buffer, key: Buffer, file: string | undefined): void 
 function fieldSuffix(file: string | undefined): string {
   return file === undefined ? '-data' : ` ${file}`;
 }
+
+const providers = new WeakMap<AuthProvider, Promise<() => Promise<string | undefined>>>();
 
 /**
  * The Authorization header of the identity provider `oidc`. client-node implements it: it caches the ID token, and

@@ -13,8 +13,6 @@ import {
 /** A plugin that cannot prompt the user is stopped after this time. */
 const LIMIT_MS = 60_000;
 
-const MAX_OUTPUT_BYTES = 1024 * 1024;
-
 export interface PluginOwner {
   /** The name of the user in the kubeconfig, for errors. */
   readonly user: string;
@@ -176,6 +174,8 @@ interface PluginCall {
   /** Kills the plugin and its child processes. The reason becomes the error. */
   readonly signal: AbortSignal;
 }
+
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
  * Runs a plugin until it ends. Its standard error goes to that of this process, as with kubectl.

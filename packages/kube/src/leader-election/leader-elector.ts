@@ -15,9 +15,6 @@ import {
   JITTER,
 } from './lease.ts';
 
-/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
-const MAX_DIFFERENCE_MS = 1_000;
-
 export interface ElectorOptions {
   readonly store: LeaseStore;
   /** Unique for each start of a process. */
@@ -255,6 +252,9 @@ interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
+
+/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
+const MAX_DIFFERENCE_MS = 1_000;
 
 /**
  * Open while the last successful renewal started less than the deadline ago. This is computed

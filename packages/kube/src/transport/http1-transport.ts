@@ -16,8 +16,6 @@ import {
   type WriteFence,
 } from './kube-transport.ts';
 
-const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
-
 export interface TransportOptions {
   /** Ends in `/`. */
   readonly base: URL;
@@ -126,6 +124,8 @@ interface RouteOptions {
   /** The limit until a proxy has connected to the server. */
   readonly headerTimeoutMs: number;
 }
+
+const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
 /**
  * An HTTP proxy reads plain `http` requests and forwards them. All other requests use a tunnel. Source: net/http of Go
