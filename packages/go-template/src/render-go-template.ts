@@ -33,31 +33,6 @@ import {
 import { beginWork, spend, checkText } from './value/work.ts';
 import type { TemplateValue } from './values.ts';
 
-/** The name that Argo CD gives its templates. Errors show it. */
-const NAME = 'base';
-const TPL = 'tpl';
-/** How deep `tpl` may call itself. */
-const MAX_TPL_DEPTH = 3;
-
-const HTML: Readonly<Record<string, string>> = {
-  '\0': '\xef\xbf\xbd',
-  '"': '&#34;',
-  "'": '&#39;',
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-};
-
-const JAVASCRIPT: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  "'": "\\'",
-  '"': '\\"',
-  '<': '\\u003C',
-  '>': '\\u003E',
-  '&': '\\u0026',
-  '=': '\\u003D',
-};
-
 const BAD_TYPE = 'invalid type for comparison';
 
 /**
@@ -143,6 +118,10 @@ function parse(text: string): ParsedTemplate | TemplateError {
   }
 }
 
+/** The name that Argo CD gives its templates. Errors show it. */
+const NAME = 'base';
+const TPL = 'tpl';
+
 /**
  * The templates of a text.
  * @param text a byte string
@@ -167,6 +146,9 @@ function programOf(text: string, templates: ReadonlyMap<string, Template>, missi
   };
   return program;
 }
+
+/** How deep `tpl` may call itself. */
+const MAX_TPL_DEPTH = 3;
 
 /**
  * `tpl TEXT DATA` renders a text that is a parameter itself, since Argo CD 3.6. It may call the templates that the text around
@@ -330,9 +312,28 @@ function argsText(args: readonly Any[]): string {
   return sprint(args.map((arg) => arg ?? valueOf(STRING, '<no value>')));
 }
 
+const HTML: Readonly<Record<string, string>> = {
+  '\0': '\xef\xbf\xbd',
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+};
+
 function escapeHtml(bytes: string): string {
   return checked(bytes.replaceAll(/[\0"'&<>]/g, (char) => HTML[char] ?? char));
 }
+
+const JAVASCRIPT: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  '"': '\\"',
+  '<': '\\u003C',
+  '>': '\\u003E',
+  '&': '\\u0026',
+  '=': '\\u003D',
+};
 
 function escapeJavaScript(bytes: string): string {
   let escaped = '';

@@ -9,21 +9,6 @@ import { formatFloat } from './format-float.ts';
 
 const NIL = '<nil>';
 
-const VERBS: ReadonlyMap<string, readonly [verb: string, precision: number]> = new Map([
-  ['v', ['g', -1]],
-  ['b', ['b', -1]],
-  ['g', ['g', -1]],
-  ['G', ['G', -1]],
-  ['x', ['x', -1]],
-  ['X', ['X', -1]],
-  ['f', ['f', 6]],
-  ['e', ['e', 6]],
-  ['E', ['E', 6]],
-  ['F', ['f', 6]],
-]);
-
-const BASES: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
-
 /** Writes values as fmt does (fmt/print.go). Text is byte strings. */
 export class Printer {
   text = '';
@@ -212,6 +197,8 @@ function hexadecimal(bytes: string, flags: Flags): string {
   return pad(text, flags);
 }
 
+const BASES: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
+
 /** An integer formatted with a verb; undefined if the verb is not for integers. */
 function formatInteger(value: bigint, verb: string, flags: Flags, isSigned: boolean): string | undefined {
   if (verb === 'c') return pad(encodeRune(asRune(value)), flags);
@@ -261,6 +248,19 @@ function unicode(value: bigint, flags: Flags): string {
     text += ` '${encodeRune(Number(value))}'`;
   return pad(text, flags, false);
 }
+
+const VERBS: ReadonlyMap<string, readonly [verb: string, precision: number]> = new Map([
+  ['v', ['g', -1]],
+  ['b', ['b', -1]],
+  ['g', ['g', -1]],
+  ['G', ['G', -1]],
+  ['x', ['x', -1]],
+  ['X', ['X', -1]],
+  ['f', ['f', 6]],
+  ['e', ['e', 6]],
+  ['E', ['E', 6]],
+  ['F', ['f', 6]],
+]);
 
 /** A float64 formatted with a verb; undefined if the verb is not for floats. */
 function formatNumber(value: number, verb: string, flags: Flags): string | undefined {

@@ -4,17 +4,6 @@ import { checkDepth } from '../value/work.ts';
 import { parserError, type YamlToken, type YamlTokenKind } from './yaml-cursor.ts';
 import { YamlScanner } from './yaml-scanner.ts';
 
-const NO_CONTENT: readonly YamlTokenKind[] = [
-  'version',
-  'tag prefix',
-  'document start',
-  'document end',
-  'stream end',
-];
-const EMPTY: YamlNode = { kind: 'scalar', value: '', tag: '', isPlain: true };
-
-const PRINTABLE = /^[\t\n\r\x20-\x7e]*$/;
-
 /** A node of a YAML document. Texts are byte strings. */
 export type YamlNode = YamlScalar | YamlAlias | YamlList | YamlMap;
 
@@ -63,6 +52,15 @@ interface Properties {
   readonly anchor: string;
   readonly tag: string;
 }
+
+const NO_CONTENT: readonly YamlTokenKind[] = [
+  'version',
+  'tag prefix',
+  'document start',
+  'document end',
+  'stream end',
+];
+const EMPTY: YamlNode = { kind: 'scalar', value: '', tag: '', isPlain: true };
 
 class DocumentParser {
   readonly #scanner: YamlScanner;
@@ -281,6 +279,8 @@ class DocumentParser {
 }
 
 type AddEntry = (key: YamlNode, value: () => YamlNode) => void;
+
+const PRINTABLE = /^[\t\n\r\x20-\x7e]*$/;
 
 /**
  * Checks that a byte string has only characters that YAML allows.

@@ -10,9 +10,6 @@ import {
   FoldedSpace,
 } from './yaml-cursor.ts';
 
-/** The maximum length of a key in characters. A key must also end on its line. */
-const LONGEST_KEY = 1024;
-
 /**
  * The tokens of a YAML 1.1 text, as the scanner of go-yaml (that of libyaml) reads them. It reads
  * one token after the other, so it does not report an error after the requested token. Only its `:`
@@ -279,6 +276,9 @@ interface SimpleKey {
   readonly column: number;
   readonly index: number;
 }
+
+/** The maximum length of a key in characters. A key must also end on its line. */
+const LONGEST_KEY = 1024;
 
 /** The possible keys, one for each level of brackets. */
 class SimpleKeys {

@@ -3,9 +3,6 @@ import { GoError } from '../../value/go-error.ts';
 import type { Moment } from './moment.ts';
 import { daysOf, daysOfMonth, momentOf } from './moment.ts';
 
-const PARTS =
-  /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|002|0[1-6]|15|2006|1|2|__2|_2(?!006)|[345]|PM|pm|-070000|-07:00:00|-0700|-07:00|-07|Z070000|Z07:00:00|Z0700|Z07:00|Z07|[.,](?:0+|9+)(?!\d)/g;
-
 export const DAYS: readonly string[] = [
   'Sunday',
   'Monday',
@@ -300,6 +297,9 @@ interface LayoutPart {
   readonly text: string;
   readonly isTime: boolean;
 }
+
+const PARTS =
+  /January|Jan(?![a-z])|Monday|Mon(?![a-z])|MST|002|0[1-6]|15|2006|1|2|__2|_2(?!006)|[345]|PM|pm|-070000|-07:00:00|-0700|-07:00|-07|Z070000|Z07:00:00|Z0700|Z07:00|Z07|[.,](?:0+|9+)(?!\d)/g;
 
 export function layoutParts(layout: string): readonly LayoutPart[] {
   const parts: LayoutPart[] = [];
