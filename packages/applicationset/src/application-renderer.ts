@@ -17,9 +17,6 @@ import type { TypedObject, TypedValue } from './types/go-type.ts';
 /** Far below the limits of a rendering (template/value/work.ts), also if a text of this length inserts values of this length. */
 export const MAX_SURE_LENGTH = 1_000;
 
-const GO_FIELD = /\{\{ *\.([A-Za-z_][A-Za-z0-9_]*) *\}\}/g;
-const FAST_TAG = /\{\{[^{}]*\}\}/g;
-
 export type ApplicationJson = { readonly [key: string]: JsonValue };
 
 const FINALIZER = 'resources-finalizer.argocd.argoproj.io';
@@ -162,6 +159,9 @@ function patchAsJson(patch: string): { readonly json: JsonValue; readonly text: 
   if (trailing !== undefined) throw invalid(trailing);
   return { json: toJsonValue(parsed.node), text: patch };
 }
+
+const GO_FIELD = /\{\{ *\.([A-Za-z_][A-Za-z0-9_]*) *\}\}/g;
+const FAST_TAG = /\{\{[^{}]*\}\}/g;
 
 /**
  * The parameters that the texts of a template insert, if they do nothing else. With these parameters as short texts, no

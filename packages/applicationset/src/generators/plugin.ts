@@ -16,11 +16,6 @@ import { checkOptions } from '../params/replace-text.ts';
 import type { TypedObject } from '../types/go-type.ts';
 import { type GeneratorContext, appendTemplatedValues } from './generator-context.ts';
 
-const DEFAULT_TIMEOUT_SECONDS = 30;
-const MAX_REDIRECTS = 10;
-
-const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
-
 type Inputs = Readonly<Record<string, RawJson>>;
 
 /**
@@ -138,6 +133,8 @@ function requestParameters(context: GeneratorContext, config: PluginConfig, body
 
 type Fail = (message: string, at?: string) => GenerateError;
 
+const MAX_REDIRECTS = 10;
+
 /**
  * Follows redirects. After 301 to 303 the request becomes a GET without a body. After 307 and 308
  * the same request is sent again.
@@ -166,6 +163,9 @@ function followRedirects(
     };
   }
 }
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
 function readPluginResponse(
   response: PluginResponse,
