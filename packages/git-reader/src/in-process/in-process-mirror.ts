@@ -28,8 +28,6 @@ const FETCHED_REF = 'refs/berth/fetched';
 /** Packs are held in memory, so the limit is far below that of the git program. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
 
-const ADVERTISEMENT_PATH = '/info/refs?service=git-upload-pack';
-
 /**
  * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and does
  * not support ssh. Every fetch that receives objects adds a pack, and packs are never combined.
@@ -334,6 +332,8 @@ interface RefAdvertisementOptions {
   /** Output: the ids of the `shallow` lines, which a remote that is a shallow clone sends, are appended here. */
   readonly shallowCommits: string[];
 }
+
+const ADVERTISEMENT_PATH = '/info/refs?service=git-upload-pack';
 
 /**
  * Wraps an HTTP client so that the ref advertisement of the remote is checked before isomorphic-git reads it. isomorphic-git accepts

@@ -34,10 +34,6 @@ import {
 import { MAX_TREE_ENTRIES, refuseEndlessTree } from '../repository/tree-listing.ts';
 import { requirePlainRevision, privateFs } from './in-process-limits.ts';
 
-const inflateInThread = promisify(inflate);
-/** Inflating a larger object synchronously would block the event loop for too long. */
-const MAX_SYNC_BYTES = 64 * 1024;
-
 type Ids = ReadonlyMap<string, string | undefined>;
 
 /** Maximum number of commits in which versions of a file are searched. */
@@ -303,6 +299,10 @@ async function readObject(store: GitStore, oid: string): Promise<GitObject> {
   if (found.format !== 'content') throw new git.Errors.InternalError(`got ${found.format}, expected content`);
   return { type: found.type, content: asBuffer(found.object) };
 }
+
+const inflateInThread = promisify(inflate);
+/** Inflating a larger object synchronously would block the event loop for too long. */
+const MAX_SYNC_BYTES = 64 * 1024;
 
 async function looseObject(gitDir: string, oid: string): Promise<GitObject | undefined> {
   const deflated = await readFile(join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2))).catch(

@@ -36,10 +36,6 @@ import { gitEnvironment } from './git-environment.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 import type { GitResult } from './run-git.ts';
 
-/** For more trees, two listings are faster, each by a process of its own. */
-const MAX_TREES = 64;
-const MAX_TREE_BYTES = 1024 * 1024;
-
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */
   readonly gitDir: string;
@@ -189,6 +185,10 @@ export class GitProgramRepository implements GitRepository {
 function linesOf(output: string): string[] {
   return output.split('\n').filter((line) => line !== '');
 }
+
+/** For more trees, two listings are faster, each by a process of its own. */
+const MAX_TREES = 64;
+const MAX_TREE_BYTES = 1024 * 1024;
 
 /**
  * The differences between two commits, through the running `git cat-file`: a commit of a few files

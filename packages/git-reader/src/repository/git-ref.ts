@@ -5,13 +5,6 @@ import satisfies from 'semver/functions/satisfies.js';
 import validRange from 'semver/ranges/valid.js';
 import type { GitRef } from './git-repository.ts';
 
-const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;
-/**
- * Characters that git check-ref-format forbids, and a leading dash, which git would parse as an
- * option.
- */
-const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.$|\/$|\.lock(?:\/|$)|^@$/;
-
 /**
  * Checks a ref before it is passed to git.
  * @throws InputError `git.bad-ref`
@@ -21,6 +14,13 @@ export function checkGitRef(ref: GitRef): GitRef {
   if (problem === undefined) return ref;
   throw new InputError(problem, { code: 'git.bad-ref', subject: 'Git ref' });
 }
+
+const COMMIT_ID = /^[0-9a-f]{40}$|^[0-9a-f]{64}$/;
+/**
+ * Characters that git check-ref-format forbids, and a leading dash, which git would parse as an
+ * option.
+ */
+const FORBIDDEN = /[\u0000-\u0020\u007f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|\/\.|\.$|\/$|\.lock(?:\/|$)|^@$/;
 
 /** What is wrong with a ref; undefined if nothing is. */
 export function gitRefProblem(ref: GitRef): string | undefined {
