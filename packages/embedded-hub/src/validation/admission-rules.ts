@@ -27,22 +27,6 @@ import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkSelector } from './values/metadata-rules.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 
-/* The kinds of admissionregistration.k8s.io. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
-
-const FAILURE_POLICIES = ['Fail', 'Ignore'];
-const MATCH_POLICIES = ['Equivalent', 'Exact'];
-const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
-const ACTIONS = ['Audit', 'Deny', 'Warn'];
-const MAX_AUDIT_ANNOTATIONS = 20;
-const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
-const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
-const RESERVED = new Set(
-  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
-    ' ',
-  ),
-);
-const NO_CHECK = 'validations or auditAnnotations must contain at least one item';
-
 export const ADMISSION_POLICY_RULES: KindRules = {
   validate: (policy, at) => {
     const name = textAt(objectAt(policy, 'metadata'), 'name');
@@ -55,6 +39,11 @@ export const POLICY_BINDING_RULES: KindRules = {
     checkBinding(objectAt(binding, 'spec') ?? {}, at.at('spec'));
   },
 };
+
+/* The kinds of admissionregistration.k8s.io. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
+
+const FAILURE_POLICIES = ['Fail', 'Ignore'];
+const NO_CHECK = 'validations or auditAnnotations must contain at least one item';
 
 function checkPolicy(spec: JsonObject, name: string, at: FieldReporter): void {
   checkDefaulted(spec, 'failurePolicy', FAILURE_POLICIES, at);
@@ -121,6 +110,8 @@ function checkApiVersion(text: string, at: FieldReporter): void {
   }
 }
 
+const MATCH_POLICIES = ['Equivalent', 'Exact'];
+
 function checkMatchResources(resources: JsonObject, at: FieldReporter): void {
   checkDefaulted(resources, 'matchPolicy', MATCH_POLICIES, at);
   for (const key of ['namespaceSelector', 'objectSelector'])
@@ -138,6 +129,13 @@ function checkNamedRule(rule: JsonObject, at: FieldReporter): void {
   }
   checkAdmissionRule(rule, at);
 }
+
+const IDENTIFIER = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
+const RESERVED = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
 
 /**
  * Checks the variables of a policy.
@@ -168,6 +166,8 @@ function checkVariables(
   return { ...names, variables };
 }
 
+const REASONS = ['Forbidden', 'Invalid', 'RequestEntityTooLarge'];
+
 function checkValidation(validation: JsonObject, at: FieldReporter, names: AdmissionNames): void {
   const expression = textAt(validation, 'expression');
   if (expression.trim() === '') at.at('expression').required('expression is not specified');
@@ -188,6 +188,8 @@ function checkValidation(validation: JsonObject, at: FieldReporter, names: Admis
   else if (/[\n\r]/.test(message.trim())) at.at('message').invalid(message, 'must not contain line breaks');
   at.at('reason').oneOfIfPresent(getOwn(validation, 'reason'), REASONS);
 }
+
+const MAX_AUDIT_ANNOTATIONS = 20;
 
 function checkAuditAnnotations(
   spec: JsonObject,
@@ -213,6 +215,8 @@ function checkAuditAnnotations(
     keys.add(key);
   });
 }
+
+const MAX_VALUE_EXPRESSION_BYTES = 5 * 1024;
 
 function checkValueExpression(expression: string, at: FieldReporter, names: AdmissionNames): void {
   const trimmed = expression.trim();
@@ -243,6 +247,8 @@ function checkParamRef(ref: JsonObject, at: FieldReporter): void {
   if (name === '' && selector === undefined) at.required('one of name or selector must be specified');
   at.at('parameterNotFoundAction').oneOf(textAt(ref, 'parameterNotFoundAction'), ['Deny', 'Allow']);
 }
+
+const ACTIONS = ['Audit', 'Deny', 'Warn'];
 
 function checkActions(actions: readonly string[], at: FieldReporter): void {
   const seen = new Set<string>();

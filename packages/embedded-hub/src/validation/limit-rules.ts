@@ -18,32 +18,6 @@ import {
   isOvercommitAllowed,
 } from './values/quantity-rules.ts';
 
-const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
-const OF_PODS = new Set(['pods', ...COMPUTE]);
-const OF_CLAIMS = new Set(['persistentvolumeclaims', 'requests.storage']);
-
-/** Which resources a scope applies to. */
-const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
-  Terminating: OF_PODS,
-  NotTerminating: OF_PODS,
-  NotBestEffort: OF_PODS,
-  PriorityClass: OF_PODS,
-  CrossNamespacePodAffinity: OF_PODS,
-  BestEffort: new Set(['pods']),
-  VolumeAttributesClass: OF_CLAIMS,
-};
-const OPPOSITES = [
-  ['BestEffort', 'NotBestEffort'],
-  ['Terminating', 'NotTerminating'],
-];
-const ONLY_EXISTS =
-  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
-
-const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
-
-const appliesTo = (scope: string, resource: string): boolean =>
-  !Object.hasOwn(SCOPES, scope) || SCOPES[scope]?.has(resource) === true;
-
 /** Source: pkg/apis/core/validation (ValidateResourceQuota). */
 export const QUOTA_RULES: KindRules = {
   validate: (quota, at, old) => {
@@ -63,6 +37,22 @@ export const QUOTA_RULES: KindRules = {
   },
 };
 
+const COMPUTE = ['cpu', 'memory', 'limits.cpu', 'limits.memory', 'requests.cpu', 'requests.memory'];
+const OF_PODS = new Set(['pods', ...COMPUTE]);
+const OF_CLAIMS = new Set(['persistentvolumeclaims', 'requests.storage']);
+/** Which resources a scope applies to. */
+const SCOPES: Readonly<Record<string, ReadonlySet<string>>> = {
+  Terminating: OF_PODS,
+  NotTerminating: OF_PODS,
+  NotBestEffort: OF_PODS,
+  PriorityClass: OF_PODS,
+  CrossNamespacePodAffinity: OF_PODS,
+  BestEffort: new Set(['pods']),
+  VolumeAttributesClass: OF_CLAIMS,
+};
+const appliesTo = (scope: string, resource: string): boolean =>
+  !Object.hasOwn(SCOPES, scope) || SCOPES[scope]?.has(resource) === true;
+
 function checkScopes(spec: JsonObject, at: FieldReporter): void {
   const scopes = textsAt(spec, 'scopes');
   const hard = Object.keys(objectAt(spec, 'hard') ?? {}).filter(isStandardQuota);
@@ -73,6 +63,11 @@ function checkScopes(spec: JsonObject, at: FieldReporter): void {
   }
   checkOpposites(scopes, at);
 }
+
+const OPPOSITES = [
+  ['BestEffort', 'NotBestEffort'],
+  ['Terminating', 'NotTerminating'],
+];
 
 function checkOpposites(scopes: readonly string[], at: FieldReporter): void {
   for (const pair of OPPOSITES)
@@ -97,6 +92,9 @@ function checkScopeSelector(spec: JsonObject, at: FieldReporter): void {
 }
 
 const WITH_VALUES = new Set(['PriorityClass', 'VolumeAttributesClass']);
+
+const ONLY_EXISTS =
+  "must be 'Exists' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity";
 
 function checkOperator(requirement: JsonObject, scope: string, at: FieldReporter): void {
   const [operator, values] = [textAt(requirement, 'operator'), listAt(requirement, 'values')];
@@ -125,6 +123,8 @@ export const LIMIT_RANGE_RULES: KindRules = {
     });
   },
 };
+
+const TYPES = ['Pod', 'Container', 'PersistentVolumeClaim'];
 
 function checkType(type: string, at: FieldReporter): void {
   const faults = qualifiedName(type);

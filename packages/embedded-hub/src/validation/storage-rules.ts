@@ -15,32 +15,6 @@ import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkPositiveQuantity, eachQuantity } from './values/quantity-rules.ts';
 import { semanticEqual } from './values/semantic-equal.ts';
 
-const RECLAIM = ['Delete', 'Recycle', 'Retain'];
-const VOLUME_SOURCES = [
-  'hostPath',
-  'gcePersistentDisk',
-  'awsElasticBlockStore',
-  'glusterfs',
-  'flocker',
-  'nfs',
-  'rbd',
-  'quobyte',
-  'cephfs',
-  'iscsi',
-  'cinder',
-  'fc',
-  'flexVolume',
-  'azureFile',
-  'vsphereVolume',
-  'photonPersistentDisk',
-  'portworxVolume',
-  'azureDisk',
-  'scaleIO',
-  'local',
-  'storageos',
-  'csi',
-];
-
 /** Source: pkg/apis/core/validation (ValidatePersistentVolume, ValidatePersistentVolumeUpdate). */
 export const VOLUME_RULES: KindRules = {
   metadataChecks: 'new twice',
@@ -52,6 +26,8 @@ export const VOLUME_RULES: KindRules = {
     checkVolumeChange(spec, objectAt(old, 'spec') ?? {}, at);
   },
 };
+
+const RECLAIM = ['Delete', 'Recycle', 'Retain'];
 
 function checkVolume(spec: JsonObject, place: FieldReporter): void {
   if (textsAt(spec, 'accessModes').length === 0) place.at('accessModes').required();
@@ -86,6 +62,31 @@ function checkAffinity(spec: JsonObject, at: FieldReporter): void {
   if (required === undefined) at.at('required').required('must specify required node constraints');
   else checkNodeSelector(required, at.at('required'));
 }
+
+const VOLUME_SOURCES = [
+  'hostPath',
+  'gcePersistentDisk',
+  'awsElasticBlockStore',
+  'glusterfs',
+  'flocker',
+  'nfs',
+  'rbd',
+  'quobyte',
+  'cephfs',
+  'iscsi',
+  'cinder',
+  'fc',
+  'flexVolume',
+  'azureFile',
+  'vsphereVolume',
+  'photonPersistentDisk',
+  'portworxVolume',
+  'azureDisk',
+  'scaleIO',
+  'local',
+  'storageos',
+  'csi',
+];
 
 function checkSource(spec: JsonObject, at: FieldReporter): void {
   let count = 0;

@@ -16,8 +16,6 @@ import {
 } from '../../schema/validate-metadata.ts';
 import type { FieldReporter, KindRules } from './field-reporter.ts';
 
-const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
-
 /**
  * Metadata of a built-in object. On update the API server validates it up to four times, and
  * reports each problem each time.
@@ -56,6 +54,8 @@ function checkChanged(rules: KindRules | undefined, object: JsonObject, at: Fiel
   asNew(object, name, problems);
   checkFinalizerNames(rules, object, at);
 }
+
+const STANDARD_FINALIZERS = new Set(['kubernetes', 'orphan', 'foregroundDeletion']);
 
 /** Source: pkg/apis/core/validation (validateKubeFinalizerName). */
 function checkFinalizerNames(rules: KindRules | undefined, object: JsonObject, at: FieldReporter): void {
