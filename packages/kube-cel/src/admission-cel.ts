@@ -12,6 +12,12 @@ import type { CelType } from './value/cel-type.ts';
 import { BOOL, celType, declaredTypeText, DYN, INT, objectType, STRING } from './value/cel-type.ts';
 import { CelFailure } from './value/cel-value.ts';
 
+/**
+ * Expressions of admission webhooks and policies. They may use the variables `object`, `oldObject`,
+ * `request` and `namespaceObject`; some also `params`, `authorizer`, `authorizer.requestResource`
+ * and `variables`. Source: apiserver `pkg/admission/plugin/cel/compile.go`.
+ */
+
 /** Which of the optional variables an expression may use. */
 export interface AdmissionNames {
   readonly params: boolean;
@@ -213,12 +219,6 @@ function firstBad(node: CelNode): { readonly at: number; readonly name: string }
   }
   return undefined;
 }
-
-/**
- * Expressions of admission webhooks and policies. They may use the variables `object`, `oldObject`,
- * `request` and `namespaceObject`; some also `params`, `authorizer`, `authorizer.requestResource`
- * and `variables`. Source: apiserver `pkg/admission/plugin/cel/compile.go`.
- */
 
 /** Checks of constant arguments, by function. Source: cel-go `cel/validator.go`. */
 const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {

@@ -21,6 +21,8 @@ import type { Denial, PolicyVerdict } from './evaluate-policy.ts';
 import { evaluatePolicy } from './evaluate-policy.ts';
 import type { BoundPolicy, PolicySet } from './policy-set.ts';
 
+/* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */
+
 /** The reason of a refusal, and its policy and binding. */
 interface Refusal {
   readonly policy: string;
@@ -48,8 +50,6 @@ export function validateByPolicies(
   const refusals = bound.flatMap((one) => check.refusalsOf(one));
   if (refusals[0] !== undefined) throw refused(attributes, refusals[0]);
 }
-
-/* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */
 
 const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
 const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';

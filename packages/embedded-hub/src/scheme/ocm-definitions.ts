@@ -21,7 +21,13 @@ import { compileRootSchema, definitionName } from './compile-schema.ts';
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
 
-/** By kind; the other kinds of the group are the same in both versions. */
+/**
+ * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
+ * field in v1beta1 are kept in an annotation or under a reserved name, or are lost, as in OCM.
+ * Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
+ *
+ * By kind; the other kinds of the group are the same in both versions.
+ */
 export const ADDON_CONVERSIONS: Readonly<Record<string, Convert>> = {
   ClusterManagementAddOn: (object, apiVersion) => ({
     ...object,
@@ -80,12 +86,6 @@ function versionOf(group: string, kind: string, version: OcmVersion): ResourceVe
     selectableFields: [],
   };
 }
-
-/**
- * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
- * field in v1beta1 are kept in an annotation or under a reserved name, or are lost, as in OCM.
- * Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
- */
 
 type Convert = (object: JsonObject, apiVersion: string) => JsonObject;
 

@@ -27,6 +27,8 @@ import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkSelector } from './values/metadata-rules.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
 
+/* The kinds of admissionregistration.k8s.io. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
+
 export const ADMISSION_POLICY_RULES: KindRules = {
   validate: (policy, at) => {
     const name = textAt(objectAt(policy, 'metadata'), 'name');
@@ -39,8 +41,6 @@ export const POLICY_BINDING_RULES: KindRules = {
     checkBinding(objectAt(binding, 'spec') ?? {}, at.at('spec'));
   },
 };
-
-/* The kinds of admissionregistration.k8s.io. Source: kubernetes `pkg/apis/admissionregistration/validation/validation.go`. */
 
 const FAILURE_POLICIES = ['Fail', 'Ignore'];
 const NO_CHECK = 'validations or auditAnnotations must contain at least one item';

@@ -164,7 +164,7 @@ export function withResourceVersionOf(original: JsonObject, object: JsonObject):
   return { ...object, metadata: { ...objectAt(object, 'metadata'), resourceVersion } };
 }
 
-/**
+/*
  * Renders ConversionReview requests and validates the responses. A webhook may change labels,
  * annotations and everything that is not metadata. Source: apiextensions-apiserver
  * `pkg/apiserver/conversion/webhook_converter.go`.

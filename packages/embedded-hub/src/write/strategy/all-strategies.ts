@@ -284,8 +284,7 @@ function changedFields(
     .map((field) => invalidValue(field, getOwn(object, field), IMMUTABLE));
 }
 
-/* Source: kubernetes `pkg/apis/admissionregistration/v1/defaults.go`. */
-
+/** Source: kubernetes `pkg/apis/admissionregistration/v1/defaults.go`. */
 function withMatchDefaults(spec: JsonObject, key: string): JsonObject {
   const resources = objectAt(spec, key);
   if (resources === undefined) return spec;
