@@ -3,7 +3,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import net, { type AddressInfo, type Server, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
+import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 
 /** What a proxy was asked for. */
 export interface SeenByProxy {

@@ -5,8 +5,7 @@ import { serverSideApply } from '../../packages/embedded-hub/src/apply/server-si
 import { trackUpdate } from '../../packages/embedded-hub/src/apply/track-update.ts';
 import type { JsonObject, JsonValue } from '@berth/embedded-hub/json/json-value';
 import { applyStrategicMergePatch } from '../../packages/embedded-hub/src/patch/strategic-merge-patch.ts';
-import { compileSchema } from '../../packages/embedded-hub/src/scheme/compile-schema.ts';
-import { compileRootSchema } from '../../packages/embedded-hub/src/scheme/root-schema.ts';
+import { compileSchema, compileRootSchema } from '../../packages/embedded-hub/src/scheme/compile-schema.ts';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import { undefinedField } from '../../packages/embedded-hub/src/scheme/structural-problems.ts';
 import type { Schema } from '@berth/embedded-hub/schema/schema';

@@ -10,8 +10,7 @@ import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener
 import { TlsPair } from '@berth/runtime/http/tls-pair';
 import { runCli } from '../../src/app/cli/program.ts';
 import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
-import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';

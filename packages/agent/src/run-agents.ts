@@ -6,7 +6,7 @@ import type { BerthError } from '@berth/runtime/errors';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
-import { onAbort } from '@berth/runtime/loop/on-abort';
+import { onAbort } from '@berth/runtime/loop/sleep';
 import { type AgentClient, AgentClients } from './agent-clients.ts';
 import type { AgentEvent, AgentOptions } from './options/agent-options.ts';
 import type { AgentPair, JoinedPair, RegisteringPair } from './options/agent-pairs.ts';

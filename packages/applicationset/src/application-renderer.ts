@@ -1,10 +1,8 @@
 import type { KeptMaps } from '@berth/go-template/to-go-value';
 import { withPrefix, GenerateError } from './failure/failures.ts';
-import { goJsonText } from './json/go-json-text.ts';
+import { goJsonText, quoteAsGo, RawJson } from './json/go-json-text.ts';
 import type { JsonValue } from './json/json-value.ts';
-import { parseFirstJson, toJsonValue, trailingProblem } from './json/parse-go-json.ts';
-import { quoteAsGo } from './json/quote-as-go.ts';
-import { RawJson } from './json/raw-json.ts';
+import { parseFirstJson, toJsonValue, trailingProblem, parseYamlAsGo } from './json/parse-go-json.ts';
 import type { Params } from './params/params.ts';
 import { checkOptions, replaceText, type TemplateMode } from './params/replace-text.ts';
 import { type JsonObject, PatchError, strategicMerge } from './patch/strategic-merge.ts';
@@ -13,15 +11,11 @@ import { decodeTyped } from './typed/decode-typed.ts';
 import { encodeTyped } from './typed/encode-typed.ts';
 import { FixedParts } from './typed/fixed-parts.ts';
 import { renderTyped } from './typed/render-typed.ts';
-import type { TypedObject, TypedValue } from './typed/typed-value.ts';
 import { APPLICATION } from './types/application-types.ts';
-import { parseYamlAsGo } from './yaml/parse-yaml.ts';
+import type { TypedObject, TypedValue } from './types/go-type.ts';
 
 /** Far below the limits of a rendering (template/value/work.ts), also if a text of this length inserts values of this length. */
 export const MAX_SURE_LENGTH = 1_000;
-
-const GO_FIELD = /\{\{ *\.([A-Za-z_][A-Za-z0-9_]*) *\}\}/g;
-const FAST_TAG = /\{\{[^{}]*\}\}/g;
 
 export type ApplicationJson = { readonly [key: string]: JsonValue };
 
@@ -165,6 +159,9 @@ function patchAsJson(patch: string): { readonly json: JsonValue; readonly text: 
   if (trailing !== undefined) throw invalid(trailing);
   return { json: toJsonValue(parsed.node), text: patch };
 }
+
+const GO_FIELD = /\{\{ *\.([A-Za-z_][A-Za-z0-9_]*) *\}\}/g;
+const FAST_TAG = /\{\{[^{}]*\}\}/g;
 
 /**
  * The parameters that the texts of a template insert, if they do nothing else. With these parameters as short texts, no

@@ -7,23 +7,19 @@ import type { GeneratorContext } from './generators/generator-context.ts';
 import { asGenerator, type GenerateChild } from './generators/nested-generator.ts';
 import { generatePlugin } from './generators/plugin.ts';
 import type { GeneratorInputs } from './inputs/generator-inputs.ts';
-import { goJsonText } from './json/go-json-text.ts';
+import { goJsonText, RawJson } from './json/go-json-text.ts';
 import { type JsonValue, setKey } from './json/json-value.ts';
-import { RawJson } from './json/raw-json.ts';
-import { combineStringMaps } from './params/combine-string-maps.ts';
-import { flattenParams } from './params/flatten-params.ts';
-import { goText } from './params/go-text.ts';
-import { mergeParams } from './params/merge-params.ts';
-import { type Params, type ParamValue, toParams } from './params/params.ts';
+import { parseYamlAsGo } from './json/parse-go-json.ts';
+import { mergeParams, combineStringMaps } from './params/merge-params.ts';
+import { type Params, type ParamValue, toParams, flattenParams, goText } from './params/params.ts';
 import { type ApplicationSet, readApplicationSet } from './read-application-set.ts';
 import { matchesAll, POST_SELECTOR, requirementsOf } from './selector/requirement.ts';
 import { kindOf } from './typed/decode-typed.ts';
 import { fillEmpty } from './typed/fill-empty.ts';
 import { renderKnownValues, renderTyped } from './typed/render-typed.ts';
-import type { TypedObject } from './typed/typed-value.ts';
 import { TEMPLATE } from './types/application-types.ts';
 import { GENERATOR } from './types/generator-types.ts';
-import { parseYamlAsGo } from './yaml/parse-yaml.ts';
+import type { TypedObject } from './types/go-type.ts';
 
 const YAML_PREFIX = 'error unmarshling decoded ElementsYaml';
 

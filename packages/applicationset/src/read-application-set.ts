@@ -2,8 +2,8 @@ import { NotRendered } from './failure/failures.ts';
 import type { JsonValue } from './json/json-value.ts';
 import type { TemplateMode } from './params/replace-text.ts';
 import { decodeTyped } from './typed/decode-typed.ts';
-import type { TypedObject } from './typed/typed-value.ts';
 import { APPLICATION_SET } from './types/generator-types.ts';
+import type { TypedObject } from './types/go-type.ts';
 
 export interface ApplicationSet {
   readonly name: string;

@@ -2,7 +2,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import type { CredentialFiles } from './cluster/credential-files.ts';
 import type { ConnectionLimitOptions } from './flow/connection-limits.ts';
-import type { ServingFiles } from './auth/certificates/file-serving-certificate.ts';
+import type { ServingFiles } from './auth/certificates/serving-certificate.ts';
 import type { AdmissionCheck } from './write/write-request.ts';
 
 export interface HubOptions {

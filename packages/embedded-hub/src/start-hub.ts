@@ -9,9 +9,8 @@ import { ocmChecks } from './admission/ocm-checks.ts';
 import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
-import { openServingCertificate } from './auth/certificates/file-serving-certificate.ts';
+import { openServingCertificate, type ServingIdentity } from './auth/certificates/serving-certificate.ts';
 import { KeyStore } from './auth/certificates/key-store.ts';
-import type { ServingIdentity } from './auth/certificates/serving-certificate.ts';
 import { writePrivateFile } from './auth/files/private-file.ts';
 import { renderKubeconfig } from './auth/kubeconfig.ts';
 import { MASTERS_GROUP } from './auth/rbac/authorizer.ts';
@@ -36,15 +35,6 @@ import { lockDirectory } from './log/lock-file.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
 import { REAL_CLOCK } from './real-clock.ts';
 import { SILENT_LOG } from './wire/silent-log.ts';
-
-const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
-const CLUSTERS_AT_A_TIME = 16;
-/** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
-const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
-const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-
-/** Well below the 5 s in which a revoked credential must stop working. */
-const CHECK_EVERY_MS = 2_000;
 
 interface ResolvedOptions extends HubOptions {
   readonly members: readonly string[];
@@ -138,6 +128,9 @@ async function serve(options: ResolvedOptions, releaseLock: () => void): Promise
   };
 }
 
+/** Enough for 1,000 agents with ten connections each behind one address; each takes about 50 KB. */
+const CONNECTIONS = { total: 16_000, perAddress: 12_000 };
+
 /** The server and the handler of its requests, which share timers and metrics. */
 function assembleServer(
   { clock, log, connections }: ResolvedOptions,
@@ -216,6 +209,8 @@ async function openClusters(
   return new Map(names.map((name) => [name, byName.get(name) as ApiCluster]));
 }
 
+const CLUSTERS_AT_A_TIME = 16;
+
 /**
  * Runs a step for a few clusters at a time: each waits for the disk many times, and a thousand files
  * need not be open at once. Throws the first failure, after all steps have ended.
@@ -231,6 +226,8 @@ async function forEachCluster<Item, Result>(
     return one.value;
   });
 }
+
+const ADMIN = { name: 'admin', groups: [MASTERS_GROUP] };
 
 /**
  * Writes the kubeconfigs of the administrator, with the existing token if it is valid.
@@ -286,6 +283,8 @@ function gaugesOf(cluster: ApiCluster): ClusterGauges {
   return { name: cluster.name, objects, resourceVersion, logBytes };
 }
 
+const MEMBER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
 function requireMemberName(name: string): void {
   if (MEMBER_NAME.test(name)) return;
   throw new InputError(
@@ -315,6 +314,9 @@ function once(action: () => Promise<void>): () => Promise<void> {
   return () => (running ??= action());
 }
 
+/** Well below the 5 s in which a revoked credential must stop working. */
+const CREDENTIALS_CHECK_EVERY_MS = 2_000;
+
 /**
  * Polls the files of tokens and revocations, and calls back when they changed. The returned
  * function stops it.
@@ -333,8 +335,8 @@ function watchCredentialFiles(
     const found = revisions();
     if (found !== lastRevisions) onChange();
     lastRevisions = found;
-    cancel = clock.schedule(CHECK_EVERY_MS, check);
+    cancel = clock.schedule(CREDENTIALS_CHECK_EVERY_MS, check);
   };
-  cancel = clock.schedule(CHECK_EVERY_MS, check);
+  cancel = clock.schedule(CREDENTIALS_CHECK_EVERY_MS, check);
   return () => cancel();
 }

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { GitHubApp } from '../src/github/github-app.ts';
+import { GitHubApp } from '../src/github-like/github-app.ts';
 import { openForge } from '../src/open-forge.ts';
 import type { CommitStatus, PullRequestForge, StatusAnnotation } from '../src/contract/pull-request-forge.ts';
 import { GitHubFake } from './fakes/forges/github-fake.ts';

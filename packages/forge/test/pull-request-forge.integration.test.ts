@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { WebhookEvent } from '../src/event/webhook-event.ts';
 import { forgeOfUrl } from '../src/forge-of-url.ts';
 import { openForge } from '../src/open-forge.ts';
-import { FORGE_PROVIDERS } from '../src/request/forge-providers.ts';
+import { FORGE_PROVIDERS } from '../src/request/forge-repository.ts';
 import { concernsRepository } from '../src/request/repository-url.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { RECEIVED, webhookHandler } from '../src/webhook/webhook-handler.ts';

@@ -2,9 +2,14 @@ import { readFile, rm, writeFile, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
-import { clearMirror, mirrorExists, URL_FILE } from './mirror/mirror-files.ts';
+import {
+  clearMirror,
+  mirrorExists,
+  URL_FILE,
+  type MirrorOptions,
+  DEFAULT_FETCH_TIMEOUT_MS,
+} from './mirror/mirror-files.ts';
 import { lockMirrorDirectory } from './mirror/mirror-lock.ts';
-import { type MirrorOptions, DEFAULT_FETCH_TIMEOUT_MS } from './mirror/mirror-options.ts';
 import { gitEnvironment } from './program/git-environment.ts';
 import { GitProgramRepository } from './program/git-program-repository.ts';
 import { hasGitProgram, needsGitProgram } from './program/git-program.ts';
@@ -13,31 +18,6 @@ import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from './re
 import { checkGitRef, formatGitRef, missingBranchHint, refspecsOf } from './repository/git-ref.ts';
 import type { GitMirror, FetchOptions, GitRef, PinName } from './repository/git-repository.ts';
 import { parseGitUrl, type GitUrl } from './repository/git-url.ts';
-
-const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
-const MAX_PACKS = 50;
-/** A fetch writes its progress to stderr, and almost nothing to stdout. */
-const MAX_FETCH_STDOUT_BYTES = 1024 ** 2;
-/** Failures that may pass when the mirror is created again. */
-const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
-
-/** Prefixes of the refs that a fetch writes. Pins are under refs/berth. */
-const FETCHED_REF_PREFIXES = ['refs/heads', 'refs/tags'] as const;
-
-const FETCH = [
-  'fetch',
-  '--no-tags',
-  '--prune',
-  '--force',
-  '--update-shallow',
-  '--no-auto-maintenance',
-  '--no-recurse-submodules',
-  '--no-write-fetch-head',
-  '--progress',
-  '--end-of-options',
-] as const;
-
-const CHECK_EVERY_MS = 1_000;
 
 export interface OpenedMirror {
   readonly repository: GitMirror;
@@ -63,6 +43,27 @@ export async function openMirror(options: MirrorOptions, isSigned: boolean): Pro
   const { InProcessMirror } = await import('./in-process/in-process-mirror.ts');
   return { repository: await InProcessMirror.open(options), inProcess: true };
 }
+
+const DEFAULT_MAX_BYTES = 8 * 1024 ** 3;
+const MAX_PACKS = 50;
+/** A fetch writes its progress to stderr, and almost nothing to stdout. */
+const MAX_FETCH_STDOUT_BYTES = 1024 ** 2;
+/** Failures that may pass when the mirror is created again. */
+const REPAIRED_BY_REFETCH: ReadonlySet<string> = new Set(['git.corrupt', 'git.object-format']);
+/** Prefixes of the refs that a fetch writes. Pins are under refs/berth. */
+const FETCHED_REF_PREFIXES = ['refs/heads', 'refs/tags'] as const;
+const FETCH_ARGUMENTS = [
+  'fetch',
+  '--no-tags',
+  '--prune',
+  '--force',
+  '--update-shallow',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--no-write-fetch-head',
+  '--progress',
+  '--end-of-options',
+] as const;
 
 /** A bare mirror that is updated by `git fetch`. Only one process has it open at a time. */
 export class GitProgramMirror extends GitProgramRepository implements GitMirror {
@@ -220,7 +221,7 @@ export class GitProgramMirror extends GitProgramRepository implements GitMirror 
     const stopSizeWatch = watchSize(this.gitDir, maxBytes, () => tooLarge.abort());
     try {
       await runGitOrThrow({
-        args: [...FETCH, this.#url.text, ...refspecs],
+        args: [...FETCH_ARGUMENTS, this.#url.text, ...refspecs],
         environment: await this.#fetchEnvironment(),
         cwd: this.gitDir,
         subject: `Git repository ${this.#url.text}`,
@@ -294,6 +295,8 @@ async function prepare(options: MirrorOptions, objectFormat = 'sha1'): Promise<v
   await writeFile(path.join(mirrorDir, URL_FILE), url, { mode: PRIVATE_FILE_MODE });
 }
 
+const SIZE_CHECK_EVERY_MS = 1_000;
+
 /** Calls `tooLarge` once when the directory grows beyond `maxBytes`. The returned function ends the watch. */
 function watchSize(directory: string, maxBytes: number, tooLarge: () => void): () => void {
   let checking = false;
@@ -308,7 +311,7 @@ function watchSize(directory: string, maxBytes: number, tooLarge: () => void): (
       .finally(() => {
         checking = false;
       });
-  }, CHECK_EVERY_MS);
+  }, SIZE_CHECK_EVERY_MS);
   timer.unref();
   return () => clearInterval(timer);
 }

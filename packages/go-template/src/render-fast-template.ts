@@ -1,6 +1,5 @@
-import { decode, encode } from './text/bytes.ts';
+import { decode, encode, trimSpace } from './text/bytes.ts';
 import { quote } from './text/quote.ts';
-import { trimSpace } from './text/trim.ts';
 import { TemplateError } from './template-error.ts';
 
 const START = '{{';

@@ -1,15 +1,14 @@
 import { indexValue, lengthOf } from './exec/collections.ts';
 import { execute } from './exec/execute.ts';
 import type { MissingKey, Program } from './exec/run.ts';
-import { isTrue } from './exec/truth.ts';
+import { isTrue, unwrap } from './exec/truth.ts';
 import { Printer } from './fmt/printer.ts';
 import { sprint, sprintf, sprintln } from './fmt/sprintf.ts';
 import { ARGO_CD_FUNCTIONS } from './functions/argo-cd-functions.ts';
 import { Lexer } from './parse/lexer.ts';
 import type { Template } from './parse/node.ts';
 import { isEmpty, parseTemplates } from './parse/parser.ts';
-import { TemplateError } from './template-error.ts';
-import { TemplateRefusal } from './template-refusal.ts';
+import { TemplateError, TemplateRefusal } from './template-error.ts';
 import { decode, encode, decodeRune } from './text/bytes.ts';
 import { quote, hex } from './text/quote.ts';
 import { isPrint } from './text/unicode.ts';
@@ -31,34 +30,8 @@ import {
   isInteger,
   isUnsigned,
 } from './value/go-type.ts';
-import { unwrap } from './value/indirect.ts';
 import { beginWork, spend, checkText } from './value/work.ts';
 import type { TemplateValue } from './values.ts';
-
-/** The name that Argo CD gives its templates. Errors show it. */
-const NAME = 'base';
-const TPL = 'tpl';
-/** How deep `tpl` may call itself. */
-const MAX_TPL_DEPTH = 3;
-
-const HTML: Readonly<Record<string, string>> = {
-  '\0': '\xef\xbf\xbd',
-  '"': '&#34;',
-  "'": '&#39;',
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-};
-
-const JAVASCRIPT: Readonly<Record<string, string>> = {
-  '\\': '\\\\',
-  "'": "\\'",
-  '"': '\\"',
-  '<': '\\u003C',
-  '>': '\\u003E',
-  '&': '\\u0026',
-  '=': '\\u003D',
-};
 
 const BAD_TYPE = 'invalid type for comparison';
 
@@ -145,6 +118,10 @@ function parse(text: string): ParsedTemplate | TemplateError {
   }
 }
 
+/** The name that Argo CD gives its templates. Errors show it. */
+const NAME = 'base';
+const TPL = 'tpl';
+
 /**
  * The templates of a text.
  * @param text a byte string
@@ -169,6 +146,9 @@ function programOf(text: string, templates: ReadonlyMap<string, Template>, missi
   };
   return program;
 }
+
+/** How deep `tpl` may call itself. */
+const MAX_TPL_DEPTH = 3;
 
 /**
  * `tpl TEXT DATA` renders a text that is a parameter itself, since Argo CD 3.6. It may call the templates that the text around
@@ -332,9 +312,28 @@ function argsText(args: readonly Any[]): string {
   return sprint(args.map((arg) => arg ?? valueOf(STRING, '<no value>')));
 }
 
+const HTML: Readonly<Record<string, string>> = {
+  '\0': '\xef\xbf\xbd',
+  '"': '&#34;',
+  "'": '&#39;',
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+};
+
 function escapeHtml(bytes: string): string {
   return checked(bytes.replaceAll(/[\0"'&<>]/g, (char) => HTML[char] ?? char));
 }
+
+const JAVASCRIPT: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  '"': '\\"',
+  '<': '\\u003C',
+  '>': '\\u003E',
+  '&': '\\u0026',
+  '=': '\\u003D',
+};
 
 function escapeJavaScript(bytes: string): string {
   let escaped = '';

@@ -1,8 +1,17 @@
 import { decode, encode } from './text/bytes.ts';
 import { Refusal } from './value/go-error.ts';
 import { GoMap, MAP, STRING_MAP } from './value/go-map.ts';
-import { type Any, BOOL, FLOAT64, INT64, LIST, STRING, valueOf, type GoType } from './value/go-type.ts';
-import { wrap64 } from './value/wrap-int.ts';
+import {
+  type Any,
+  BOOL,
+  FLOAT64,
+  INT64,
+  LIST,
+  STRING,
+  valueOf,
+  type GoType,
+  wrap64,
+} from './value/go-type.ts';
 import type { TemplateValue } from './values.ts';
 import { JsonText, StringMap } from './values.ts';
 

@@ -18,13 +18,6 @@ import { CelFailure } from './value/cel-value.ts';
  * and `variables`. Source: apiserver `pkg/admission/plugin/cel/compile.go`.
  */
 
-/** Checks of constant arguments, by function. Source: cel-go `cel/validator.go`. */
-const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
-  matches: (text) => !(compilePattern(text) instanceof CelFailure),
-  timestamp: (text) => 'nanos' in parseTimestamp(text),
-  duration: (text) => 'nanos' in parseDuration(text),
-};
-
 /** Which of the optional variables an expression may use. */
 export interface AdmissionNames {
   readonly params: boolean;
@@ -44,10 +37,34 @@ export type AdmissionCompilation =
   /** The message of the API server. */
   | { readonly ok: false; readonly detail: string };
 
+const RESULTS: Readonly<Record<AdmissionResult, readonly string[]>> = {
+  bool: ['bool'],
+  string: ['string'],
+  'string or null': ['string', 'null_type'],
+  any: [],
+};
+
+/**
+ * Compiles one expression; never throws on bad input.
+ * @param overrides types that replace those of the API server's environment, for type checking
+ */
+export function compileAdmission(
+  expression: string,
+  names: AdmissionNames,
+  wanted: AdmissionResult,
+  overrides: Readonly<Record<string, CelType>> = {},
+): AdmissionCompilation {
+  const compilation = compileCel(expression, environmentOf(names).withVariables(overrides));
+  const problem = compilation.ok ? literalProblem(expression) : compilation.problem;
+  if (!compilation.ok || problem !== undefined)
+    return { ok: false, detail: problem === undefined ? '' : celProblemText(problem) };
+  const detail = resultProblem(compilation.program.type, RESULTS[wanted]);
+  return detail === undefined ? compilation : { ok: false, detail };
+}
+
 const STRINGS = celType('list', STRING);
 const STRING_MAP = celType('map', STRING, STRING);
 const TIME = celType('timestamp');
-
 const KIND = objectType('kubernetes.GroupVersionKind', { group: STRING, version: STRING, kind: STRING });
 const RESOURCE = objectType('kubernetes.GroupVersionResource', {
   group: STRING,
@@ -102,38 +119,12 @@ const NAMESPACE = objectType('kubernetes.Namespace', {
     phase: STRING,
   }),
 });
-
 const ADMISSION = KUBERNETES_CEL.withFunctions(AUTHORIZATION).withVariables({
   object: DYN,
   oldObject: DYN,
   request: REQUEST,
   namespaceObject: NAMESPACE,
 });
-
-const RESULTS: Readonly<Record<AdmissionResult, readonly string[]>> = {
-  bool: ['bool'],
-  string: ['string'],
-  'string or null': ['string', 'null_type'],
-  any: [],
-};
-
-/**
- * Compiles one expression; never throws on bad input.
- * @param overrides types that replace those of the API server's environment, for type checking
- */
-export function compileAdmission(
-  expression: string,
-  names: AdmissionNames,
-  wanted: AdmissionResult,
-  overrides: Readonly<Record<string, CelType>> = {},
-): AdmissionCompilation {
-  const compilation = compileCel(expression, environmentOf(names).withVariables(overrides));
-  const problem = compilation.ok ? literalProblem(expression) : compilation.problem;
-  if (!compilation.ok || problem !== undefined)
-    return { ok: false, detail: problem === undefined ? '' : celProblemText(problem) };
-  const detail = resultProblem(compilation.program.type, RESULTS[wanted]);
-  return detail === undefined ? compilation : { ok: false, detail };
-}
 
 function environmentOf({ params, authorizer, variables }: AdmissionNames): CelEnvironment {
   return ADMISSION.withVariables({
@@ -228,6 +219,13 @@ function firstBad(node: CelNode): { readonly at: number; readonly name: string }
   }
   return undefined;
 }
+
+/** Checks of constant arguments, by function. Source: cel-go `cel/validator.go`. */
+const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
+  matches: (text) => !(compilePattern(text) instanceof CelFailure),
+  timestamp: (text) => 'nanos' in parseTimestamp(text),
+  duration: (text) => 'nanos' in parseDuration(text),
+};
 
 function badArgument(node: Extract<CelNode, { kind: 'call' }>) {
   const { name } = node;

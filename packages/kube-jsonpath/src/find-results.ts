@@ -1,13 +1,8 @@
 import { goTypeName, JsonFloat, isInteger } from '@berth/runtime/json/json-float';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { formatJsonPathValue } from './format-value.ts';
 import type { JsonPathTemplate } from './parse-template.ts';
 import type { ListNode, PathNode } from './path-node.ts';
-
-const BAD_TYPE: Comparison = { ok: false, error: 'invalid type for comparison' };
-const INCOMPATIBLE: Comparison = { ok: false, error: 'incompatible types for comparison' };
-
-const KNOWN = new Set(['<', '>', '==', '!=', '<=', '>=']);
 
 export type JsonPathResults =
   /** One list per top-level text or action. Order over a map's values is the map's own. */
@@ -23,10 +18,6 @@ interface Walked {
   readonly error?: string;
 }
 
-/** `..` over a large object, several times over, is the one way to make a short path expensive. */
-const MAX_VISITS = 1_000_000;
-const MAX_DEPTH = 1_000;
-
 /**
  * Evaluates a template on a value of plain JSON (bigint and JsonFloat keep what a number cannot). Missing keys give
  * nothing; indexes out of bounds, indexes into what is not a list and comparisons across types are errors.
@@ -34,6 +25,10 @@ const MAX_DEPTH = 1_000;
 export function findResults(template: JsonPathTemplate, data: unknown): JsonPathResults {
   return new Evaluation(template.nodes).run(data);
 }
+
+/** `..` over a large object, several times over, is the one way to make a short path expensive. */
+const MAX_VISITS = 1_000_000;
+const MAX_DEPTH = 1_000;
 
 class Evaluation {
   private readonly nodes: readonly PathNode[];
@@ -233,6 +228,10 @@ function brief(value: unknown): string {
 type Comparison =
   | { readonly ok: true; readonly pass: boolean }
   | { readonly ok: false; readonly error: string };
+
+const BAD_TYPE: Comparison = { ok: false, error: 'invalid type for comparison' };
+const INCOMPATIBLE: Comparison = { ok: false, error: 'incompatible types for comparison' };
+const KNOWN = new Set(['<', '>', '==', '!=', '<=', '>=']);
 
 /** One comparison of a filter. Kinds never mix: an integer and a float are as incompatible as text and a number. */
 function compareValues(operator: string, left: unknown, right: unknown): Comparison {

@@ -1,18 +1,6 @@
 import { InputError } from '@berth/runtime/errors';
 import type { ListNode, PathNode, SliceBound } from './path-node.ts';
 
-const SIMPLE: Readonly<Record<string, string>> = {
-  a: '\u0007',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-  v: '\v',
-  '\\': '\\',
-};
-const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
-
 /** A parsed template: literal text and `{…}` actions in turn. Immutable; keep it and use it again. */
 export interface JsonPathTemplate {
   readonly source: string;
@@ -25,7 +13,6 @@ export type ParsedJsonPath =
 
 /** Longer templates are rejected, which also limits the nesting of filters. */
 const MAX_TEMPLATE_LENGTH = 16_384;
-const MAX_DEPTH = 64;
 
 /**
  * Reads a JSONPath template the way kubectl does (`{.spec.replicas}`, `{range .items[*]}{.kind}{end}`), including its
@@ -60,6 +47,8 @@ const COMPARISON = /^([^!<>=]+)([!<>=]+)(.+?)$/;
 const TERMINATORS = new Set([END, ' ', '\t', '\r', '\n', '.', ',', '[', ']', '$', '@', '{', '}']);
 const WORD = /^[\p{L}\p{Nd}_]$/u;
 const DIGIT = /^\p{Nd}$/u;
+
+const MAX_DEPTH = 64;
 
 class Parser {
   private readonly chars: readonly string[];
@@ -293,6 +282,18 @@ function unquote(literal: string): string | undefined {
   }
   return text;
 }
+
+const SIMPLE: Readonly<Record<string, string>> = {
+  a: '\u0007',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+  v: '\v',
+  '\\': '\\',
+};
+const HEX_DIGITS: Readonly<Record<string, number>> = { x: 2, u: 4, U: 8 };
 
 function readEscape(
   body: string,

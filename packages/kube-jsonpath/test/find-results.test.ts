@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseExactJson } from '@berth/runtime/json/exact-json';
 import { findResults } from '../src/find-results.ts';
-import { formatJsonPathValue } from '../src/format-value.ts';
-import { toGoJson } from '../src/go-json.ts';
+import { formatJsonPathValue, toGoJson } from '../src/format-value.ts';
 import { JsonFloat } from '@berth/runtime/json/json-float';
 import { parseJsonPath } from '../src/parse-template.ts';
 

@@ -1,7 +1,7 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import { type BerthError, InputError } from '@berth/runtime/errors';
 import { parseExactIntegers } from '@berth/runtime/json/exact-json';
-import { jsonText } from '@berth/runtime/json/json-text';
+import { jsonText } from '@berth/runtime/json/json-equal';
 import type { ImpersonatedUser } from './config/impersonation-headers.ts';
 import type { KubeConfig } from './config/kube-config.ts';
 import { Discovery } from './discovery.ts';
@@ -25,15 +25,11 @@ import {
   networkError,
   type RequestSubject,
 } from './transport/kube-errors.ts';
-import type { KubeResponse } from './transport/kube-transport.ts';
+import type { KubeResponse, WriteFence } from './transport/kube-transport.ts';
 import { parseJsonBody, readBody } from './transport/read-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
 import type { ServerOutage } from './transport/server-outage.ts';
 import { readWatchEvents } from './transport/watch-stream.ts';
-import type { WriteFence } from './transport/write-fence.ts';
-
-/** Characters that need no escaping in a path or a query. */
-const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;
@@ -330,6 +326,9 @@ function resourcePath(
   if (subresource !== undefined) parts.push(subresource);
   return `/${parts.map(escapeSegment).join('/')}`;
 }
+
+/** Characters that need no escaping in a path or a query. */
+const PLAIN = /^[A-Za-z0-9_-]+$/;
 
 function escapeSegment(part: string): string {
   if (PLAIN.test(part)) return part;

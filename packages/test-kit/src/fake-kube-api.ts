@@ -1,7 +1,6 @@
 import { ConflictError, InputError } from '@berth/runtime/errors';
 import { parseExactIntegers } from '@berth/runtime/json/exact-json';
-import { canonicalJson } from '@berth/runtime/json/json-equal';
-import { jsonText } from '@berth/runtime/json/json-text';
+import { canonicalJson, jsonText } from '@berth/runtime/json/json-equal';
 import { apiVersionOf, type KindInfo, OCM_KINDS } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';

@@ -3,8 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
 import { TransientError, errorText } from '@berth/runtime/errors';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
-import { killGroup } from '@berth/runtime/processes/kill-group';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 
 const MAX_STDERR_CHARS = 64 * 1024;
 /** Exit code of a shell for a missing program. */

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups } from '@berth/runtime/processes/process-groups';
 import type { CliIo } from '../terminal/cli-io.ts';
 import { runCli } from './program.ts';
 

@@ -7,8 +7,8 @@ import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import type { Logger } from '@berth/runtime/logger';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import type { ObjectKey } from '@berth/kube/model/kube-api';
-import type { ElectionTiming } from '@berth/kube/leader-election/election-timing';
 import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
+import type { ElectionTiming } from '@berth/kube/leader-election/lease';
 
 export interface ElectionOptions {
   readonly config: HttpKubeApiOptions['config'];

@@ -1,7 +1,7 @@
 import { readFile, chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { forgeOfUrl } from '@berth/forge/forge-of-url';
-import { GitHubApp } from '@berth/forge/github/github-app';
+import { GitHubApp } from '@berth/forge/github-like/github-app';
 import { openForge } from '@berth/forge/open-forge';
 import type { ForgeRepository } from '@berth/forge/request/forge-repository';
 import {

@@ -1,10 +1,10 @@
+import { FORGE_PROVIDERS } from '@berth/forge/request/forge-repository';
 import { z } from 'zod';
 import { parseGoDuration } from '@berth/kube/model/go-duration';
 import { parseRemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import { LISTED_KIND } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { gitRefOfType, parseGitRef } from '@berth/git-reader/repository/git-ref';
-import { FORGE_PROVIDERS } from '@berth/forge/request/forge-providers';
 
 const text = z.string().min(1);
 const file = text.describe('path of a file, relative to the settings file');

@@ -3,8 +3,7 @@ import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/cert
 import { apiVersionOf, SECRET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
-import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';

@@ -1,11 +1,13 @@
 import {
+  ADDON_NAME_LABEL,
+  CLIENT_SIGNER,
+  CLUSTER_NAME_LABEL,
   agentGroups,
   ALL_AGENTS_GROUP,
   type AgentIdentity,
   clusterGroup,
   parseAgentUser,
-} from '@berth/ocm/registration/agent-identity';
-import { ADDON_NAME_LABEL, CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+} from '@berth/ocm/registration/names';
 
 /**
  * The parts of a certificate request that recognition needs: labels, signer, and the subject that was read from its

@@ -1,5 +1,5 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
-import type { IntOrString } from '@berth/kube/model/int-or-percent';
+import type { IntOrString } from '@berth/kube/model/object-meta';
 import type { MandatoryGroups, RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 
 /** A rollout strategy with its durations and sizes parsed. Durations in milliseconds; Infinity: no deadline. */

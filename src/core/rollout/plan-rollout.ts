@@ -1,5 +1,5 @@
 import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 import {
   type Parsed,
   type ParsedStrategy,

@@ -4,7 +4,7 @@ import {
   type PlacementDecision,
 } from '@berth/ocm/kind/placement-decision';
 import type { MandatoryGroups } from '@berth/ocm/kind/manifest-work-replica-set';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 import type { Parsed } from './parse-strategy.ts';
 import type { RolloutGroup, RolloutRules } from './rollout-plan.ts';
 

@@ -1,6 +1,6 @@
 /* eslint-disable @typescript-eslint/no-explicit-any -- recorded answers are free-form JSON */
 import { readFileSync } from 'node:fs';
-import { canonicalJson } from '../../../packages/embedded-hub/src/json/canonical-json.ts';
+import { canonicalJson } from '../../../packages/embedded-hub/src/json/json-value.ts';
 
 /** One recorded request, and what an API server answered. */
 export interface Recorded {

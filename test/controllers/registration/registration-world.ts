@@ -14,7 +14,6 @@ import {
   ACCEPT_NOBODY,
   type AutoAcceptance,
 } from '../../../src/core/registration/acceptance/auto-acceptance.ts';
-import { agentUser, clusterGroup } from '@berth/ocm/registration/agent-identity';
 import { DUTIES, type RegistrationDuty } from '../../../src/core/registration/duties.ts';
 import type { RegistrationEvent } from '../../../src/core/registration/registration-event.ts';
 import {
@@ -25,7 +24,7 @@ import {
   MANAGED_CLUSTER,
   MANIFEST_WORK,
 } from '@berth/kube/model/kinds';
-import { CLUSTER_LEASE } from '@berth/ocm/registration/names';
+import { CLUSTER_LEASE, agentUser, clusterGroup } from '@berth/ocm/registration/names';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { SleepingClock } from '@berth/runtime/clock/clock';

@@ -4,7 +4,7 @@ import { hubAdmission } from '../../../src/app/hub-admission.ts';
 import type { ControllerDuties } from '../../../src/core/rbac/controller-rbac.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { KubeLeaseStore } from '@berth/kube/kube-lease-store';
-import { DEFAULT_TIMING } from '@berth/kube/leader-election/election-timing';
+import { DEFAULT_TIMING } from '@berth/kube/leader-election/lease';
 import { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 import { SecretAuth } from '../../../src/app/settings/serve-source.ts';
 import {

@@ -1,5 +1,5 @@
+import { agentGroups, agentUser } from '@berth/ocm/registration/names';
 import { expect, it } from 'vitest';
-import { agentGroups, agentUser } from '@berth/ocm/registration/agent-identity';
 import { recognizeRequest, type RequestFacts } from '../../../src/core/registration/recognize-request.ts';
 
 const LABEL = 'open-cluster-management.io/cluster-name';

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { limitCpuTime } from '@berth/runtime/clock/cpu-time-limit';
 import { InputError } from '@berth/runtime/errors';
 import { parseExactIntegers } from '@berth/runtime/json/exact-json';
-import { jsonText } from '@berth/runtime/json/json-text';
+import { jsonText } from '@berth/runtime/json/json-equal';
 
 /**
  * Processor time that one expression may use, in milliseconds. Source: OCM's agent, which has the same limit for

@@ -1,10 +1,9 @@
 import { StringMap } from '@berth/go-template/values';
 import { GenerateError, GoPanic, withPrefix } from '../failure/failures.ts';
-import { goText } from '../params/go-text.ts';
 import { type JsonValue, setKey } from '../json/json-value.ts';
-import { isParams, type Params, type ParamValue } from '../params/params.ts';
+import { isParams, type Params, type ParamValue, goText } from '../params/params.ts';
 import { LABEL_SELECTOR, matchesAll, type Requirement, requirementsOf } from '../selector/requirement.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
+import type { TypedObject } from '../types/go-type.ts';
 import type { DecisionObject } from '../inputs/generator-inputs.ts';
 import { listArgoClusters } from './argo-clusters.ts';
 import type { GeneratorContext } from './generator-context.ts';

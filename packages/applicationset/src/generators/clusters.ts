@@ -2,12 +2,11 @@ import { StringMap } from '@berth/go-template/values';
 import { withPrefix } from '../failure/failures.ts';
 import { setKey } from '../json/json-value.ts';
 import { type Params, ParamsList } from '../params/params.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
+import type { TypedObject } from '../types/go-type.ts';
 import { LABEL_SELECTOR, matchesAll, requirementsOf } from '../selector/requirement.ts';
 import type { ClusterSecret } from '../inputs/generator-inputs.ts';
 import { checkOptions } from '../params/replace-text.ts';
-import { appendTemplatedValues } from './append-values.ts';
-import type { GeneratorContext } from './generator-context.ts';
+import { type GeneratorContext, appendTemplatedValues } from './generator-context.ts';
 
 export const IN_CLUSTER_NAME = 'in-cluster';
 export const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';

@@ -1,8 +1,8 @@
 import { GenerateError } from '../failure/failures.ts';
 import type { Params } from '../params/params.ts';
 import { decodeTyped } from '../typed/decode-typed.ts';
-import { RawJson } from '../json/raw-json.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
+import { RawJson } from '../json/go-json-text.ts';
+import type { TypedObject } from '../types/go-type.ts';
 import { NESTED_MATRIX, NESTED_MERGE } from '../types/generator-types.ts';
 
 /**

@@ -1,22 +1,20 @@
 import { compareText } from '@berth/runtime/text/compare-text';
 import { GenerateError, withPrefix } from '../failure/failures.ts';
 import type { PluginResponse, PluginRequest } from '../inputs/generator-inputs.ts';
-import { goJsonString } from '../json/go-json-text.ts';
+import { goJsonString, type RawJson } from '../json/go-json-text.ts';
 import { setKey } from '../json/json-value.ts';
 import { type JsonNode, parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
-import type { RawJson } from '../json/raw-json.ts';
-import { flattenParams } from '../params/flatten-params.ts';
-import { goText } from '../params/go-text.ts';
-import { type Params, type ParamValue, PluginMap, toParamValue } from '../params/params.ts';
+import {
+  type Params,
+  type ParamValue,
+  PluginMap,
+  toParamValue,
+  flattenParams,
+  goText,
+} from '../params/params.ts';
 import { checkOptions } from '../params/replace-text.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
-import { appendTemplatedValues } from './append-values.ts';
-import type { GeneratorContext } from './generator-context.ts';
-
-const DEFAULT_TIMEOUT_SECONDS = 30;
-const MAX_REDIRECTS = 10;
-
-const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
+import type { TypedObject } from '../types/go-type.ts';
+import { type GeneratorContext, appendTemplatedValues } from './generator-context.ts';
 
 type Inputs = Readonly<Record<string, RawJson>>;
 
@@ -135,6 +133,8 @@ function requestParameters(context: GeneratorContext, config: PluginConfig, body
 
 type Fail = (message: string, at?: string) => GenerateError;
 
+const MAX_REDIRECTS = 10;
+
 /**
  * Follows redirects. After 301 to 303 the request becomes a GET without a body. After 307 and 308
  * the same request is sent again.
@@ -163,6 +163,9 @@ function followRedirects(
     };
   }
 }
+
+const DEFAULT_TIMEOUT_SECONDS = 30;
+const BODY_TIMEOUT = 'context deadline exceeded (Client.Timeout or context cancellation while reading body)';
 
 function readPluginResponse(
   response: PluginResponse,

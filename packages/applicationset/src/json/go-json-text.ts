@@ -1,3 +1,6 @@
+import { decode, encode } from '@berth/go-template/text/bytes';
+import { quote } from '@berth/go-template/text/quote';
+import { JsonText } from '@berth/go-template/values';
 import type { JsonValue } from './json-value.ts';
 
 /**
@@ -27,4 +30,29 @@ const unicodeEscape = (character: string): string =>
 /** A text in which each half of a surrogate pair becomes U+FFFD, as in Go. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\ufffd');
+}
+
+/** A text as Go's `%q` writes it. */
+export function quoteAsGo(text: string): string {
+  return decode(quote(encode(text)));
+}
+
+/** A field that Argo CD keeps as JSON text (`RawExtension`, `JSON`). */
+export class RawJson extends JsonText {
+  readonly value: JsonValue;
+  /**
+   * True if the encoder of Go wrote the text, which sorts keys and escapes `<`, `>` and `&`. False
+   * if the text is as the user wrote it.
+   */
+  readonly rewritten: boolean;
+
+  constructor(value: JsonValue, rewritten = false) {
+    super();
+    this.value = value;
+    this.rewritten = rewritten;
+  }
+
+  get text(): string {
+    return goJsonText(this.value, this.rewritten);
+  }
 }

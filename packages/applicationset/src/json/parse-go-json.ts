@@ -1,6 +1,8 @@
-import type { JsonValue } from './json-value.ts';
-import { setKey } from './json-value.ts';
+import { TemplateError, TemplateRefusal } from '@berth/go-template/template-error';
+import { yamlToJson } from '@berth/go-template/yaml-to-json';
+import { NotRendered } from '../failure/failures.ts';
 import { wellFormed } from './go-json-text.ts';
+import { type JsonValue, setKey } from './json-value.ts';
 
 /** JSON as written: keys keep their order, repeated keys are kept, and numbers are text. */
 export type JsonNode =
@@ -234,4 +236,19 @@ function quoteCharacter(text: string): string {
   if (byte < 0x20 || byte === 0x7f) return `'\\x${byte.toString(16).padStart(2, '0')}'`;
   if (byte >= 0x80 && byte < 0xa1) return `'\\u${byte.toString(16).padStart(4, '0')}'`;
   return `'${String.fromCharCode(byte)}'`;
+}
+
+type ParsedYaml =
+  | { readonly ok: true; readonly value: JsonValue }
+  | { readonly ok: false; readonly error: string };
+
+/** The first document of a YAML text as JSON, as Argo CD reads it, or the error text of Go. */
+export function parseYamlAsGo(text: string): ParsedYaml {
+  try {
+    return { ok: true, value: JSON.parse(yamlToJson(text)) as JsonValue };
+  } catch (error) {
+    if (error instanceof TemplateRefusal) throw new NotRendered(error.message, { cause: error });
+    if (error instanceof TemplateError) return { ok: false, error: error.message };
+    throw error;
+  }
 }

@@ -1,6 +1,6 @@
 import { StringMap, type TemplateValue } from '@berth/go-template/values';
+import { RawJson } from '../json/go-json-text.ts';
 import { type JsonValue, setKey } from '../json/json-value.ts';
-import type { RawJson } from '../json/raw-json.ts';
 
 /**
  * One parameter set, a Go `map[string]interface {}`. It is mutable and may share parts with other
@@ -60,4 +60,52 @@ export function toParams(json: { readonly [key: string]: JsonValue }): Params {
 
 export function asTemplateValue(params: Params): TemplateValue {
   return params;
+}
+
+/**
+ * Flattens nested maps and lists to keys such as `a.b` and `l.0`. Empty maps and lists give no key.
+ * Go types other than `map[string]interface {}` and `[]interface {}` count as one value. Source:
+ * github.com/jeremywohl/flatten.
+ * @param intoStringMaps whether to flatten a map of strings that is not in a list, as selectors do
+ */
+export function flattenParams(params: Params, intoStringMaps: boolean): Record<string, ParamValue> {
+  const flat: Record<string, ParamValue> = {};
+  const visit = (key: string, value: ParamValue, inMaps: boolean): void => {
+    const opened = inMaps && value instanceof StringMap ? (value.entries as Params) : value;
+    if (isParams(opened))
+      for (const [name, item] of Object.entries(opened)) visit(`${key}.${name}`, item, inMaps);
+    else if (Array.isArray(opened) && !(opened instanceof ParamsList))
+      opened.forEach((item, index) => {
+        visit(`${key}.${index}`, item, false);
+      });
+    else setKey(flat, key, opened);
+  };
+  for (const [key, value] of Object.entries(params)) visit(key, value, intoStringMaps);
+  return flat;
+}
+
+/**
+ * A value as `fmt.Sprintf("%v")` of Go prints it. Map keys are sorted.
+ * @param integers whether whole numbers are integers, as in objects of the API server; otherwise
+ * every number is a float
+ */
+export function goText(value: ParamValue | bigint, integers = false): string {
+  if (value === null) return '<nil>';
+  if (typeof value === 'number')
+    return integers && Number.isSafeInteger(value) ? String(value) : goFloatText(value);
+  if (typeof value !== 'object') return String(value);
+  if (Array.isArray(value)) return `[${value.map((item: ParamValue) => goText(item, integers)).join(' ')}]`;
+  if (value instanceof RawJson) return `{[${[...Buffer.from(value.text)].join(' ')}]}`;
+  const entries = value instanceof StringMap ? value.entries : (value as Record<string, ParamValue>);
+  const keys = Object.keys(entries).sort();
+  return `map[${keys.map((key) => `${key}:${goText(entries[key] ?? null, integers)}`).join(' ')}]`;
+}
+
+/** A float64 as `%v` prints it: the shortest digits, with an exponent below 1e-4 and from 1e+06 on. */
+function goFloatText(value: number): string {
+  const [, sign = '', digits = '', exponentText = '0'] =
+    /^(-?)([\d.]+)e([+-]\d+)$/.exec(value.toExponential()) ?? [];
+  const exponent = Number(exponentText);
+  if (exponent >= -4 && exponent < 6) return Object.is(value, -0) ? '-0' : String(value);
+  return `${sign}${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 }

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type JsonValue, setKey } from '../json/json-value.ts';
-import { goText } from '../params/go-text.ts';
-import { toParamValue } from '../params/params.ts';
+import { toParamValue, goText } from '../params/params.ts';
 import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
 
 export type JsonObject = Record<string, JsonValue>;
@@ -181,8 +180,6 @@ function elementOf({ type }: GoField): GoType {
   return type.kind === 'list' ? type.of : type;
 }
 
-type MergeJsonObject = Record<string, JsonValue>;
-
 interface Lists {
   readonly original: readonly JsonValue[];
   readonly patch: readonly JsonValue[];
@@ -196,15 +193,15 @@ interface Lists {
 function mergeList(
   { original, patch }: Lists,
   mergeKey: string,
-  merge: (own: MergeJsonObject, other: MergeJsonObject) => MergeJsonObject,
+  merge: (own: JsonObject, other: JsonObject) => JsonObject,
 ): readonly JsonValue[] {
   const keyOf = (item: JsonValue): JsonValue | undefined =>
-    mergeKey === '' ? item : (item as MergeJsonObject)[mergeKey];
+    mergeKey === '' ? item : (item as JsonObject)[mergeKey];
   const merged = [...original];
   for (const item of patch) {
     const at = merged.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));
     if (at < 0) merged.push(item);
-    else if (mergeKey !== '') merged[at] = merge(merged[at] as MergeJsonObject, item as MergeJsonObject);
+    else if (mergeKey !== '') merged[at] = merge(merged[at] as JsonObject, item as JsonObject);
   }
   const indexIn = (list: readonly JsonValue[], item: JsonValue | undefined): number =>
     item === undefined ? -1 : list.findIndex((other) => isDeepStrictEqual(keyOf(other), keyOf(item)));

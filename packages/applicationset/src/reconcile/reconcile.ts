@@ -7,22 +7,10 @@ import { listArgoClusters, isReadableConfig } from '../generators/argo-clusters.
 import { IN_CLUSTER_NAME, IN_CLUSTER_SERVER } from '../generators/clusters.ts';
 import { asGenerator } from '../generators/nested-generator.ts';
 import type { GeneratorInputs } from '../inputs/generator-inputs.ts';
+import { quoteAsGo } from '../json/go-json-text.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { quoteAsGo } from '../json/quote-as-go.ts';
 import { type ApplicationSet, readApplicationSet } from '../read-application-set.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
-
-const DECISIONS_SECONDS = 180;
-const PLUGIN_SECONDS = 1800;
-
-/** Fields of kustomize that do not count if nothing else is set. */
-const KUSTOMIZE_FLAGS = [
-  'forceCommonLabels',
-  'forceCommonAnnotations',
-  'commonAnnotationsEnvsubst',
-  'labelWithoutSelector',
-  'labelIncludeTemplates',
-];
+import type { TypedObject } from '../types/go-type.ts';
 
 export interface Condition {
   readonly type: 'ErrorOccurred' | 'ParametersGenerated' | 'ResourcesUpToDate';
@@ -50,7 +38,6 @@ export interface Reconciled {
 }
 
 const RETRY_SECONDS = 180;
-const DONE = 'All applications have been generated successfully';
 
 const NOTHING = { created: [], refused: {}, specAsCreated: {} };
 
@@ -141,6 +128,8 @@ function problemText(problems: ReadonlyMap<string, string>): string {
   return `${problems.get(last) ?? ''}${more === 0 ? '' : ` (and ${String(more)} more)`}`;
 }
 
+const DONE = 'All applications have been generated successfully';
+
 function upToDate(): readonly Condition[] {
   return [
     { type: 'ErrorOccurred', status: 'False', reason: 'ApplicationSetUpToDate', message: DONE },
@@ -177,6 +166,9 @@ function requeueAfterSeconds(generators: readonly TypedObject[]): number {
   const seconds = generators.flatMap(secondsOf).filter((value) => value !== 0);
   return seconds.length === 0 ? 0 : Math.min(...seconds);
 }
+
+const DECISIONS_SECONDS = 180;
+const PLUGIN_SECONDS = 1800;
 
 function secondsOf({ clusterDecisionResource, plugin, matrix, merge }: TypedObject): readonly number[] {
   return [
@@ -351,6 +343,15 @@ function normalizeSpec(spec: JsonMap): JsonMap {
         }),
   };
 }
+
+/** Fields of kustomize that do not count if nothing else is set. */
+const KUSTOMIZE_FLAGS = [
+  'forceCommonLabels',
+  'forceCommonAnnotations',
+  'commonAnnotationsEnvsubst',
+  'labelWithoutSelector',
+  'labelIncludeTemplates',
+];
 
 function normalizeSource({ kustomize, helm, directory, ...rest }: JsonMap): JsonMap {
   return {

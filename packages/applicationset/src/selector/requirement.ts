@@ -1,7 +1,7 @@
 import type { NameRule } from '@berth/kube/model/selector/name-rules';
 import { labelValue, qualifiedName } from '@berth/kube/model/selector/name-rules';
 import { GenerateError } from '../failure/failures.ts';
-import type { TypedObject } from '../typed/typed-value.ts';
+import type { TypedObject } from '../types/go-type.ts';
 
 /**
  * One requirement of a label selector. Each entry of `matchLabels` is a requirement with `In` and

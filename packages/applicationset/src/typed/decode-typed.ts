@@ -1,8 +1,7 @@
-import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
+import type { GoField, GoStruct, GoType, TypedObject, TypedValue } from '../types/go-type.ts';
 import type { JsonValue } from '../json/json-value.ts';
 import { setKey } from '../json/json-value.ts';
-import { RawJson } from '../json/raw-json.ts';
-import type { TypedObject, TypedValue } from './typed-value.ts';
+import { RawJson } from '../json/go-json-text.ts';
 
 export interface Decoded {
   readonly value: TypedObject;

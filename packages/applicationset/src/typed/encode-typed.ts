@@ -1,9 +1,15 @@
 import type { JsonValue } from '../json/json-value.ts';
 import { setKey } from '../json/json-value.ts';
-import type { GoField, GoStruct, GoType } from '../types/go-type.ts';
-import { RawJson } from '../json/raw-json.ts';
+import {
+  type GoField,
+  type GoStruct,
+  type GoType,
+  isTypedObject,
+  type TypedObject,
+  type TypedValue,
+} from '../types/go-type.ts';
+import { RawJson } from '../json/go-json-text.ts';
 import type { FixedParts } from './fixed-parts.ts';
-import { isTypedObject, type TypedObject, type TypedValue } from './typed-value.ts';
 
 type JsonObject = Record<string, JsonValue>;
 

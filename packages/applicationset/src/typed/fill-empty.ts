@@ -1,8 +1,7 @@
-import type { GoStruct, GoType } from '../types/go-type.ts';
+import type { GoStruct, GoType, TypedObject, TypedValue } from '../types/go-type.ts';
 import { isEmpty } from './encode-typed.ts';
-import { RawJson } from '../json/raw-json.ts';
+import { RawJson } from '../json/go-json-text.ts';
 import { setKey } from '../json/json-value.ts';
-import type { TypedObject, TypedValue } from './typed-value.ts';
 
 /**
  * Fills empty fields in the template of a generator from the template of the ApplicationSet, as

@@ -1,7 +1,6 @@
+import { RawJson } from '../json/go-json-text.ts';
 import type { JsonValue } from '../json/json-value.ts';
-import { RawJson } from '../json/raw-json.ts';
-import type { GoField, GoStruct } from '../types/go-type.ts';
-import type { TypedObject, TypedValue } from './typed-value.ts';
+import type { GoField, GoStruct, TypedObject, TypedValue } from '../types/go-type.ts';
 
 /** Marks a part that differs for each parameter set. */
 const VARIES = Symbol('varies');

@@ -4,10 +4,9 @@ import type { Params } from '../params/params.ts';
 import { setKey } from '../json/json-value.ts';
 import type { KeptMaps } from '@berth/go-template/to-go-value';
 import { checkOptions, replaceText, type TemplateMode } from '../params/replace-text.ts';
-import type { GoStruct, GoType } from '../types/go-type.ts';
-import { RawJson } from '../json/raw-json.ts';
+import type { GoStruct, GoType, TypedObject, TypedValue } from '../types/go-type.ts';
+import { RawJson } from '../json/go-json-text.ts';
 import type { FixedParts } from './fixed-parts.ts';
-import type { TypedObject, TypedValue } from './typed-value.ts';
 
 export interface Rendering {
   readonly params: Params;

@@ -1,5 +1,5 @@
 import { describeGoTypes } from './go-type.ts';
-import { APPLICATION_SPEC_FIELDS } from './application-spec-fields.ts';
+import { APPLICATION_SPEC_FIELDS } from './application-types.ts';
 
 /**
  * The generators of an ApplicationSet that are rendered. Source: argo-cd pkg/apis/application/v1alpha1/applicationset_types.go, v3.6.1;

@@ -1,3 +1,5 @@
+import type { RawJson } from '../json/go-json-text.ts';
+
 /**
  * The Go types of the API of Argo CD, as far as rendering depends on them: the order of fields
  * (templates are rendered in it, and the first error counts), what is omitted when empty, and how a
@@ -107,4 +109,19 @@ export function describeGoTypes(
     return SCALARS[text] ?? structNamed(text);
   };
   return structNamed;
+}
+
+/**
+ * A value of a `GoType`. An absent value is the zero value of Go or nil. Only pointers, maps and
+ * lists distinguish absent from empty. Numbers are numbers or texts (`intOrString`), times are
+ * texts, and JSON that Argo CD keeps as text is `RawJson`.
+ */
+export type TypedValue = string | boolean | number | RawJson | readonly TypedValue[] | TypedObject;
+
+export interface TypedObject {
+  readonly [field: string]: TypedValue | undefined;
+}
+
+export function isTypedObject(value: TypedValue | undefined): value is TypedObject {
+  return typeof value === 'object' && !Array.isArray(value) && value.constructor === Object;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { insertedParameters, MAX_SURE_LENGTH } from '../../src/application-renderer.ts';
-import { RawJson } from '../../src/json/raw-json.ts';
+import { RawJson } from '../../src/json/go-json-text.ts';
 
 describe('the parameters that a template inserts', () => {
   it.each([

@@ -1,43 +1,21 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { request as httpsRequest, type RequestOptions } from 'node:https';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
+import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ServedGroup, ServedVersion, RemoteDocuments } from '../discovery/discovery-documents.ts';
 import { type JsonObject, isObject, listAt, objectAt, textAt, type JsonValue } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
-import { compareVersionPriority } from '../scheme/version-priority.ts';
+import { compareVersionPriority } from '../schema/resource-definition.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { resolveService, serviceServerName } from '../webhooks/resolve-service.ts';
-import type { ForwardedResponse } from '../wire/api-response.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import { resolveService, serviceServerName } from '../webhooks/webhook-clients.ts';
+import type { ForwardedResponse, HubRequest, HubResponse } from '../wire/api-response.ts';
 import { unavailable } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 
 /** The requests of an API, and its OpenAPI document. */
 const API_PATH = /^(?:\/openapi\/v3)?\/apis\/([^/]+)\/([^/]+)(\/|$)/;
-
-const LIFETIME_MS = 30 * 86_400_000;
-/** Renewed at half of its lifetime, so that clocks of extension servers may differ. */
-const RENEW_AFTER_MS = LIFETIME_MS / 2;
-
-const CONNECT_TIMEOUT_MS = 10_000;
-/** Headers of one connection (hop by hop) and the caller's credentials. */
-const NOT_FORWARDED =
-  /^(:.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|authorization|impersonate-.*|x-remote-.*)$/;
-
-const FRESH_MS = 60_000;
-
-const NOTHING: RemoteDocuments = { resources: [], openApiUrl: '', current: false };
-
-/** The first client waits at most this long. */
-const DISCOVERY_TIMEOUT_MS = 2_000;
-const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
-/** The user that requests the documents, as in kube-aggregator. */
-const AGGREGATOR = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
-
-const STORAGE = 'apiservices.apiregistration.k8s.io';
 
 /** Forwards requests for aggregated APIs to their servers. */
 export class Aggregator {
@@ -105,6 +83,10 @@ export class Aggregator {
   }
 }
 
+const CERTIFICATE_LIFETIME_MS = 30 * 86_400_000;
+/** Renewed at half of its lifetime, so that clocks of extension servers may differ. */
+const CERTIFICATE_RENEW_AFTER_MS = CERTIFICATE_LIFETIME_MS / 2;
+
 /** The client certificate with which the hub authenticates to extension servers; renewed on use. */
 export class FrontProxyIdentity {
   readonly #authority: CertificateAuthority;
@@ -119,9 +101,12 @@ export class FrontProxyIdentity {
   async current(): Promise<PemPair> {
     const nowMs = this.#clock.now();
     // A clock that jumps back must not delay the renewal.
-    if (this.#issued === undefined || Math.abs(nowMs - this.#issued.atMs) >= RENEW_AFTER_MS) {
+    if (this.#issued === undefined || Math.abs(nowMs - this.#issued.atMs) >= CERTIFICATE_RENEW_AFTER_MS) {
       const subject = { commonName: FRONT_PROXY, organizations: [] };
-      this.#issued = { pair: await this.#authority.issueClient(subject, nowMs, LIFETIME_MS), atMs: nowMs };
+      this.#issued = {
+        pair: await this.#authority.issueClient(subject, nowMs, CERTIFICATE_LIFETIME_MS),
+        atMs: nowMs,
+      };
     }
     return this.#issued.pair;
   }
@@ -133,6 +118,9 @@ interface CachedDocuments {
   readonly documents: RemoteDocuments;
   readonly fetchedAtMs: number;
 }
+
+const DOCUMENTS_FRESH_MS = 60_000;
+const NO_DOCUMENTS: RemoteDocuments = { resources: [], openApiUrl: '', current: false };
 
 /**
  * Reads discovery documents from the servers of aggregated APIs, at most once a minute each. Only
@@ -154,7 +142,7 @@ export class RemoteDiscovery {
     const server = JSON.stringify(api);
     const cached = this.#cached.get(api.name);
     const isSame = cached?.server === server;
-    if (isSame && Math.abs(this.#clock.now() - cached.fetchedAtMs) < FRESH_MS)
+    if (isSame && Math.abs(this.#clock.now() - cached.fetchedAtMs) < DOCUMENTS_FRESH_MS)
       return Promise.resolve(cached.documents);
     const fetched = this.#pending.get(server) ?? this.#refresh(server, api, identity);
     return isSame ? Promise.resolve(cached.documents) : fetched;
@@ -182,7 +170,7 @@ export class RemoteDiscovery {
 
   #lastOf({ name }: AggregatedApi, server: string): RemoteDocuments {
     const cached = this.#cached.get(name);
-    return cached?.server === server ? cached.documents : NOTHING;
+    return cached?.server === server ? cached.documents : NO_DOCUMENTS;
   }
 
   async #fetch(api: AggregatedApi, identity: () => Promise<PemPair>): Promise<RemoteDocuments> {
@@ -256,13 +244,19 @@ function connectionTo(api: AggregatedApi, identity: PemPair): RequestOptions {
   };
 }
 
+/** The first client waits at most this long. */
+const DISCOVERY_TIMEOUT_MS = 2_000;
+const RESPONSE_LIMIT_BYTES = 16 * 1024 * 1024;
+/** The user that requests the documents, as in kube-aggregator. */
+const AGGREGATOR_HEADERS = { 'x-remote-user': 'system:kube-aggregator', 'x-remote-group': 'system:masters' };
+
 /**
  * A document of the server, as JSON.
  * @throws Error when there is none, or not in time
  */
 function fetchFromServer(api: AggregatedApi, identity: PemPair, path: string): Promise<JsonObject> {
   return new Promise((resolve, reject) => {
-    const headers = { ...AGGREGATOR, accept: 'application/json' };
+    const headers = { ...AGGREGATOR_HEADERS, accept: 'application/json' };
     const signal = AbortSignal.timeout(DISCOVERY_TIMEOUT_MS);
     const sent = httpsRequest({ ...connectionTo(api, identity), path, headers, signal }, (response) => {
       const chunks: Buffer[] = [];
@@ -315,10 +309,12 @@ export function findAggregatedApi(
   return aggregatedApis(store).find((api) => api.group === group && api.version === version);
 }
 
+const API_SERVICES = 'apiservices.apiregistration.k8s.io';
+
 /** Every APIService with a service. */
 function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
-  if (store.count(STORAGE) === 0) return [];
-  return store.list(STORAGE).flatMap(({ name, object }) => {
+  if (store.count(API_SERVICES) === 0) return [];
+  return store.list(API_SERVICES).flatMap(({ name, object }) => {
     const spec = objectAt(object, 'spec');
     const service = objectAt(spec, 'service');
     if (spec === undefined || service === undefined) return [];
@@ -339,6 +335,10 @@ function aggregatedApis(store: ObjectStore): readonly AggregatedApi[] {
     ];
   });
 }
+
+/** Headers of one connection (hop by hop) and the caller's credentials. */
+const NOT_FORWARDED =
+  /^(:.*|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|authorization|impersonate-.*|x-remote-.*)$/;
 
 /**
  * Forwards a request to the server of an aggregated API, and streams body and response. The user is
@@ -371,6 +371,8 @@ async function forwardRequest(
   received.pipe(response as NodeJS.WritableStream);
   return { kind: 'forwarded', code: response.statusCode };
 }
+
+const CONNECT_TIMEOUT_MS = 10_000;
 
 function responseTo(sent: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {

@@ -13,7 +13,6 @@ import { fieldSchema, isEmptyContainer, itemElement, shapeOf, isDeclared } from 
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import { badRequest } from '../wire/status-errors.ts';
-import { applyConflict } from './apply-conflict.ts';
 import { checkConfig } from './check-config.ts';
 import {
   isEmptySet,
@@ -32,9 +31,16 @@ import {
   identityOf,
   withoutManagedFields,
 } from './managed-fields.ts';
-import { refuseTooManyManagers } from './manager-limit.ts';
-import { ownableSet, withoutServerFields } from './ownable-fields.ts';
-import { type OwnershipRequest, findConflicts, managerOf, removeFromOtherManagers } from './ownership.ts';
+import {
+  type OwnershipRequest,
+  findConflicts,
+  managerOf,
+  removeFromOtherManagers,
+  refuseTooManyManagers,
+  applyConflict,
+  ownableSet,
+  withoutServerFields,
+} from './ownership.ts';
 import { emptyObject, updatedManagers } from './track-update.ts';
 import { VersionedChanges, inVersion, versionOfManager } from './versioned-changes.ts';
 

@@ -12,10 +12,13 @@ import {
   isReset,
   withoutManagedFields,
 } from './managed-fields.ts';
-import { withoutServerFields } from './ownable-fields.ts';
-import { refuseTooManyManagers } from './manager-limit.ts';
-import type { OwnershipRequest } from './ownership.ts';
-import { managerOf, removeFromOtherManagers } from './ownership.ts';
+import {
+  type OwnershipRequest,
+  managerOf,
+  removeFromOtherManagers,
+  refuseTooManyManagers,
+  withoutServerFields,
+} from './ownership.ts';
 import { VersionedChanges } from './versioned-changes.ts';
 
 /** Maximum number of Update managers of one object; older ones are merged into one entry. */

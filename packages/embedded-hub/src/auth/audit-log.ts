@@ -1,29 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { type WriteStream, createWriteStream, fchmodSync, fstatSync, openSync, renameSync } from 'node:fs';
-import type { HubRequest } from '../wire/hub-request.ts';
-import { headerOf } from '../wire/hub-request.ts';
+import { type HubRequest, headerOf } from '../wire/api-response.ts';
 import type { RequestInfo } from '../wire/request-info.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { userJson } from './access-review.ts';
-
-/** Texts of clients are cut to this many characters; kube-apiserver cuts a user agent at 1024. */
-const URI_CHARACTERS = 2_048;
-const AGENT_CHARACTERS = 256;
-const MAX_ANNOTATIONS = 64;
-const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
-/** Kinds that are evaluated and not stored. */
-const REVIEW_RESOURCE = /reviews$/;
-const REVIEW_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
-/**
- * Characters that JSON does not escape but that affect terminals and editors: DEL and C1 controls,
- * line separators, and marks that change the direction of text.
- */
-const ACTIVE_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-const ROTATE_BYTES = 64 * 1024 * 1024;
-/** Maximum size of lines that are not written yet; further lines are dropped and counted. */
-const BACKLOG_BYTES = 16 * 1024 * 1024;
-const OWNER_ONLY = 0o600;
 
 export interface AuditSubject {
   readonly info?: RequestInfo;
@@ -86,10 +66,19 @@ export class FileAuditLog implements AuditLog {
   }
 }
 
+const READ_VERBS: ReadonlySet<string> = new Set(['get', 'list', 'watch', 'head']);
+/** Kinds that are evaluated and not stored. */
+const REVIEW_RESOURCE = /reviews$/;
+const REVIEW_GROUPS: ReadonlySet<string> = new Set(['authentication.k8s.io', 'authorization.k8s.io']);
+
 function changesNothing(info: RequestInfo | undefined): boolean {
   if (info === undefined || READ_VERBS.has(info.verb)) return true;
   return info.kind === 'resource' && REVIEW_GROUPS.has(info.group) && REVIEW_RESOURCE.test(info.resource);
 }
+
+/** Texts of clients are cut to this many characters; kube-apiserver cuts a user agent at 1024. */
+const URI_CHARACTERS = 2_048;
+const AGENT_CHARACTERS = 256;
 
 function eventOf(
   request: HubRequest,
@@ -122,6 +111,8 @@ function eventOf(
   };
 }
 
+const MAX_ANNOTATIONS = 64;
+
 /** Texts of webhooks are cut like texts of clients. */
 function truncateAnnotations(
   admissionAnnotations: ReadonlyMap<string, string> | undefined,
@@ -131,6 +122,12 @@ function truncateAnnotations(
     entries.map(([key, value]) => [truncate(key, AGENT_CHARACTERS), truncate(value, AGENT_CHARACTERS * 4)]),
   );
 }
+
+/**
+ * Characters that JSON does not escape but that affect terminals and editors: DEL and C1 controls,
+ * line separators, and marks that change the direction of text.
+ */
+const ACTIVE_CHARACTERS = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
 /** One line, in which characters of clients have no effect when the file is displayed. */
 function eventLine(event: Record<string, unknown>): string {
@@ -159,6 +156,10 @@ function objectRef(info: Extract<RequestInfo, { kind: 'resource' }>): Record<str
       .map(([key, value]) => [key, truncate(value, AGENT_CHARACTERS)]),
   );
 }
+
+const ROTATE_BYTES = 64 * 1024 * 1024;
+/** Maximum size of lines that are not written yet; further lines are dropped and counted. */
+const BACKLOG_BYTES = 16 * 1024 * 1024;
 
 /**
  * Lines appended to a file that only its owner can read; at 64 MiB the file is renamed to `.1`, so
@@ -207,6 +208,8 @@ export class RotatingFile {
     }
   }
 }
+
+const OWNER_ONLY = 0o600;
 
 function openLines(path: string): { readonly stream: WriteStream; readonly bytes: number } {
   // Opened immediately: a stream opens its path later, when the file may have been renamed already.

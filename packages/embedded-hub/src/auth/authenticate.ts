@@ -1,14 +1,12 @@
-import type { HubRequest } from '../wire/hub-request.ts';
-import { headerOf } from '../wire/hub-request.ts';
+import { type HubRequest, headerOf } from '../wire/api-response.ts';
 import { textAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import type { UserInfo } from '../wire/user-info.ts';
+import { type UserInfo, serviceAccountGroups } from '../wire/user-info.ts';
 import type { ClientCertificates } from './certificates/client-certificates.ts';
 import type { Revocations } from './tokens/revocations.ts';
 import type { ServiceAccountTokens, TokenSubject } from './tokens/service-account-tokens.ts';
 import type { TokenAuthFile } from './tokens/token-auth-file.ts';
 import type { TokenFile } from './tokens/token-file.ts';
-import { serviceAccountGroups } from './service-account-groups.ts';
 
 const AUTHENTICATED = 'system:authenticated';
 

@@ -1,9 +1,7 @@
-import type { HubRequest } from '../wire/hub-request.ts';
-import { headerOf } from '../wire/hub-request.ts';
+import { type HubRequest, headerOf } from '../wire/api-response.ts';
 import { badRequest, forbidden } from '../wire/status-errors.ts';
-import type { UserInfo } from '../wire/user-info.ts';
+import { type UserInfo, serviceAccountGroups } from '../wire/user-info.ts';
 import type { Authorizer } from './rbac/authorizer.ts';
-import { serviceAccountGroups } from './service-account-groups.ts';
 
 const EXTRA_PREFIX = 'impersonate-extra-';
 const AUTHENTICATION_GROUP = 'authentication.k8s.io';

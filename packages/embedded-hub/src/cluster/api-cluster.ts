@@ -1,8 +1,7 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import { Aggregator } from '../aggregation/aggregator.ts';
-import { approvalCheck } from '../admission/approval-check.ts';
-import { approvalRules } from '../admission/approval-rules.ts';
+import { approvalRules, approvalCheck, subjectRestriction } from '../admission/certificate-request-checks.ts';
 import type { Credentials } from '../auth/authenticate.ts';
 import { Authorizer, RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import { escalationCheck } from '../admission/escalation.ts';
@@ -13,7 +12,6 @@ import { legacyTokenNotice } from '../admission/legacy-tokens.ts';
 import { ownerReferencesCheck } from '../admission/owner-references.ts';
 import { paramRightsCheck } from '../admission/param-rights.ts';
 import type { Revocations } from '../auth/tokens/revocations.ts';
-import { subjectRestriction } from '../admission/subject-restriction.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
 import type { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { TokenFile } from '../auth/tokens/token-file.ts';

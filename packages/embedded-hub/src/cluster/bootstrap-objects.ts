@@ -1,12 +1,13 @@
-import { RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ClusterAuthorities } from '../auth/certificates/key-store.ts';
+import { RBAC_GROUP } from '../auth/rbac/authorizer.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, objectAt } from '../json/json-value.ts';
+import type { Cluster } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceIdentity } from '../rest/local-client.ts';
-import { KUBERNETES_SERVICE, SERVICES } from './kubernetes-service-object.ts';
-import type { Cluster } from '../request/cluster.ts';
+
+export const SERVICES = { group: '', version: 'v1', plural: 'services' } as const;
 
 interface BootstrapObject {
   readonly resource: ResourceIdentity;
@@ -194,3 +195,28 @@ async function publishAuthorities(client: LocalClient, data: JsonObject): Promis
   } else if (!deepEqual(objectAt(present, 'data'), data))
     await client.mergePatch(ref, AUTHENTICATION, { data });
 }
+
+/**
+ * The Service by which programs in a cluster know its API server. Its address is the first one of the range that kubeadm and kind
+ * use, its target the usual port of kube-apiserver: nothing is routed to either, because no pod runs on an embedded cluster. So it
+ * has no Endpoints and no EndpointSlice: those hold no loopback address, where a hub listens by default, and cannot name the path
+ * below which a member is served.
+ * Source: kubernetes `pkg/controlplane/controller/kubernetesservice/controller.go`.
+ */
+export const KUBERNETES_SERVICE = {
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: {
+    name: 'kubernetes',
+    namespace: 'default',
+    labels: { component: 'apiserver', provider: 'kubernetes' },
+  },
+  spec: {
+    type: 'ClusterIP',
+    clusterIP: '10.96.0.1',
+    ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }],
+    sessionAffinity: 'None',
+    internalTrafficPolicy: 'Cluster',
+    ipFamilyPolicy: 'SingleStack',
+  },
+};

@@ -1,8 +1,6 @@
 import type { Logger } from '@berth/runtime/logger';
-import { ClientCaFile } from '../auth/certificates/client-ca-file.ts';
-import { ExternalCertificates } from '../auth/certificates/external-certificates.ts';
-import { readTokenKeys } from '../auth/tokens/external-token-keys.ts';
-import type { TokenOptions } from '../auth/tokens/service-account-tokens.ts';
+import { ExternalCertificates, ClientCaFile } from '../auth/certificates/external-certificates.ts';
+import { type TokenOptions, readTokenKeys } from '../auth/tokens/service-account-tokens.ts';
 import { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { ExternalCredentials } from './api-cluster.ts';
 

@@ -4,7 +4,7 @@ import type { CertificateAuthority } from '../auth/certificates/certificate-auth
 import { CLIENT_SIGNER, judgeClientRequest } from '../auth/certificates/client-signer.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
-import { KUBERNETES_SERVICE, SERVICES } from '../cluster/kubernetes-service-object.ts';
+import { KUBERNETES_SERVICE, SERVICES } from '../cluster/bootstrap-objects.ts';
 import { numberAt, objectAt, textAt, type JsonObject, isObject, listAt } from '../json/json-value.ts';
 import { POLICY_STORAGE } from '../policies/policy-set.ts';
 import { type Cluster, metadataOf, timestamp } from '../request/cluster.ts';
@@ -13,33 +13,6 @@ import { controllerLoop, type HubController } from './controller-loop.ts';
 import { CrdCleaner } from './crd-cleaner.ts';
 import { GarbageCollector } from './garbage-collector.ts';
 import { NamespaceController } from './namespace-controller.ts';
-
-const POLICIES = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  plural: 'validatingadmissionpolicies',
-};
-
-const { namespace, name } = KUBERNETES_SERVICE.metadata;
-
-const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
-const ACCOUNTS = { group: '', version: 'v1', plural: 'serviceaccounts' };
-const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
-const TEN_YEARS_SECONDS = 3650 * 86_400;
-
-const SEGMENT_LIMIT_BYTES = 64 * 1024 * 1024;
-const MAX_MS = 3_600_000;
-const CHECK_EVERY_MS = 5_000;
-/** How many bytes could be lost from the end of the log without being noticed at a start. */
-const CHECKPOINT_BYTES = 1024 * 1024;
-const CHECKPOINT_MS = 60_000;
-
-const TTL_MS = 3_600_000;
-const SWEEP_EVERY_MS = 60_000;
-const EVENTS = { group: '', version: 'v1', plural: 'events' };
-
-const CSRS = { group: 'certificates.k8s.io', version: 'v1', plural: 'certificatesigningrequests' };
-const CSR_STORAGE = 'certificatesigningrequests.certificates.k8s.io';
 
 export interface RunningControllers {
   stop(): Promise<void>;
@@ -124,6 +97,12 @@ abstract class ObjectController<C extends Cluster = Cluster> implements HubContr
   protected abstract reconcile(key: string): Promise<void>;
 }
 
+const POLICIES = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  plural: 'validatingadmissionpolicies',
+};
+
 /**
  * Sets `observedGeneration` of a policy, which tells that it is enforced. Types are not checked
  * against schemas. Source: kubernetes
@@ -145,6 +124,9 @@ class PolicyStatus extends ObjectController {
     await this.client.mergePatch(ref, { namespace: '', name }, patch, 'status');
   }
 }
+
+const CSRS = { group: 'certificates.k8s.io', version: 'v1', plural: 'certificatesigningrequests' };
+const CSR_STORAGE = 'certificatesigningrequests.certificates.k8s.io';
 
 /** Signs approved requests for client certificates. It does not approve requests. */
 class CertificateSigner extends ObjectController {
@@ -195,6 +177,11 @@ function isReady(csr: JsonObject): boolean {
   return ours && textAt(status, 'certificate') === '' && has('Approved') && !has('Denied') && !has('Failed');
 }
 
+const SECRETS = { group: '', version: 'v1', plural: 'secrets' };
+const ACCOUNTS = { group: '', version: 'v1', plural: 'serviceaccounts' };
+const ACCOUNT_NAME = 'kubernetes.io/service-account.name';
+const TEN_YEARS_SECONDS = 3650 * 86_400;
+
 /**
  * Fills Secrets of type service-account-token, for clients that do not use TokenRequest. Runs with
  * `legacyTokenSecrets`.
@@ -234,6 +221,8 @@ function base64(text: string): string {
   return Buffer.from(text).toString('base64');
 }
 
+const { namespace, name } = KUBERNETES_SERVICE.metadata;
+
 /**
  * Creates the Service `default/kubernetes` again when it is deleted. kube-apiserver checks every ten seconds. As there,
  * changes of the Service are not reverted. Source: kubernetes `pkg/controlplane/controller/kubernetesservice/controller.go`.
@@ -268,6 +257,10 @@ class KubernetesService implements HubController {
   }
 }
 
+const EVENT_LIFETIME_MS = 3_600_000;
+const EVENT_SWEEP_EVERY_MS = 60_000;
+const EVENTS = { group: '', version: 'v1', plural: 'events' };
+
 /** Events live for an hour after they were last seen. */
 class EventExpiry implements HubController {
   readonly #cluster: Cluster;
@@ -290,7 +283,7 @@ class EventExpiry implements HubController {
 
   async #sweep(): Promise<void> {
     const ref = this.#client.ref(EVENTS);
-    const oldestMs = this.#cluster.clock.now() - TTL_MS;
+    const oldestMs = this.#cluster.clock.now() - EVENT_LIFETIME_MS;
     for (const object of ref === undefined ? [] : this.#client.list(ref)) {
       if (ref === undefined || lastSeenMs(object) >= oldestMs) continue;
       const metadata = metadataOf(object);
@@ -299,7 +292,7 @@ class EventExpiry implements HubController {
         name: textAt(metadata, 'name'),
       });
     }
-    this.#loop.addAfter('sweep', SWEEP_EVERY_MS);
+    this.#loop.addAfter('sweep', EVENT_SWEEP_EVERY_MS);
   }
 }
 
@@ -312,6 +305,13 @@ function lastSeenMs(event: JsonObject): number {
   ];
   return Math.max(...times.map((time) => Date.parse(time)).filter((time) => !Number.isNaN(time)), 0);
 }
+
+const SEGMENT_LIMIT_BYTES = 64 * 1024 * 1024;
+const SNAPSHOT_EVERY_MS = 3_600_000;
+const LOG_CHECK_EVERY_MS = 5_000;
+/** How many bytes could be lost from the end of the log without being noticed at a start. */
+const CHECKPOINT_BYTES = 1024 * 1024;
+const CHECKPOINT_EVERY_MS = 60_000;
 
 /** Snapshots the store every 64 MiB of log, and every hour in which anything was written; checkpoints the log in between. */
 class LogCompactor implements HubController {
@@ -341,7 +341,8 @@ class LogCompactor implements HubController {
     const { store, clock } = this.#cluster;
     // A clock that jumps back must not delay compaction.
     const ageMs = Math.abs(clock.now() - this.#lastMs);
-    const due = store.logBytes >= SEGMENT_LIMIT_BYTES || (ageMs >= MAX_MS && store.rv !== this.#lastRv);
+    const due =
+      store.logBytes >= SEGMENT_LIMIT_BYTES || (ageMs >= SNAPSHOT_EVERY_MS && store.rv !== this.#lastRv);
     if (due) {
       this.#lastMs = clock.now();
       this.#lastRv = store.rv;
@@ -349,11 +350,11 @@ class LogCompactor implements HubController {
     }
     const { atMs, bytes } = this.#checkpoint;
     const grown = Math.abs(store.logBytes - bytes) >= CHECKPOINT_BYTES;
-    if (grown || Math.abs(clock.now() - atMs) >= CHECKPOINT_MS) {
+    if (grown || Math.abs(clock.now() - atMs) >= CHECKPOINT_EVERY_MS) {
       this.#checkpoint = { atMs: clock.now(), bytes: store.logBytes };
       await store.checkpoint();
     }
-    this.#loop.addAfter('check', CHECK_EVERY_MS);
+    this.#loop.addAfter('check', LOG_CHECK_EVERY_MS);
   }
 }
 

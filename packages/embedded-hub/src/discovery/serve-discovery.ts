@@ -7,7 +7,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { openApiDocument, openApiIndex } from '../openapi/openapi.ts';
 import { swaggerDocument } from '../openapi/v2/swagger-document.ts';
 import type { GroupVersions, Scheme } from '../scheme/scheme.ts';
-import { compareVersionPriority } from '../scheme/version-priority.ts';
+import { compareVersionPriority } from '../schema/resource-definition.ts';
 import type { ServedGroup } from './discovery-documents.ts';
 import {
   aggregatedDiscovery,

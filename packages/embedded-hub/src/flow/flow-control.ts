@@ -13,22 +13,6 @@ import {
 } from './exchange.ts';
 import { type ReleaseFunction, FairShare, CapacityError } from './fair-share.ts';
 
-/** Maximum bytes of request bodies of one user at a time: five of the largest. */
-const USER_BODY_BYTES = 16 * 1024 * 1024;
-const USER_OPEN_REQUESTS = 200;
-const USER_WATCHES = 500;
-/** How long a request may wait, as in kube-apiserver: a quarter of its time limit of 60 s. */
-const WAIT_MS = 15_000;
-/** The time limit of the response that the part belongs to. */
-const PART_WAIT_MS = 60_000;
-const RETRY_AFTER_SECONDS = 1;
-
-const ACCOUNT_PREFIX = 'system:serviceaccount:';
-const AGENT_PREFIX = 'system:open-cluster-management:';
-const SYSTEM_USERS = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
-/** Namespaces whose ServiceAccounts run the cluster: of Kubernetes and of OCM (hub and agents). */
-const SYSTEM_NAMESPACE = /^system:serviceaccount:(?:kube-system|open-cluster-management(?:-[-a-z0-9]*)?):/;
-const ELECTION_VERBS = new Set(['get', 'create', 'update', 'patch']);
 const MEBIBYTE = 1024 * 1024;
 
 /**
@@ -97,6 +81,8 @@ interface PriorityLevel {
   readonly watches: number;
 }
 
+const ACCOUNT_PREFIX = 'system:serviceaccount:';
+
 /** The level of a request. `exempt` requests are never counted and never wait. */
 export function priorityLevelOf(caller: UserInfo, info: RequestInfo): PriorityLevel['name'] | 'exempt' {
   if (caller.groups.includes(MASTERS_GROUP)) return 'exempt';
@@ -106,16 +92,33 @@ export function priorityLevelOf(caller: UserInfo, info: RequestInfo): PriorityLe
   return system ? 'system' : 'workload';
 }
 
+const AGENT_PREFIX = 'system:open-cluster-management:';
+const SYSTEM_USERS = new Set(['system:kube-controller-manager', 'system:kube-scheduler']);
+/** Namespaces whose ServiceAccounts run the cluster: of Kubernetes and of OCM (hub and agents). */
+const SYSTEM_NAMESPACE = /^system:serviceaccount:(?:kube-system|open-cluster-management(?:-[-a-z0-9]*)?):/;
+
 function isSystem({ name, groups }: UserInfo): boolean {
   if (SYSTEM_USERS.has(name) || SYSTEM_NAMESPACE.test(name)) return true;
   return name.startsWith(AGENT_PREFIX) || groups.includes('system:nodes');
 }
+
+const ELECTION_VERBS = new Set(['get', 'create', 'update', 'patch']);
 
 /** Leases: leader election and heartbeats of clusters. */
 function isElection(info: RequestInfo): boolean {
   if (info.kind !== 'resource' || info.resource !== 'leases') return false;
   return info.group === 'coordination.k8s.io' && ELECTION_VERBS.has(info.verb);
 }
+
+/** Maximum bytes of request bodies of one user at a time: five of the largest. */
+const USER_BODY_BYTES = 16 * 1024 * 1024;
+const USER_OPEN_REQUESTS = 200;
+const USER_WATCHES = 500;
+/** How long a request may wait, as in kube-apiserver: a quarter of its time limit of 60 s. */
+const WAIT_MS = 15_000;
+/** The time limit of the response that the part belongs to. */
+const PART_WAIT_MS = 60_000;
+const RETRY_AFTER_SECONDS = 1;
 
 /** One priority level: its seats, its room for bodies, and its users. */
 class FlowLevel implements ExchangeLevel {

@@ -3,7 +3,7 @@ import { EXEMPT_EXCHANGE } from '../flow/exchange.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { TickEntry } from '../flow/second-ticks.ts';
 import type { HubConnection } from './hub-connection.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import type { HubRequest, HubResponse } from '../wire/api-response.ts';
 
 /**
  * How long a client may take to read a response: the `--request-timeout` of kube-apiserver. Watches

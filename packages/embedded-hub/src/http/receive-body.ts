@@ -1,24 +1,10 @@
 import type { Exchange } from '../flow/exchange.ts';
-import type { SecondTicks } from '../flow/second-ticks.ts';
-import { TickEntry } from '../flow/second-ticks.ts';
+import { type SecondTicks, TickEntry } from '../flow/second-ticks.ts';
+import { type HubRequest, headerOf } from '../wire/api-response.ts';
 import { badRequest, entityTooLarge, bodyTimeout } from '../wire/status-errors.ts';
-import type { HubRequest } from '../wire/hub-request.ts';
-import { headerOf } from '../wire/hub-request.ts';
 
 /** Largest body of a request: 3 MiB, as in kube-apiserver (MaxRequestBodyBytes). */
 export const BODY_LIMIT_BYTES = 3 * 1024 * 1024;
-/** A body must be complete after this time, the default of kube-apiserver's `--request-timeout`. */
-const BODY_TIMEOUT_SECONDS = 60;
-/** After this time, the average rate of a body since its beginning must be at least MIN_BYTES_PER_SECOND. */
-const GRACE_SECONDS = 10;
-const MIN_BYTES_PER_SECOND = 4 * 1024;
-/**
- * Each chunk costs as much CPU time as a thousand bytes. A body of more than UNCHECKED_CHUNKS chunks must have at least
- * MIN_BYTES_PER_CHUNK on average.
- */
-const UNCHECKED_CHUNKS = 1_000;
-const MIN_BYTES_PER_CHUNK = 64;
-const FIRST_BUFFER_BYTES = 16 * 1024;
 
 interface BodyLimits {
   readonly limitBytes: number;
@@ -46,6 +32,19 @@ export async function receiveBody(
   if (reserved !== undefined) await reserved;
   return new BodyReader(request, limitBytes, ticks).read();
 }
+
+/** A body must be complete after this time, the default of kube-apiserver's `--request-timeout`. */
+const BODY_TIMEOUT_SECONDS = 60;
+/** After this time, the average rate of a body since its beginning must be at least MIN_BYTES_PER_SECOND. */
+const GRACE_SECONDS = 10;
+const MIN_BYTES_PER_SECOND = 4 * 1024;
+/**
+ * Each chunk costs as much CPU time as a thousand bytes. A body of more than UNCHECKED_CHUNKS chunks must have at least
+ * MIN_BYTES_PER_CHUNK on average.
+ */
+const UNCHECKED_CHUNKS = 1_000;
+const MIN_BYTES_PER_CHUNK = 64;
+const FIRST_BUFFER_BYTES = 16 * 1024;
 
 class BodyReader extends TickEntry {
   readonly #request: HubRequest;
@@ -118,4 +117,67 @@ class BodyReader extends TickEntry {
 
 function isAborted(request: HubRequest): boolean {
   return 'stream' in request ? request.aborted || request.stream.destroyed : request.socket.destroyed;
+}
+
+/**
+ * Discards the rest of a body after the response was sent without it: refused, too large or too
+ * slow. The rest is read and dropped for a short time. If the connection or stream were closed
+ * immediately, the client might not get the response: over HTTP/1.1 because of a connection reset,
+ * over HTTP/2 because a RST_STREAM overtakes data that is still queued (Go's client then reports
+ * NO_ERROR).
+ */
+export function discardRemainingBody(request: HubRequest, ticks: SecondTicks): void {
+  if (request.complete || request.destroyed) return;
+  if ('stream' in request && (request.stream.endAfterHeaders || request.stream.destroyed)) return;
+  new Linger(request, ticks).begin();
+}
+
+/**
+ * How long a client may continue to send after the response before it is disconnected; most clients
+ * stop when they have read it.
+ */
+const LINGER_SECONDS = 5;
+const LINGER_BYTES = 16 * 1024 * 1024;
+/** Smaller chunks count as this many bytes, because the cost is per chunk. */
+const LEAST_BYTES = 4 * 1024;
+
+class Linger extends TickEntry {
+  readonly #request: HubRequest;
+  readonly #ticks: SecondTicks;
+  readonly #beganAt: number;
+  #droppedBytes = 0;
+
+  constructor(request: HubRequest, ticks: SecondTicks) {
+    super();
+    this.#request = request;
+    this.#ticks = ticks;
+    this.#beganAt = ticks.seconds;
+  }
+
+  begin(): void {
+    this.#ticks.add(this);
+    this.#request.on('data', this.#onData);
+    this.#request.once('end', this.#done);
+    this.#request.once('close', this.#done);
+  }
+
+  tick(seconds: number): void {
+    if (seconds - this.#beganAt >= LINGER_SECONDS) this.#cut();
+  }
+
+  readonly #onData = (chunk: Buffer): void => {
+    this.#droppedBytes += Math.max(chunk.length, LEAST_BYTES);
+    if (this.#droppedBytes > LINGER_BYTES) this.#cut();
+  };
+
+  readonly #done = (): void => {
+    this.#ticks.delete(this);
+    this.#request.removeListener('data', this.#onData);
+  };
+
+  #cut(): void {
+    this.#done();
+    if ('stream' in this.#request) this.#request.stream.close();
+    else this.#request.socket.destroy();
+  }
 }

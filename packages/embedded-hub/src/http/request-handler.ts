@@ -5,8 +5,7 @@ import { evaluateReview, reviewBody } from '../auth/access-review.ts';
 import type { AuditLog } from '../auth/audit-log.ts';
 import { authenticate, type Credentials } from '../auth/authenticate.ts';
 import { impersonate } from '../auth/impersonate.ts';
-import { accessRefused } from '../auth/rbac/access-refused.ts';
-import type { Authorizer } from '../auth/rbac/authorizer.ts';
+import { type Authorizer, accessRefused } from '../auth/rbac/authorizer.ts';
 import { issueToken } from '../auth/tokens/token-request.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';
 import type { FlowControl } from '../flow/flow-control.ts';
@@ -16,8 +15,16 @@ import { parseFieldSelector, selectedName } from '../request/field-selector.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import type { RequestContext, ResourceContext } from '../request/request-context.ts';
 import { handleResource, resolveResource } from '../rest/handle-resource.ts';
-import { type ApiResponse, jsonResponse, statusResponse, textResponse } from '../wire/api-response.ts';
-import { type HubRequest, type HubResponse, headerOf, isClientGone } from '../wire/hub-request.ts';
+import {
+  type ApiResponse,
+  jsonResponse,
+  statusResponse,
+  textResponse,
+  type HubRequest,
+  type HubResponse,
+  headerOf,
+  isClientGone,
+} from '../wire/api-response.ts';
 import { type RequestInfo, parseRequestInfo, type ResourceRequest } from '../wire/request-info.ts';
 import { StatusError } from '../wire/status-error.ts';
 import {
@@ -28,11 +35,10 @@ import {
   forbidden,
 } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
-import { discardRemainingBody } from './discard-remaining-body.ts';
 import type { HubConnection } from './hub-connection.ts';
 import type { HubMetrics } from './hub-metrics.ts';
 import { OpenRequest } from './open-request.ts';
-import { BODY_LIMIT_BYTES, receiveBody } from './receive-body.ts';
+import { BODY_LIMIT_BYTES, receiveBody, discardRemainingBody } from './receive-body.ts';
 import { sendResponse } from './transport.ts';
 
 /** Body limit of reviews and token requests, which are small and open to every user. */
@@ -53,8 +59,6 @@ export const VERSION_INFO: JsonObject = {
   compiler: 'none',
   platform: 'node/any',
 };
-
-const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
 
 export interface HandlerOptions {
   /** The hub itself under '', members under their names. */
@@ -341,6 +345,8 @@ async function endIfRevoked({ request, response, caller, credentials }: OpenStre
 function identityOf({ name, groups }: UserInfo): string {
   return JSON.stringify([name, groups]);
 }
+
+const HEALTH = /^\/(healthz|livez|readyz)(\/[a-z-]+)?$/;
 
 /** Health and version: paths without authentication. */
 function servePublicPath(method: string, path: string, query: URLSearchParams): ApiResponse | undefined {

@@ -12,7 +12,7 @@ import { ConnectionLimits } from '../flow/connection-limits.ts';
 import type { ConnectionLimitOptions } from '../flow/connection-limits.ts';
 import type { SecondTicks } from '../flow/second-ticks.ts';
 import { HubConnection } from './hub-connection.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
+import type { HubRequest, HubResponse } from '../wire/api-response.ts';
 
 /**
  * Limit of URL and headers; Node's default of 16 KiB would refuse valid Kubernetes requests with

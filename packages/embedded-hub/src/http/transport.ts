@@ -2,16 +2,18 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { createGzip, gzip } from 'node:zlib';
 import { promisify } from 'node:util';
 import type { Exchange } from '../flow/exchange.ts';
-import type {
-  ApiResponse,
-  ResponseHeaders,
-  BodyResponse,
-  ChunkedResponse,
-  StreamResponse,
+import {
+  type ApiResponse,
+  type ResponseHeaders,
+  type BodyResponse,
+  type ChunkedResponse,
+  type StreamResponse,
+  type HubRequest,
+  type HubResponse,
+  headerOf,
+  isClientGone,
 } from '../wire/api-response.ts';
 import { acceptsGzip } from '../wire/negotiate.ts';
-import type { HubRequest, HubResponse } from '../wire/hub-request.ts';
-import { headerOf, isClientGone } from '../wire/hub-request.ts';
 
 const GZIP_FROM_BYTES = 128 * 1024;
 const gzipAsync = promisify(gzip);

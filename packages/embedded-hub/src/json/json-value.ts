@@ -1,4 +1,4 @@
-import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { jsonEqual, canonicalJson as canonicalText } from '@berth/runtime/json/json-equal';
 import {
   getOwn,
   isObject,
@@ -9,6 +9,14 @@ import {
   textAt,
 } from '@berth/runtime/json/json-value';
 import { chargeKeys, chargeWork } from './work-budget.ts';
+
+/** Sorting a key costs more than reading it. */
+const STEPS_PER_KEY = 3;
+
+const SORTED_WITHIN_BUDGET = {
+  sort: (keys: string[]) => keys.sort(),
+  spend: (count: number, isList: boolean): void => chargeWork(isList ? count : count * STEPS_PER_KEY),
+};
 
 /** Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
 export type { JsonObject, JsonValue };
@@ -65,4 +73,20 @@ export function deepEqual(left: JsonValue | undefined, right: JsonValue | undefi
 function spendOnEntries(count: number, isList: boolean): void {
   if (isList) chargeWork(count + 1);
   else chargeKeys(count);
+}
+
+/**
+ * Appends to a list. `list.push(...more)` hands every item over as an argument, which overflows the stack from about a hundred
+ * thousand on; lists that come from a request can be that long.
+ */
+export function appendAll<T>(list: T[], more: readonly T[]): void {
+  for (const item of more) list.push(item);
+}
+
+/**
+ * JSON with all keys sorted by their text, on the work budget of the request: equal values have equal texts. The order is that of Go's
+ * encoding/json, because the texts are keys of managedFields, which clients read and the log keeps.
+ */
+export function canonicalJson(value: JsonValue): string {
+  return canonicalText(value, SORTED_WITHIN_BUDGET);
 }

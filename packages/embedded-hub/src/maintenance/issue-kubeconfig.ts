@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { InputError } from '@berth/runtime/errors';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
 import { nameProblem } from '@berth/kube/x509/certificate-subject';
+import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import { readClientAuthority, readServingAuthority } from '../auth/certificates/key-store.ts';
 import type { KubeconfigUser } from '../auth/kubeconfig.ts';

@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, setOwn } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Schema, ValueLimits } from '../schema/schema.ts';
-import { definitionName } from '../scheme/root-schema.ts';
+import { definitionName } from '../scheme/compile-schema.ts';
 
 /** Definitions of one document by name, filled as references to them are rendered. */
 export type Definitions = Map<string, JsonObject>;

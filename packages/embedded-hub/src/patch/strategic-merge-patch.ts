@@ -1,9 +1,21 @@
-import { canonicalJson } from '../json/canonical-json.ts';
-import { type JsonObject, type JsonValue, getOwn, isObject, setOwn } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  isObject,
+  setOwn,
+  canonicalJson,
+} from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { Schema } from '../schema/schema.ts';
 import { quotedValue } from '../schema/text/quoted-value.ts';
 import { badRequest } from '../wire/status-errors.ts';
+
+export function applyStrategicMergePatch(schema: Schema, object: JsonObject, patch: JsonValue): JsonObject {
+  if (!isObject(patch))
+    throw badRequest('error decoding patch: a strategic merge patch of an object is an object');
+  return mergeObject(schema, object, patch);
+}
 
 /*
  * Strategic merge patch of Kubernetes' own kinds. Like a merge patch, but lists with a merge key are merged item by item, and directives
@@ -13,12 +25,6 @@ const PATCH = '$patch';
 const RETAIN_KEYS = '$retainKeys';
 const DELETE_FROM = '$deleteFromPrimitiveList/';
 const ELEMENT_ORDER = '$setElementOrder/';
-
-export function applyStrategicMergePatch(schema: Schema, object: JsonObject, patch: JsonValue): JsonObject {
-  if (!isObject(patch))
-    throw badRequest('error decoding patch: a strategic merge patch of an object is an object');
-  return mergeObject(schema, object, patch);
-}
 
 function mergeObject(schema: Schema | undefined, target: JsonObject, patch: JsonObject): JsonObject {
   const directive = getOwn(patch, PATCH);

@@ -2,10 +2,12 @@ import type { AdmissionCompilation, CompiledVariable } from '@berth/kube-cel/adm
 import { compileAdmission, compileVariables } from '@berth/kube-cel/admission-cel';
 import type { JsonObject } from '../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import type { MatchCondition } from '../webhooks/admission/match-conditions.ts';
-import { readMatchConditions } from '../webhooks/admission/match-conditions.ts';
-import type { MatchConstraints } from '../webhooks/admission/match-constraints.ts';
-import { readMatchConstraints } from '../webhooks/admission/match-constraints.ts';
+import {
+  type MatchConstraints,
+  readMatchConstraints,
+  type MatchCondition,
+  readMatchConditions,
+} from '../webhooks/admission/match-constraints.ts';
 
 export interface CompiledExpression {
   readonly expression: string;

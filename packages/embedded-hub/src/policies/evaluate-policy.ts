@@ -1,7 +1,7 @@
 import type { AdmissionInput, AdmissionOutcome } from '@berth/kube-cel/admission-run';
 import { AdmissionRun, VALIDATION_BUDGET } from '@berth/kube-cel/admission-run';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
-import { evaluateConditions } from '../webhooks/admission/match-conditions.ts';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
+import { evaluateConditions } from '../webhooks/admission/match-constraints.ts';
 import type { AdmissionPolicy, Validation } from './admission-policy.ts';
 
 /**

@@ -6,12 +6,14 @@ import { chargeWork } from '../json/work-budget.ts';
 import { type ResourceRef, groupVersionOf } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import type { AdmissionAttributes } from '../webhooks/admission/admission-attributes.ts';
-import { AdmissionAuthority, authorizerVariables } from '../webhooks/admission/admission-authority.ts';
+import {
+  type AdmissionAttributes,
+  AdmissionAuthority,
+  authorizerVariables,
+} from '../webhooks/admission/admission-attributes.ts';
 import { admissionRequest } from '../webhooks/admission/admission-review.ts';
 import { matchedRef, requireNamespace, inMatchedVersion } from '../webhooks/admission/match-constraints.ts';
-import type { SelectionSources } from '../webhooks/admission/select-webhook.ts';
-import type { AdmissionNotes } from '../webhooks/admission/webhook-admission.ts';
+import type { AdmissionNotes, SelectionSources } from '../webhooks/admission/webhook-admission.ts';
 import { StatusError } from '../wire/status-error.ts';
 import { forbidden } from '../wire/status-errors.ts';
 import type { AdmissionPolicy, PolicyBinding, ParamKind, ParamRef } from './admission-policy.ts';
@@ -20,17 +22,6 @@ import { evaluatePolicy } from './evaluate-policy.ts';
 import type { BoundPolicy, PolicySet } from './policy-set.ts';
 
 /* Source: apiserver `pkg/admission/plugin/policy/validating/dispatcher.go`. */
-
-const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
-const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
-/**
- * Policies have the cost limits of the API server; the work budget of the request is a second
- * limit.
- */
-const STEPS_PER_EVALUATION = 20;
-const COST_PER_STEP = 50;
-const HTTP_CODES: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };
-const INVALID_CODE = 422;
 
 /** The reason of a refusal, and its policy and binding. */
 interface Refusal {
@@ -59,6 +50,15 @@ export function validateByPolicies(
   const refusals = bound.flatMap((one) => check.refusalsOf(one));
   if (refusals[0] !== undefined) throw refused(attributes, refusals[0]);
 }
+
+const MAX_ANNOTATION_CHARACTERS = 10 * 1024;
+const FAILURE_ANNOTATION = 'validation.policy.admission.k8s.io/validation_failure';
+/**
+ * Policies have the cost limits of the API server; the work budget of the request is a second
+ * limit.
+ */
+const STEPS_PER_EVALUATION = 20;
+const COST_PER_STEP = 50;
 
 /** Evaluates policies for one write. */
 class PolicyCheck {
@@ -198,6 +198,9 @@ function misconfigured(
   const message = `failed to configure ${what}: ${problem}`;
   return [{ policy: name, binding: binding?.name, message, reason: '' }];
 }
+
+const HTTP_CODES: Readonly<Record<string, number>> = { Forbidden: 403, RequestEntityTooLarge: 413 };
+const INVALID_CODE = 422;
 
 function refused(attributes: AdmissionAttributes, refusal: Refusal): StatusError {
   const { policy, binding, message, reason } = refusal;

@@ -2,7 +2,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceDefinition } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { ObjectStore } from '../store/object-store.ts';
-import { mayMatchResource } from '../webhooks/admission/match-rules.ts';
+import { mayMatchResource } from '../webhooks/admission/match-constraints.ts';
 import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
 import type { AdmissionPolicy, PolicyBinding } from './admission-policy.ts';
 import { readBinding, readPolicy } from './admission-policy.ts';

@@ -9,34 +9,13 @@ export const PROTOBUF_MEDIA_TYPE = 'application/vnd.kubernetes.protobuf';
 
 /** Every protobuf body begins with these four bytes. */
 const MAGIC = [0x6b, 0x38, 0x73, 0x00];
-const DELETE_OPTIONS = 'machinery:apis.meta.v1.DeleteOptions';
 
-const messageOf = new Map<string, string>();
-
-const MAX_DEPTH = 100;
-
-/*
- * kubernetes-messages.json is written by scripts/kubernetes-facts.mjs. Per message: field number -> `name type`.
- *   type   string bytes bool int32 int64 double | []T repeated | {}T map with string keys | name of another message
- *          `*` before it where Go holds a pointer: an empty value is not nothing
- *   name   `*` where the fields of the message are in the parent's JSON object
- */
-const MESSAGES = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-const SCALARS: ReadonlySet<string> = new Set(['string', 'bytes', 'bool', 'int32', 'int64', 'double']);
-const parsed = new Map<string, ReadonlyMap<number, MessageField>>();
-
-/** Messages that are written as the list in their only field: map values cannot be lists in protobuf. */
-const LIST_MESSAGES: ReadonlySet<string> = new Set([
-  'authentication.v1.ExtraValue',
-  'authorization.v1.ExtraValue',
-  'certificates.v1.ExtraValue',
-]);
+const messageOfKind = new Map<string, string>();
 
 for (const row of [...BUILTIN_RESOURCES, ...SUBRESOURCE_KINDS]) {
   const group = row.group === '' ? '' : `${row.group}/`;
   const versions = [row, ...('alsoServed' in row ? (row.alsoServed ?? []) : [])];
-  for (const { version, schema } of versions) messageOf.set(`${group}${version} ${row.kind}`, schema);
+  for (const { version, schema } of versions) messageOfKind.set(`${group}${version} ${row.kind}`, schema);
 }
 
 /** A `k8s\0` envelope and the object in it, as JSON with apiVersion and kind. Throws 400 for anything else. */
@@ -52,6 +31,8 @@ export function decodeProtobuf(bytes: Uint8Array): JsonObject {
   }
 }
 
+const DELETE_OPTIONS = 'machinery:apis.meta.v1.DeleteOptions';
+
 /** runtime.Unknown: typeMeta (1) says what is in raw (2). */
 function decodeEnvelope(bytes: Uint8Array): JsonObject {
   const reader = new ProtoReader(bytes);
@@ -65,7 +46,7 @@ function decodeEnvelope(bytes: Uint8Array): JsonObject {
   }
   const { apiVersion, kind } = typeMeta;
   // DeleteOptions exist in every group and version.
-  const message = kind === 'DeleteOptions' ? DELETE_OPTIONS : messageOf.get(`${apiVersion} ${kind}`);
+  const message = kind === 'DeleteOptions' ? DELETE_OPTIONS : messageOfKind.get(`${apiVersion} ${kind}`);
   if (message === undefined)
     throw new ProtoError(`no kind "${kind}" is registered for version "${apiVersion}"`);
   const object = decodeMessage(message, raw);
@@ -84,6 +65,14 @@ function decodeTypeMeta(bytes: Uint8Array): { readonly apiVersion: string; reado
   }
   return { apiVersion: texts[0] as string, kind: texts[1] as string };
 }
+
+const MAX_DEPTH = 100;
+/** Messages that are written as the list in their only field: map values cannot be lists in protobuf. */
+const LIST_MESSAGES: ReadonlySet<string> = new Set([
+  'authentication.v1.ExtraValue',
+  'authorization.v1.ExtraValue',
+  'certificates.v1.ExtraValue',
+]);
 
 /**
  * One message as the JSON that the same client would send. Empty strings and zero times of single
@@ -215,13 +204,24 @@ interface MessageField {
   readonly pointer: boolean;
 }
 
+const SCALARS: ReadonlySet<string> = new Set(['string', 'bytes', 'bool', 'int32', 'int64', 'double']);
+
 function isScalar(type: string): boolean {
   return SCALARS.has(type);
 }
 
+/*
+ * kubernetes-messages.json is written by scripts/kubernetes-facts.mjs. Per message: field number -> `name type`.
+ *   type   string bytes bool int32 int64 double | []T repeated | {}T map with string keys | name of another message
+ *          `*` before it where Go holds a pointer: an empty value is not nothing
+ *   name   `*` where the fields of the message are in the parent's JSON object
+ */
+const MESSAGES = data as Readonly<Record<string, Readonly<Record<string, string>>>>;
+const fieldsOfMessages = new Map<string, ReadonlyMap<number, MessageField>>();
+
 /** Fields of a message by number; undefined when there is no such message. */
 export function messageFields(name: string): ReadonlyMap<number, MessageField> | undefined {
-  const known = parsed.get(name);
+  const known = fieldsOfMessages.get(name);
   if (known !== undefined) return known;
   if (!Object.hasOwn(MESSAGES, name)) return undefined;
   const fields = new Map<number, MessageField>();
@@ -240,7 +240,7 @@ export function messageFields(name: string): ReadonlyMap<number, MessageField> |
       pointer,
     });
   }
-  parsed.set(name, fields);
+  fieldsOfMessages.set(name, fields);
   return fields;
 }
 

@@ -1,6 +1,6 @@
 import type { Requirement } from '@berth/kube/model/selector/label-selector-requirement';
-import { isTrueParameter } from '../wire/request-info.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
+import { isTrueParameter } from '../wire/request-info.ts';
 import { badRequest, invalid, resourceVersionTooLarge } from '../wire/status-errors.ts';
 import type { FieldRequirement } from './field-selector.ts';
 import { checkFieldSelector, parseFieldSelector } from './field-selector.ts';
@@ -102,4 +102,32 @@ export function checkNotFuture(options: Pick<ListOptions, 'resourceVersion'>, cu
   const requested = options.resourceVersion;
   if (requested !== undefined && requested > currentRv)
     throw resourceVersionTooLarge(String(requested), String(currentRv));
+}
+
+/**
+ * Position of the next page of a list: after this object, in the state of version `rv` (-1: the
+ * newest state).
+ */
+interface ContinuePoint {
+  readonly rv: number;
+  readonly namespace: string;
+  readonly name: string;
+}
+
+export function encodeContinue(point: ContinuePoint): string {
+  return Buffer.from(JSON.stringify({ v: 1, ...point })).toString('base64url');
+}
+
+/** @throws StatusError 400 when the token is not one of ours */
+export function decodeContinue(token: string): ContinuePoint {
+  try {
+    const { v, rv, namespace, name } = JSON.parse(Buffer.from(token, 'base64url').toString('utf8')) as {
+      [key in 'v' | 'rv' | 'namespace' | 'name']?: unknown;
+    };
+    if (v === 1 && Number.isInteger(rv) && typeof namespace === 'string' && typeof name === 'string')
+      return { rv: rv as number, namespace, name };
+  } catch {
+    // Falls through to the error below.
+  }
+  throw badRequest('continue key is not valid: it was not issued by this server');
 }

@@ -1,10 +1,11 @@
-import type { ResponseForm } from '../wire/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { partialMetadata } from '../table/partial-metadata.ts';
+import { partialMetadata } from '../table/table.ts';
+import type { ResponseForm } from '../wire/negotiate.ts';
+import { badRequest } from '../wire/status-errors.ts';
 
 /**
  * The JSON of a stored object in the requested version; the stored text if that is the stored
@@ -26,4 +27,17 @@ export function entryJson(entry: StoredObject, ref: ResourceRef, form: ResponseF
 
 export function objectsInVersion(entries: readonly StoredObject[], ref: ResourceRef): JsonObject[] {
   return entries.map((entry) => toVersion(entry.object, ref));
+}
+
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+/**
+ * How much of each object the rows of a Table contain.
+ * @throws StatusError 400
+ */
+export function includeObjectOf(query: URLSearchParams): IncludeObject {
+  const value = query.get('includeObject');
+  if (value === null || value === '') return 'Metadata';
+  if (value === 'None' || value === 'Metadata' || value === 'Object') return value;
+  throw badRequest(`includeObject: got ${JSON.stringify(value)}, expected None, Metadata or Object`);
 }

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { decodeBody } from '../body/decode-body.ts';
+import { decodeBody, type DecodedBody } from '../body/decode-body.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
 
 /** After decoding a larger body, other requests run before the write. */
 const LARGE_BODY_BYTES = 256 * 1024;

@@ -1,22 +1,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { DecodedBody } from '../body/decoded-body.ts';
+import type { DecodedBody } from '../body/decode-body.ts';
 import { type JsonObject, getOwn, textAt } from '../json/json-value.ts';
 import { storageKeyOf, metadataOf } from '../request/cluster.ts';
-import { convertForResponse } from '../request/convert-for-response.ts';
-import { parseDeleteOptions } from '../request/delete-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
-import { entryJson, objectsInVersion, objectJson } from '../request/representation.ts';
+import { convertForResponse, prepareForSelectors } from '../request/select-objects.ts';
+import { entryJson, objectsInVersion, objectJson, includeObjectOf } from '../request/representation.ts';
 import { decodeWithinBudget } from '../request/request-body.ts';
 import { type ResourceContext, negotiatedForm, type RequestContext } from '../request/request-context.ts';
-import { includeObjectOf } from '../request/table-options.ts';
-import { parseWriteOptions } from '../request/write-options.ts';
+import { parseWriteOptions, parseDeleteOptions } from '../request/write-options.ts';
 import { type ResourceRef, apiVersionOf } from '../schema/resource-definition.ts';
 import { toVersion, awaitsConversion } from '../scheme/to-version.ts';
-import { partialMetadata } from '../table/partial-metadata.ts';
-import { renderTable } from '../table/table.ts';
+import { renderTable, partialMetadata } from '../table/table.ts';
 import { watchObjects } from '../watch/watch-objects.ts';
-import { type ApiResponse, jsonResponse } from '../wire/api-response.ts';
+import { type ApiResponse, jsonResponse, warningHeaders } from '../wire/api-response.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
 import { StatusError } from '../wire/status-error.ts';
 import {
@@ -26,28 +22,12 @@ import {
   unknownBodyFormat,
   unsupportedPatchType,
 } from '../wire/status-errors.ts';
-import { warningHeaders } from '../wire/warning-headers.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
 import { scaleOf } from '../write/scale.ts';
 import { listObjects, selectPage } from './list-objects.ts';
 import { type DeleteResult, type DeleteTarget, ObjectDeleter } from './object-deleter.ts';
 import { type WriteResult, type WriteTarget, ObjectWriter } from './object-writer.ts';
 import { WebhookResponses } from './webhook-responses.ts';
-
-/** Subresources whose body is the object itself. */
-const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
-
-const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
-  ['application/merge-patch+json', 'merge'],
-  ['application/json-patch+json', 'json'],
-  ['application/strategic-merge-patch+json', 'strategic'],
-]);
-
-const CUSTOM_PATCH_TYPES = [
-  'application/json-patch+json',
-  'application/merge-patch+json',
-  'application/apply-patch+yaml',
-];
 
 /**
  * Resolves the resource of a path.
@@ -111,6 +91,9 @@ function requireVerb(context: ResourceContext, ref: ResourceRef): void {
   } else if (!['get', 'update', 'patch'].includes(info.verb)) throw methodNotAllowed();
 }
 
+/** Subresources whose body is the object itself. */
+const OBJECT_SUBRESOURCES = new Set(['', 'status', 'approval', 'finalize']);
+
 async function getObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const { cluster, info, query } = context;
   const form = negotiatedForm(context);
@@ -143,6 +126,17 @@ async function updateObject(context: ResourceContext, ref: ResourceRef): Promise
   const body = await decodeObject(context, ref);
   return writeResponse(context, ref, await runWrite(context, (writer) => writer.update(target, body)));
 }
+
+const PATCH_TYPES: ReadonlyMap<string, PatchType> = new Map([
+  ['application/merge-patch+json', 'merge'],
+  ['application/json-patch+json', 'json'],
+  ['application/strategic-merge-patch+json', 'strategic'],
+]);
+const CUSTOM_PATCH_TYPES = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/apply-patch+yaml',
+];
 
 async function patchObject(context: ResourceContext, ref: ResourceRef): Promise<ApiResponse> {
   const type = context.contentType.split(';')[0]?.trim().toLowerCase() ?? '';

@@ -6,22 +6,26 @@ import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import { StatusError } from '../wire/status-error.ts';
 import type { StoredObject } from '../store/stored-object.ts';
-import { partialMetadataList } from '../table/partial-metadata.ts';
-import { renderTable } from '../table/table.ts';
+import { renderTable, partialMetadataList } from '../table/table.ts';
 import { boundedWork } from '../wire/bounded-work.ts';
 import { chargeWork } from '../json/work-budget.ts';
 import type { Cluster } from '../request/cluster.ts';
-import { decodeContinue, encodeContinue } from '../request/continue-token.ts';
-import { selectorOf } from '../request/object-selector.ts';
-import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
-import { selectableObjects } from '../request/selectable-objects.ts';
-import { convertForResponse } from '../request/convert-for-response.ts';
-import type { ListOptions } from '../request/list-options.ts';
-import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { entryJson, objectsInVersion } from '../request/representation.ts';
+import {
+  selectorOf,
+  selectableObjects,
+  convertForResponse,
+  prepareForSelectors,
+} from '../request/select-objects.ts';
+import {
+  type ListOptions,
+  checkNotFuture,
+  parseListOptions,
+  decodeContinue,
+  encodeContinue,
+} from '../request/list-options.ts';
+import { entryJson, objectsInVersion, includeObjectOf } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
-import { includeObjectOf } from '../request/table-options.ts';
 
 /** Longer lists are streamed in chunks, and other requests run between the chunks. */
 const OBJECTS_IN_ONE_BODY = 250;

@@ -6,7 +6,7 @@ import type { EventListener } from '../store/subscriptions.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { storageKeyOf } from '../request/cluster.ts';
-import type { DeleteOptions } from '../request/delete-options.ts';
+import type { DeleteOptions } from '../request/write-options.ts';
 import { ObjectDeleter } from './object-deleter.ts';
 import type { WriteResult, WriteTarget } from './object-writer.ts';
 import { ObjectWriter } from './object-writer.ts';

@@ -1,19 +1,17 @@
-import type { JsonObject } from '../json/json-value.ts';
-import { getOwn, listAt, textAt } from '../json/json-value.ts';
-import type { ResourceRef } from '../schema/resource-definition.ts';
-import { storedRef, toVersion } from '../scheme/to-version.ts';
-import { StatusError } from '../wire/status-error.ts';
-import { notFound } from '../wire/status-errors.ts';
-import type { StoredObject } from '../store/stored-object.ts';
-import { markDeleted } from '../write/deletion.ts';
-import type { UserInfo } from '../wire/user-info.ts';
+import { type JsonObject, getOwn, listAt, textAt, objectAt } from '../json/json-value.ts';
 import type { Cluster } from '../request/cluster.ts';
 import { metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
-import type { DeleteOptions, Propagation } from '../request/delete-options.ts';
+import type { DeleteOptions, Propagation } from '../request/write-options.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
+import { storedRef, toVersion } from '../scheme/to-version.ts';
+import type { StoredObject } from '../store/stored-object.ts';
+import { StatusError } from '../wire/status-error.ts';
+import { notFound } from '../wire/status-errors.ts';
+import type { UserInfo } from '../wire/user-info.ts';
+import { strategyOf } from '../write/strategy/all-strategies.ts';
 import { admitDeletion } from './dynamic-write.ts';
-import { isFinalized } from './object-writer.ts';
+import { isFinalized, storeObject } from './object-writer.ts';
 import type { WebhookResponses } from './webhook-responses.ts';
-import { storeObject } from './store-object.ts';
 
 export interface DeleteTarget {
   readonly ref: ResourceRef;
@@ -37,10 +35,6 @@ export interface DeleteResult {
   readonly rv: number;
   readonly warnings: readonly string[];
 }
-
-const FOREGROUND = 'foregroundDeletion';
-const ORPHAN = 'orphan';
-const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
 
 export class ObjectDeleter {
   readonly #cluster: Cluster;
@@ -119,6 +113,10 @@ function withFinalizers(metadata: JsonObject, finalizers: readonly string[]): Js
   return finalizers.length === 0 ? rest : { ...rest, finalizers: [...finalizers] };
 }
 
+const FOREGROUND = 'foregroundDeletion';
+const ORPHAN = 'orphan';
+const CRD_CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';
+
 function finalizersFor(object: JsonObject, propagation: Propagation | undefined): string[] {
   const present = listAt(metadataOf(object), 'finalizers').filter(
     (item): item is string => typeof item === 'string',
@@ -157,4 +155,35 @@ function preconditionFailed(live: StoredObject, ref: ResourceRef, why: string): 
     name: live.name,
     kind,
   });
+}
+
+interface DeletionMark {
+  /** RFC 3339, whole seconds. */
+  readonly now: string;
+  /** Finalizers to add, e.g. `foregroundDeletion`. */
+  readonly addFinalizers?: readonly string[] | undefined;
+}
+
+/**
+ * The object marked for deletion: deletionTimestamp, a grace period of 0, the next generation. The
+ * same object if it was marked before.
+ */
+export function markDeleted(ref: ResourceRef, live: JsonObject, mark: DeletionMark): JsonObject {
+  const metadata = objectAt(live, 'metadata') ?? {};
+  const finalizers = [...new Set([...listAt(metadata, 'finalizers'), ...(mark.addFinalizers ?? [])])];
+  const added = finalizers.length > listAt(metadata, 'finalizers').length ? { finalizers } : {};
+  if (textAt(metadata, 'deletionTimestamp') !== '') {
+    return added.finalizers === undefined ? live : { ...live, metadata: { ...metadata, ...added } };
+  }
+  const generation =
+    typeof metadata['generation'] === 'number' ? { generation: metadata['generation'] + 1 } : {};
+  const marked = {
+    ...metadata,
+    ...added,
+    ...generation,
+    deletionTimestamp: mark.now,
+    deletionGracePeriodSeconds: 0,
+  };
+  const object: JsonObject = { ...live, metadata: marked };
+  return strategyOf(ref).onDelete?.(object) ?? object;
 }

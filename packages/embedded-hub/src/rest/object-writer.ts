@@ -1,12 +1,15 @@
 import { randomUUID, randomInt } from 'node:crypto';
-import { accessRefused } from '../auth/rbac/access-refused.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
+import { accessRefused } from '../auth/rbac/authorizer.ts';
+import type { DecodedBody } from '../body/decode-body.ts';
 import { type JsonObject, getOwn, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import { type Cluster, metadataOf, storageKeyOf, timestamp } from '../request/cluster.ts';
 import type { WriteOptions } from '../request/write-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
+import { cacheConversion } from '../scheme/conversion-cache.ts';
+import { markCurrent } from '../scheme/current-shape.ts';
 import { awaitsConversion, storageRef, toVersion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
+import { withResourceVersionOf } from '../webhooks/conversions.ts';
 import { alreadyExists, notFound, forbidden } from '../wire/status-errors.ts';
 import type { UserInfo } from '../wire/user-info.ts';
 import { prepareApply } from '../write/prepare-apply.ts';
@@ -16,11 +19,7 @@ import { preparePatch } from '../write/prepare-patch.ts';
 import { prepareUpdate } from '../write/prepare-update.ts';
 import type { PreparedWrite, WriteRequest } from '../write/write-request.ts';
 import { dynamicAdmission } from './dynamic-write.ts';
-import { storeObject } from './store-object.ts';
 import type { WebhookResponses } from './webhook-responses.ts';
-
-/** Letters and digits that cannot spell words or be mistaken for each other; the alphabet of generated names. */
-const ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
 
 /** The object of a write and its user. `name` is '' on create. */
 export interface WriteTarget {
@@ -283,7 +282,51 @@ function fillRequester(
   return { ...body, value: { ...body.value, spec } };
 }
 
+/** Letters and digits that cannot spell words or be mistaken for each other; the alphabet of generated names. */
+const SUFFIX_ALPHABET = 'bcdfghjklmnpqrstvwxz2456789';
+
 /** The five characters that are appended to `generateName`. */
 function randomSuffix(length = 5): string {
-  return Array.from({ length }, () => ALPHABET[randomInt(ALPHABET.length)]).join('');
+  return Array.from({ length }, () => SUFFIX_ALPHABET[randomInt(SUFFIX_ALPHABET.length)]).join('');
+}
+
+interface PreparedObject {
+  readonly ref: ResourceRef;
+  /** In the version of `ref`, complete except for its resourceVersion. */
+  readonly object: JsonObject;
+  /** The version to store it in; default: the storage version. */
+  readonly storedAs?: ResourceRef | undefined;
+  /** Converts to that version; default: the conversions that need no webhook. */
+  readonly toVersion?: (object: JsonObject, ref: ResourceRef) => JsonObject;
+  /** The object comes from a client, so its size is limited. */
+  readonly bounded?: true;
+  /** This write removes the object; `object` is its last state. */
+  readonly removed: boolean;
+}
+
+/** The end of every write: stores the object in its storage version, or removes it, and notifies what depends on it. */
+export function storeObject(cluster: Cluster, prepared: PreparedObject): StoredObject {
+  const { ref, object, removed } = prepared;
+  const stored = prepared.storedAs ?? storageRef(ref);
+  const metadata = metadataOf(object);
+  const key = storageKeyOf(ref, textAt(metadata, 'namespace'), textAt(metadata, 'name'));
+  const convert = prepared.toVersion ?? toVersion;
+  const inStorageVersion = stored.version === ref.version ? object : convert(object, stored);
+  // The response is made before the object is stored, so that no object is stored that cannot be
+  // converted back.
+  const response = needsResponseConversion(ref, stored) ? convert(inStorageVersion, ref) : undefined;
+  const entry = removed
+    ? cluster.store.delete(key, inStorageVersion)
+    : cluster.store.put(key, inStorageVersion, prepared.bounded);
+  // A converted object gets the defaults of its version when it is read.
+  const written = ref.definition.conversion === undefined || stored.version === ref.version;
+  if (!ref.definition.builtIn && written) markCurrent(entry.object, stored.version);
+  if (response !== undefined)
+    cacheConversion(entry.object, ref.version, withResourceVersionOf(entry.object, response));
+  cluster.afterWrite(ref, { entry, removed });
+  return entry;
+}
+
+function needsResponseConversion(ref: ResourceRef, stored: ResourceRef): boolean {
+  return ref.definition.conversion?.kind === 'webhook' && stored.version !== ref.version;
 }

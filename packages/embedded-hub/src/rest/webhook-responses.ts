@@ -7,9 +7,11 @@ import { awaitsConversion, toVersion } from '../scheme/to-version.ts';
 import type { Conversions } from '../webhooks/conversions.ts';
 import { withoutResourceVersion, withResourceVersionOf } from '../webhooks/conversions.ts';
 import type { ReviewOutcome } from '../webhooks/admission/admission-review.ts';
-import { callAdmissionWebhook } from '../webhooks/admission/review-caller.ts';
-import type { Invocation } from '../webhooks/admission/select-webhook.ts';
-import { ReviewsNeeded } from '../webhooks/admission/webhook-admission.ts';
+import {
+  ReviewsNeeded,
+  callAdmissionWebhook,
+  type Invocation,
+} from '../webhooks/admission/webhook-admission.ts';
 import type { WebhookKind } from '../webhooks/admission/webhook-configurations.ts';
 import type { WebhookClients } from '../webhooks/webhook-clients.ts';
 import type { Cluster } from '../request/cluster.ts';

@@ -1,6 +1,11 @@
-import { canonicalJson } from '../json/canonical-json.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject, setOwn } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  isObject,
+  setOwn,
+  canonicalJson,
+} from '../json/json-value.ts';
 import type { Schema } from './schema.ts';
 import { ANY_VALUE } from './schema.ts';
 import { chargeWork } from '../json/work-budget.ts';

@@ -6,17 +6,13 @@ import {
   pathSegment,
   qualifiedName,
 } from '@berth/kube/model/selector/name-rules';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { type JsonObject, type JsonValue, isObject, listAt, objectAt, textAt } from '../json/json-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { type FieldPath, child } from './field-path.ts';
 import { invalidValue, required, tooLong } from './field-problems.ts';
 
-const ANNOTATION_LIMIT_BYTES = 256 * 1024;
 const METADATA = child(undefined, 'metadata');
-
-const MANAGER_LIMIT_BYTES = 128;
-const SUBRESOURCE_LIMIT_BYTES = 256;
 
 interface Metadata {
   readonly metadata: JsonObject;
@@ -100,6 +96,8 @@ export function checkLabels(labels: JsonObject, path: FieldPath, problems: Field
   }
 }
 
+const ANNOTATION_LIMIT_BYTES = 256 * 1024;
+
 export function checkAnnotations(annotations: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   let length = 0;
   for (const [key, value] of Object.entries(annotations)) {
@@ -160,6 +158,9 @@ function checkManagedFields(metadata: JsonObject, path: FieldPath, problems: Fie
     if (isObject(entry)) checkEntry(entry, child(child(path, 'managedFields'), index), problems);
   }
 }
+
+const MANAGER_LIMIT_BYTES = 128;
+const SUBRESOURCE_LIMIT_BYTES = 256;
 
 function checkEntry(entry: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   const [operation, fieldsType] = [textAt(entry, 'operation'), textAt(entry, 'fieldsType')];

@@ -1,6 +1,13 @@
 import { codePointCount } from '@berth/kube-cel/value/code-points';
-import { canonicalJson } from '../json/canonical-json.ts';
-import { type JsonObject, type JsonValue, isObject, getOwn, setOwn, deepEqual } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  isObject,
+  getOwn,
+  setOwn,
+  deepEqual,
+  canonicalJson,
+} from '../json/json-value.ts';
 import { chargeKeys, chargeWork } from '../json/work-budget.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { type FieldPath, child, pathText } from './field-path.ts';
@@ -16,10 +23,6 @@ import {
 import type { Schema, ValueLimits } from './schema.ts';
 import { compilePattern } from './text/pattern.ts';
 import { matchesNumberFormat, matchesStringFormat } from './text/value-format.ts';
-
-const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-/** The metadata fields that a schema may restrict; the others have their own rules. */
-const CHECKED_METADATA = ['name', 'generateName'];
 
 /**
  * Checks a value against its structural schema, including value validations; reports all problems.
@@ -41,6 +44,10 @@ export function validateValue(
   if (schema.limits !== undefined)
     checkLimits(schema.limits, value, { problems, path, validate: validateValue });
 }
+
+const OBJECT_META = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
+/** The metadata fields that a schema may restrict; the others have their own rules. */
+const CHECKED_METADATA = ['name', 'generateName'];
 
 function validateObject(
   schema: Schema,

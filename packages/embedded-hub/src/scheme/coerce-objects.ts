@@ -1,8 +1,13 @@
 import { formatRfc3339, parseRfc3339 } from '@berth/kube/model/rfc3339';
-import { canonicalJson } from '../json/canonical-json.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject, setOwn } from '../json/json-value.ts';
-import { objectMetaSchema } from './object-fields.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  isObject,
+  setOwn,
+  canonicalJson,
+} from '../json/json-value.ts';
+import { objectMetaSchema } from './compile-schema.ts';
 import type { Schema } from '../schema/schema.ts';
 import { decodeProblem } from '../schema/decode-problem.ts';
 import { mapEmbedded } from '../schema/embedded-resources.ts';

@@ -1,24 +1,9 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, isObject } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, getOwn, isObject } from '../json/json-value.ts';
 import { chargeKeys } from '../json/work-budget.ts';
-import { objectFields } from './object-fields.ts';
 import type { Schema, SchemaType, ValidationRule, ValueLimits } from '../schema/schema.ts';
+import { builtinSchema } from './builtin/builtin-schemas.ts';
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
-
-const NUMBER_LIMITS = [
-  'minimum',
-  'maximum',
-  'multipleOf',
-  'minLength',
-  'maxLength',
-  'minItems',
-  'maxItems',
-  'minProperties',
-  'maxProperties',
-] as const;
 
 /**
  * Caches compiled schemas: a definition is compiled when it is validated, each place with a default
@@ -34,6 +19,8 @@ export function compileSchema(json: JsonObject): Schema {
   compiled.set(json, schema);
   return schema;
 }
+
+const TYPES: ReadonlySet<string> = new Set(['object', 'array', 'string', 'integer', 'number', 'boolean']);
 
 function compileUncached(json: JsonObject): Schema {
   chargeKeys(Object.keys(json).length);
@@ -85,6 +72,18 @@ function compileListAndMap(schema: Mutable<Schema>, json: JsonObject): void {
   if (mapType === 'atomic' || mapType === 'granular') schema.mapType = mapType;
 }
 
+const NUMBER_LIMITS = [
+  'minimum',
+  'maximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minProperties',
+  'maxProperties',
+] as const;
+
 function compileLimits(json: JsonObject): ValueLimits {
   const limits: Mutable<ValueLimits> = {};
   if (Array.isArray(json['enum'])) limits.enum = json['enum'];
@@ -103,4 +102,64 @@ function compileLimits(json: JsonObject): ValueLimits {
   const not = getOwn(json, 'not');
   if (isObject(not)) limits.not = compileSchema(not);
   return limits;
+}
+
+const TEXT: Schema = { type: 'string' };
+
+/**
+ * Schemas of apiVersion, kind and metadata, for custom resources and for objects embedded in them.
+ * @param declared the schema in the definition; for metadata it may only restrict `name` and
+ * `generateName`
+ */
+function objectFields(
+  declared: ReadonlyMap<string, Schema> | undefined,
+): readonly (readonly [string, Schema])[] {
+  return [
+    ['apiVersion', declared?.get('apiVersion') ?? TEXT],
+    ['kind', declared?.get('kind') ?? TEXT],
+    ['metadata', metadataSchema(declared?.get('metadata'))],
+  ];
+}
+
+function metadataSchema(declared: Schema | undefined): Schema {
+  const common = objectMetaSchema();
+  const narrowed = [...(declared?.properties ?? [])].filter(
+    ([key]) => key === 'name' || key === 'generateName',
+  );
+  if (narrowed.length === 0) return common;
+  return { ...common, properties: new Map([...(common.properties ?? []), ...narrowed]) };
+}
+
+let metaSchema: Schema | undefined;
+
+/**
+ * The schema of metadata for decoding. No field is required: validation reports missing ones with
+ * its own messages.
+ */
+export function objectMetaSchema(): Schema {
+  metaSchema ??= withoutRequired(builtinSchema('machinery:apis.meta.v1.ObjectMeta'), 'ownerReferences');
+  return metaSchema;
+}
+
+function withoutRequired(schema: Schema, list: string): Schema {
+  const owners = schema.properties?.get(list);
+  if (owners?.items === undefined) return schema;
+  const { required: _required, ...items } = owners.items;
+  return { ...schema, properties: new Map([...(schema.properties ?? []), [list, { ...owners, items }]]) };
+}
+
+/**
+ * Compiles the schema of a custom resource, with the apiVersion, kind and metadata of every object.
+ */
+export function compileRootSchema(json: JsonObject): Schema {
+  const own = compileSchema(json);
+  const metadata = own.properties?.get('metadata');
+  const declared = new Map(metadata === undefined ? [] : [['metadata', metadata] as const]);
+  const properties = new Map([...(own.properties ?? []), ...objectFields(declared)]);
+  return { ...own, type: 'object', properties };
+}
+
+/** OpenAPI definition name of a custom kind: the group reversed. */
+export function definitionName(group: string, version: string, kind: string): string {
+  return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
 }

@@ -1,5 +1,4 @@
 import { dns1035Label, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
-import { appendAll } from '../json/append-all.ts';
 import {
   type JsonObject,
   deepEqual,
@@ -8,14 +7,12 @@ import {
   listAt,
   objectAt,
   textAt,
+  appendAll,
 } from '../json/json-value.ts';
 import { child, type FieldPath } from '../schema/field-path.ts';
 import { IMMUTABLE, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { structuralProblems } from './structural-problems.ts';
-
-const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
-const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
 /** All reasons why a custom resource definition cannot be served. */
 export function crdProblems(crd: JsonObject, old: JsonObject | undefined): readonly FieldProblem[] {
@@ -164,6 +161,9 @@ function versionExtraProblems(version: JsonObject, path: FieldPath): readonly Fi
   }
   return problems;
 }
+
+const COLUMN_TYPES = ['boolean', 'date', 'integer', 'number', 'string'];
+const COLUMN_FORMATS = ['byte', 'date', 'date-time', 'double', 'float', 'int32', 'int64', 'password'];
 
 function checkColumn(column: JsonObject, path: FieldPath, problems: FieldProblem[]): void {
   if (textAt(column, 'name') === '') problems.push(required(child(path, 'name')));

@@ -2,17 +2,17 @@ import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
 import { readWebhookClientConfig } from '../wire/webhook-client-config.ts';
 import { ALL_VERBS } from './builtin/builtin-definitions.ts';
-import type {
-  PrinterColumn,
-  ResourceDefinition,
-  ResourceVersion,
-  ScalePaths,
-  Subresources,
+import {
+  type PrinterColumn,
+  type ResourceDefinition,
+  type ResourceVersion,
+  type ScalePaths,
+  type Subresources,
+  compareVersionPriority,
 } from '../schema/resource-definition.ts';
-import { compileRootSchema, definitionName } from './root-schema.ts';
+import { compileRootSchema, definitionName } from './compile-schema.ts';
 import { builtInConversion } from './ocm-definitions.ts';
 import type { Scheme } from './scheme.ts';
-import { compareVersionPriority } from './version-priority.ts';
 
 /**
  * The resource that a CustomResourceDefinition declares. `crdProblems` has validated it when it was

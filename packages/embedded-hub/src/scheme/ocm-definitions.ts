@@ -10,19 +10,24 @@ import {
   textAt,
   withoutKey,
 } from '../json/json-value.ts';
-import type { ResourceDefinition, ResourceVersion } from '../schema/resource-definition.ts';
+import {
+  type ResourceDefinition,
+  type ResourceVersion,
+  compareVersionPriority,
+} from '../schema/resource-definition.ts';
 import { errorWithoutReason } from '../wire/status-errors.ts';
 import { ALL_VERBS } from './builtin/builtin-definitions.ts';
-import { compileRootSchema, definitionName } from './root-schema.ts';
-import { compareVersionPriority } from './version-priority.ts';
+import { compileRootSchema, definitionName } from './compile-schema.ts';
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
-const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';
-/** Reserved name for a missing default of a configuration. */
-const NO_DEFAULT = '__reserved_no_default__';
-const KUBE_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
-/** By kind; the other kinds of the group are the same in both versions. */
+/**
+ * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
+ * field in v1beta1 are kept in an annotation or under a reserved name, or are lost, as in OCM.
+ * Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
+ *
+ * By kind; the other kinds of the group are the same in both versions.
+ */
 export const ADDON_CONVERSIONS: Readonly<Record<string, Convert>> = {
   ClusterManagementAddOn: (object, apiVersion) => ({
     ...object,
@@ -82,12 +87,6 @@ function versionOf(group: string, kind: string, version: OcmVersion): ResourceVe
   };
 }
 
-/**
- * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
- * field in v1beta1 are kept in an annotation or under a reserved name, or are lost, as in OCM.
- * Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
- */
-
 type Convert = (object: JsonObject, apiVersion: string) => JsonObject;
 
 /** The fields whose value is not undefined. */
@@ -109,6 +108,9 @@ function renamed(owner: JsonObject, from: string, to: string): JsonObject {
   const value = getOwn(owner, from);
   return value === undefined ? owner : { ...withoutKey(owner, from), [to]: value };
 }
+
+/** Reserved name for a missing default of a configuration. */
+const NO_DEFAULT = '__reserved_no_default__';
 
 function addOnToBeta(object: JsonObject): JsonObject {
   const spec = objectAt(object, 'spec') ?? {};
@@ -148,11 +150,15 @@ function instanceToBeta(object: JsonObject): JsonObject {
   });
 }
 
+const INSTALL_NAMESPACE = 'addon.open-cluster-management.io/v1alpha1-install-namespace';
+
 function withAnnotation(object: JsonObject, namespace: string): JsonObject {
   const metadata = objectAt(object, 'metadata') ?? {};
   const annotations = { ...objectAt(metadata, 'annotations'), [INSTALL_NAMESPACE]: namespace };
   return { ...metadata, annotations };
 }
+
+const KUBE_CLIENT_SIGNER = 'kubernetes.io/kube-apiserver-client';
 
 function statusToBeta(status: JsonObject): JsonObject {
   const driver = getOwn(status, 'kubeClientDriver');

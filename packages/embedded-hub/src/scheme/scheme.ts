@@ -1,5 +1,8 @@
-import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
-import { compareVersionPriority } from './version-priority.ts';
+import {
+  type ResourceDefinition,
+  type ResourceRef,
+  compareVersionPriority,
+} from '../schema/resource-definition.ts';
 
 /** The resources of one group and version, sorted by plural. */
 export interface VersionResources {

@@ -3,33 +3,25 @@ import type { CelCallNode, CelNode } from '@berth/kube-cel/syntax/cel-node';
 import { parseCel } from '@berth/kube-cel/syntax/parse-cel';
 import { compileValidation } from '@berth/kube-cel/validation-cel';
 import { celProblemText, type CelProblem, celProblem } from '@berth/kube-cel/value/cel-problem';
-import { appendAll } from '../json/append-all.ts';
-import { type JsonObject, getOwn, isObject, listAt, textAt, type JsonValue } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  getOwn,
+  isObject,
+  listAt,
+  textAt,
+  type JsonValue,
+  appendAll,
+} from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
-import { celFieldName } from '../schema/cel/cel-field-name.ts';
+import { celFieldName } from '../schema/cel/validate-rules.ts';
+import { validateEmbedded } from '../schema/embedded-resources.ts';
 import { type FieldPath, child, pathText } from '../schema/field-path.ts';
 import { forbiddenField, invalidValue, required, unsupportedValue } from '../schema/field-problems.ts';
 import { prune } from '../schema/prune.ts';
 import { compilePattern } from '../schema/text/pattern.ts';
-import { validateEmbedded } from '../schema/validate-embedded.ts';
 import { validateValue } from '../schema/validate-value.ts';
 import type { FieldProblem } from '../wire/status-errors.ts';
 import { compileSchema } from './compile-schema.ts';
-
-const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
-const MAX_DEPTH = 200;
-const STEPS_PER_PLACE = 6;
-const INT_OR_STRING = 'x-kubernetes-int-or-string';
-const PRESERVE = 'x-kubernetes-preserve-unknown-fields';
-
-const REASONS = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
-
-const STEPS_PER_RULE = 200;
-const STEPS_PER_CHARACTER = 8;
-
-const OF_EVERY_OBJECT = new Set(['apiVersion', 'kind', 'metadata']);
-
-const byCelName = new WeakMap<JsonObject, ReadonlyMap<string, JsonValue>>();
 
 /**
  * Checks that an `openAPIV3Schema` is structural: every place has a type, and which fields are
@@ -53,6 +45,9 @@ interface Visit {
   /** The nearest enclosing list whose items cannot be matched with those before an update. */
   readonly uncorrelated?: FieldPath | undefined;
 }
+
+const MAX_DEPTH = 200;
+const STEPS_PER_PLACE = 6;
 
 function visit(schema: JsonObject, path: FieldPath, at: Visit): void {
   const { problems, depth, root, uncorrelated } = at;
@@ -93,9 +88,13 @@ function visit(schema: JsonObject, path: FieldPath, at: Visit): void {
     problems.push(required(child(path, 'items'), 'must be specified'));
 }
 
+const TYPES = ['array', 'boolean', 'integer', 'number', 'object', 'string'];
+const INT_OR_STRING = 'x-kubernetes-int-or-string';
+const PRESERVE_UNKNOWN = 'x-kubernetes-preserve-unknown-fields';
+
 function checkType(schema: JsonObject, path: FieldPath, { problems, root }: Visit): void {
   const type = textAt(schema, 'type');
-  const untyped = schema[INT_OR_STRING] === true || schema[PRESERVE] === true;
+  const untyped = schema[INT_OR_STRING] === true || schema[PRESERVE_UNKNOWN] === true;
   if (type === '' && !untyped && !root) {
     problems.push(required(child(path, 'type'), 'must not be empty for specified object fields'));
   }
@@ -103,8 +102,8 @@ function checkType(schema: JsonObject, path: FieldPath, { problems, root }: Visi
   if (type !== '' && schema[INT_OR_STRING] === true) {
     problems.push(forbiddenField(child(path, 'type'), 'must be empty if x-kubernetes-int-or-string is true'));
   }
-  if (schema[PRESERVE] === false) {
-    problems.push(invalidValue(child(path, PRESERVE), false, 'must be true or undefined'));
+  if (schema[PRESERVE_UNKNOWN] === false) {
+    problems.push(invalidValue(child(path, PRESERVE_UNKNOWN), false, 'must be true or undefined'));
   }
 }
 
@@ -201,6 +200,13 @@ interface RulePlace {
   readonly uncorrelated: FieldPath | undefined;
 }
 
+const RULE_REASONS = [
+  'FieldValueDuplicate',
+  'FieldValueForbidden',
+  'FieldValueInvalid',
+  'FieldValueRequired',
+];
+
 function checkRule(rule: JsonObject, at: RulePlace, problems: FieldProblem[]): void {
   const { schema, place, uncorrelated } = at;
   const names = { self: schema, oldSelf: rule['optionalOldSelf'] === true ? undefined : schema };
@@ -213,8 +219,8 @@ function checkRule(rule: JsonObject, at: RulePlace, problems: FieldProblem[]): v
     problems,
   });
   const reason = textAt(rule, 'reason');
-  if (reason !== '' && !REASONS.includes(reason))
-    problems.push(unsupportedValue(child(place, 'reason'), reason, REASONS));
+  if (reason !== '' && !RULE_REASONS.includes(reason))
+    problems.push(unsupportedValue(child(place, 'reason'), reason, RULE_REASONS));
   const message = textAt(rule, 'message');
   if (/[\n\r]/.test(message))
     problems.push(invalidValue(child(place, 'message'), message, 'message must not contain line breaks'));
@@ -236,6 +242,9 @@ interface ExpressionPlace {
   readonly names: Parameters<typeof undefinedField>[1];
   readonly problems: FieldProblem[];
 }
+
+const STEPS_PER_RULE = 200;
+const STEPS_PER_CHARACTER = 8;
 
 function compiled(
   expression: string,
@@ -324,6 +333,8 @@ function followCall(node: CelCallNode, names: Names, missing: { at: number; fiel
   return undefined;
 }
 
+const FIELDS_OF_EVERY_OBJECT = new Set(['apiVersion', 'kind', 'metadata']);
+
 function fieldOf(schema: Known, field: string): Known | 'missing' {
   if (schema?.['type'] !== 'object' || schema['x-kubernetes-preserve-unknown-fields'] === true)
     return undefined;
@@ -331,19 +342,21 @@ function fieldOf(schema: Known, field: string): Known | 'missing' {
   if (!isObject(properties)) return elementOf(schema);
   const found = celProperties(properties).get(field);
   if (isObject(found)) return found;
-  return OF_EVERY_OBJECT.has(field) ? undefined : 'missing';
+  return FIELDS_OF_EVERY_OBJECT.has(field) ? undefined : 'missing';
 }
+
+const propertiesByCelName = new WeakMap<JsonObject, ReadonlyMap<string, JsonValue>>();
 
 /** The properties by the names that expressions use for them. */
 function celProperties(properties: JsonObject): ReadonlyMap<string, JsonValue> {
-  const known = byCelName.get(properties);
+  const known = propertiesByCelName.get(properties);
   if (known !== undefined) return known;
   const named = new Map<string, JsonValue>();
   for (const key of Object.keys(properties)) {
     const name = celFieldName(key);
     if (!named.has(name)) named.set(name, properties[key] as JsonValue);
   }
-  byCelName.set(properties, named);
+  propertiesByCelName.set(properties, named);
   return named;
 }
 

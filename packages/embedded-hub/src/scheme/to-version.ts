@@ -1,4 +1,3 @@
-import { appendAll } from '../json/append-all.ts';
 import {
   type JsonObject,
   getOwn,
@@ -7,27 +6,13 @@ import {
   listAt,
   objectAt,
   textAt,
+  appendAll,
 } from '../json/json-value.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import { typedForm } from '../schema/typed-form.ts';
 import { cachedConversion, ConversionNeeded, cacheConversion } from './conversion-cache.ts';
 import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
-
-/** Fields of an Event that have different names in core/v1 and events.k8s.io/v1: [core, events]. */
-const RENAMED: readonly (readonly [string, string])[] = [
-  ['involvedObject', 'regarding'],
-  ['message', 'note'],
-  ['source', 'deprecatedSource'],
-  ['firstTimestamp', 'deprecatedFirstTimestamp'],
-  ['lastTimestamp', 'deprecatedLastTimestamp'],
-  ['count', 'deprecatedCount'],
-  ['reportingComponent', 'reportingController'],
-];
-
-const TARGET = 'targetCPUUtilizationPercentage';
-/** The annotation in which v1 keeps metrics that have no field. */
-const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
 
 /**
  * Converts a stored object to the version `ref`. Versions of custom resources differ in apiVersion
@@ -106,14 +91,25 @@ export function awaitsConversion(object: JsonObject, ref: ResourceRef): boolean 
   return object['apiVersion'] !== apiVersionOf(ref) && cachedConversion(object, version) === undefined;
 }
 
+/** Fields of an Event that have different names in core/v1 and events.k8s.io/v1: [core, events]. */
+const RENAMED_EVENT_FIELDS: readonly (readonly [string, string])[] = [
+  ['involvedObject', 'regarding'],
+  ['message', 'note'],
+  ['source', 'deprecatedSource'],
+  ['firstTimestamp', 'deprecatedFirstTimestamp'],
+  ['lastTimestamp', 'deprecatedLastTimestamp'],
+  ['count', 'deprecatedCount'],
+  ['reportingComponent', 'reportingController'],
+];
+
 /** events.k8s.io/v1 Event -> core/v1 Event. */
 function eventToCore(event: JsonObject): JsonObject {
-  return rename(event, 'v1', new Map(RENAMED.map(([core, events]) => [events, core])));
+  return rename(event, 'v1', new Map(RENAMED_EVENT_FIELDS.map(([core, events]) => [events, core])));
 }
 
 /** core/v1 Event -> events.k8s.io/v1 Event. */
 function eventFromCore(event: JsonObject): JsonObject {
-  return rename(event, 'events.k8s.io/v1', new Map(RENAMED));
+  return rename(event, 'events.k8s.io/v1', new Map(RENAMED_EVENT_FIELDS));
 }
 
 function rename(event: JsonObject, apiVersion: string, names: ReadonlyMap<string, string>): JsonObject {
@@ -126,6 +122,8 @@ function rename(event: JsonObject, apiVersion: string, names: ReadonlyMap<string
   return result;
 }
 
+const CPU_TARGET = 'targetCPUUtilizationPercentage';
+
 /** autoscaling/v2 -> v1: the CPU target has a field, every other metric goes into an annotation. */
 function autoscalerToV1(object: JsonObject): JsonObject {
   const { metrics: _metrics, behavior: _behavior, ...spec } = objectAt(object, 'spec') ?? {};
@@ -137,15 +135,18 @@ function autoscalerToV1(object: JsonObject): JsonObject {
   const result: JsonObject = {
     ...object,
     apiVersion: 'autoscaling/v1',
-    spec: target === undefined ? spec : { ...spec, [TARGET]: target },
+    spec: target === undefined ? spec : { ...spec, [CPU_TARGET]: target },
   };
   if (objectAt(object, 'status') !== undefined) result['status'] = status;
   return rest.length === 0 ? result : withAnnotation(result, JSON.stringify(rest));
 }
 
+/** The annotation in which v1 keeps metrics that have no field. */
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
+
 /** autoscaling/v1 -> v2. */
 function autoscalerToV2(object: JsonObject): JsonObject {
-  const { [TARGET]: target, ...spec } = objectAt(object, 'spec') ?? {};
+  const { [CPU_TARGET]: target, ...spec } = objectAt(object, 'spec') ?? {};
   const kept = parsedList(textAt(objectAt(objectAt(object, 'metadata'), 'annotations'), METRICS_ANNOTATION));
   const metrics: JsonValue[] = [];
   if (typeof target === 'number') {

@@ -13,11 +13,6 @@ import type { EventListener, SubscriptionScope } from './subscriptions.ts';
 import { Subscriptions } from './subscriptions.ts';
 
 const RING_EVENTS = 2_500;
-/**
- * Twice the largest request body, in characters of JSON, because managedFields and defaults are
- * added.
- */
-const MAX_OBJECT_LENGTH = 6 * 1024 * 1024;
 
 interface Table {
   readonly objects: ResourceTable;
@@ -238,6 +233,12 @@ export class ObjectStore {
     }
   }
 }
+
+/**
+ * Twice the largest request body, in characters of JSON, because managedFields and defaults are
+ * added.
+ */
+const MAX_OBJECT_LENGTH = 6 * 1024 * 1024;
 
 /** An object that exceeds the limit already may shrink, and lose its finalizers. */
 function refuseGrowth(entry: StoredObject, previous: StoredObject | undefined): void {

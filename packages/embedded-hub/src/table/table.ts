@@ -2,17 +2,16 @@ import { findResults } from '@berth/kube-jsonpath/find-results';
 import { formatJsonPathValue } from '@berth/kube-jsonpath/format-value';
 import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
 import { groupResource } from '@berth/kube/model/kinds';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, objectAt } from '../json/json-value.ts';
 import type { ResourceRef, ResourceVersion, PrinterColumn } from '../schema/resource-definition.ts';
-import * as admission from './columns/admission-columns.ts';
-import { type Column, AGE_COLUMN, NAME_COLUMN } from './columns/column.ts';
+import { type Column, AGE_COLUMN, NAME_COLUMN, ageText } from './columns/column.ts';
 import * as core from './columns/core-columns.ts';
-import { ageText } from './columns/human-duration.ts';
 import * as other from './columns/other-columns.ts';
 import * as workload from './columns/workload-columns.ts';
-import { partialMetadata } from './partial-metadata.ts';
 
-const DEFAULT: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
+const DEFAULT_COLUMNS: readonly Column[] = [NAME_COLUMN, AGE_COLUMN];
+
+const API_VERSION = 'meta.k8s.io/v1';
 
 export interface TableOptions {
   readonly listMeta: JsonObject;
@@ -94,10 +93,10 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
   'leases.coordination.k8s.io': other.LEASE_COLUMNS,
   'customresourcedefinitions.apiextensions.k8s.io': other.CREATED_COLUMNS,
   'apiservices.apiregistration.k8s.io': other.API_SERVICE_COLUMNS,
-  'mutatingwebhookconfigurations.admissionregistration.k8s.io': admission.WEBHOOK_COLUMNS,
-  'validatingwebhookconfigurations.admissionregistration.k8s.io': admission.WEBHOOK_COLUMNS,
-  'validatingadmissionpolicies.admissionregistration.k8s.io': admission.POLICY_COLUMNS,
-  'validatingadmissionpolicybindings.admissionregistration.k8s.io': admission.POLICY_BINDING_COLUMNS,
+  'mutatingwebhookconfigurations.admissionregistration.k8s.io': other.WEBHOOK_COLUMNS,
+  'validatingwebhookconfigurations.admissionregistration.k8s.io': other.WEBHOOK_COLUMNS,
+  'validatingadmissionpolicies.admissionregistration.k8s.io': other.POLICY_COLUMNS,
+  'validatingadmissionpolicybindings.admissionregistration.k8s.io': other.POLICY_BINDING_COLUMNS,
   'ingresses.networking.k8s.io': other.INGRESS_COLUMNS,
   'networkpolicies.networking.k8s.io': other.NETWORK_POLICY_COLUMNS,
   'storageclasses.storage.k8s.io': other.STORAGE_CLASS_COLUMNS,
@@ -107,7 +106,7 @@ const COLUMNS: Readonly<Record<string, readonly Column[]>> = {
 /** The columns of a kind without its own columns are name and age. */
 function builtinColumns(group: string, plural: string): readonly Column[] {
   const key = groupResource({ group, plural });
-  return Object.hasOwn(COLUMNS, key) ? (COLUMNS[key] as readonly Column[]) : DEFAULT;
+  return Object.hasOwn(COLUMNS, key) ? (COLUMNS[key] as readonly Column[]) : DEFAULT_COLUMNS;
 }
 
 /** Columns of a custom resource: its name and what its definition declares; name and age when it declares nothing. */
@@ -151,4 +150,22 @@ function cellOf(type: string, value: unknown, now: number): JsonValue {
     default:
       return formatJsonPathValue(value);
   }
+}
+
+/** An object as metadata alone. */
+export function partialMetadata(object: JsonObject): JsonObject {
+  return {
+    kind: 'PartialObjectMetadata',
+    apiVersion: API_VERSION,
+    metadata: objectAt(object, 'metadata') ?? {},
+  };
+}
+
+export function partialMetadataList(items: readonly JsonObject[], listMeta: JsonObject): JsonObject {
+  return {
+    kind: 'PartialObjectMetadataList',
+    apiVersion: API_VERSION,
+    metadata: listMeta,
+    items: items.map(partialMetadata),
+  };
 }

@@ -13,35 +13,35 @@ import {
   deepEqual,
 } from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import { ADMISSION_POLICY_RULES, POLICY_BINDING_RULES } from './admission-policy-rules.ts';
+import {
+  ADMISSION_POLICY_RULES,
+  POLICY_BINDING_RULES,
+  WEBHOOK_CONFIGURATION_RULES,
+} from './admission-rules.ts';
 import { API_SERVICE_RULES } from './api-service-rules.ts';
 import { CERTIFICATE_REQUEST_RULES } from './certificate-request-rules.ts';
 import { CONFIG_MAP_RULES, SECRET_RULES } from './config-rules.ts';
-import { LIMIT_RANGE_RULES } from './limit-range-rules.ts';
 import { ENDPOINTS_RULES, ENDPOINT_SLICE_RULES } from './network/endpoint-rules.ts';
 import { INGRESS_CLASS_RULES, INGRESS_RULES } from './network/ingress-rules.ts';
 import { SERVICE_RULES } from './network/service-rules.ts';
 import { NODE_RULES } from './node-rules.ts';
 import { checkClaimSpec } from './pod/claim-spec.ts';
 import { POD_RULES, POD_TEMPLATE_RULES } from './pod/pod-rules.ts';
-import { QUOTA_RULES } from './quota-rules.ts';
+import { QUOTA_RULES, LIMIT_RANGE_RULES } from './limit-rules.ts';
 import {
   CLUSTER_ROLE_BINDING_RULES,
   CLUSTER_ROLE_RULES,
   ROLE_BINDING_RULES,
   ROLE_RULES,
 } from './rbac-rules.ts';
-import { ATTACHMENT_RULES } from './storage/attachment-rules.ts';
-import { STORAGE_CLASS_RULES } from './storage/storage-class-rules.ts';
-import { VOLUME_RULES } from './storage/volume-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import { VOLUME_RULES, ATTACHMENT_RULES, STORAGE_CLASS_RULES } from './storage-rules.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 import { checkLegacyCidr, isWithin, parseLegacyCidr } from './values/ip-rules.ts';
-import { checkPort, portName, type KindRules } from './values/port-rules.ts';
+import { checkSelector } from './values/metadata-rules.ts';
+import { checkPort, portName } from './values/port-rules.ts';
 import { quantityAt, ZERO } from './values/quantity-rules.ts';
-import { checkSelector } from './values/selector-rules.ts';
 import { semanticEqual } from './values/semantic-equal.ts';
 import { checkReviewVersions, checkWebhookClient } from './values/webhook-client-rules.ts';
-import { WEBHOOK_CONFIGURATION_RULES } from './webhook-configuration-rules.ts';
 import {
   CONTROLLER_REVISION_RULES,
   DAEMON_SET_RULES,
@@ -51,9 +51,8 @@ import {
   STATEFUL_SET_RULES,
 } from './workloads/apps-rules.ts';
 import { AUTOSCALER_RULES } from './workloads/autoscaler-rules.ts';
-import { DISRUPTION_BUDGET_RULES } from './workloads/disruption-budget-rules.ts';
+import { DISRUPTION_BUDGET_RULES, PRIORITY_CLASS_RULES } from './workloads/eviction-rules.ts';
 import { CRON_JOB_RULES, JOB_RULES } from './workloads/job-rules.ts';
-import { PRIORITY_CLASS_RULES } from './workloads/priority-class-rules.ts';
 
 /** Source: pkg/apis/core/validation (ValidateNamespace). */
 const NAMESPACE_RULES: KindRules = { name: dnsLabel, metadataChecks: 4, validate: () => undefined };
@@ -114,9 +113,9 @@ const NETWORK_POLICY_RULES: KindRules = {
   metadataChecks: 4,
   validate: (policy, at, old) => {
     const spec = objectAt(policy, 'spec') ?? {};
-    checkSpec(spec, at.at('spec'));
+    checkPolicySpec(spec, at.at('spec'));
     // The API server validates an update twice, and reports each problem twice.
-    if (old !== undefined) checkSpec(spec, at.at('spec'));
+    if (old !== undefined) checkPolicySpec(spec, at.at('spec'));
   },
 };
 
@@ -168,14 +167,6 @@ const RULES: Readonly<Record<string, KindRules>> = {
   services: SERVICE_RULES,
 };
 
-const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
-
-const EVENT_LIMIT = 128;
-const NOTE_LIMIT = 1024;
-
-const PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
-const TYPES = ['Ingress', 'Egress'];
-
 /** The rules of a built-in kind; undefined if it has none beyond its schema and metadata. */
 export function rulesOf(ref: ResourceRef): KindRules | undefined {
   const key = groupResource(ref.definition);
@@ -199,6 +190,8 @@ function checkConversion(conversion: JsonObject, at: FieldReporter): void {
   else checkWebhookClient(client, place);
   checkReviewVersions(webhook ?? {}, 'conversionReviewVersions', at);
 }
+
+const CLASS_ANNOTATION = 'volume.beta.kubernetes.io/storage-class';
 
 function checkClaimChange(claim: JsonObject, old: JsonObject, at: FieldReporter): void {
   const [spec, before] = [objectAt(claim, 'spec') ?? {}, objectAt(old, 'spec') ?? {}];
@@ -236,6 +229,9 @@ function fixedClaim(spec: JsonObject, old: JsonObject, bound: boolean): JsonObje
   delete requests['storage'];
   return { ...fixed, resources: { ...resources, requests } };
 }
+
+const EVENT_LIMIT = 128;
+const NOTE_LIMIT = 1024;
 
 /** Whether an Event has the fields of events.k8s.io/v1. Problems name the fields of core/v1 all the same. */
 const isEventsV1 = (event: JsonObject): boolean => textAt(event, 'apiVersion') !== 'v1';
@@ -327,7 +323,10 @@ function emptyOf(other: JsonObject, key: string): '' | null {
   return typeof getOwn(other, key) === 'string' ? '' : null;
 }
 
-function checkSpec(spec: JsonObject, at: FieldReporter): void {
+const POLICY_PROTOCOLS = ['TCP', 'UDP', 'SCTP'];
+const POLICY_TYPES = ['Ingress', 'Egress'];
+
+function checkPolicySpec(spec: JsonObject, at: FieldReporter): void {
   checkSelector(objectAt(spec, 'podSelector'), at.at('podSelector'));
   for (const [rules, peers] of [
     ['ingress', 'from'],
@@ -338,15 +337,15 @@ function checkSpec(spec: JsonObject, at: FieldReporter): void {
       place.each(rule, peers, checkPeer);
     });
   const types = textsAt(spec, 'policyTypes');
-  if (types.length > TYPES.length)
+  if (types.length > POLICY_TYPES.length)
     at.at('policyTypes').invalid([...types], 'may not specify more than two policyTypes');
   else
     for (const [index, type] of types.entries())
-      if (!TYPES.includes(type)) at.at('policyTypes').at(index).unsupported(type, TYPES);
+      if (!POLICY_TYPES.includes(type)) at.at('policyTypes').at(index).unsupported(type, POLICY_TYPES);
 }
 
 function checkPolicyPort(port: JsonObject, at: FieldReporter): void {
-  at.at('protocol').oneOfIfPresent(getOwn(port, 'protocol'), PROTOCOLS);
+  at.at('protocol').oneOfIfPresent(getOwn(port, 'protocol'), POLICY_PROTOCOLS);
   const [value, end] = [getOwn(port, 'port'), numberAt(port, 'endPort')];
   const place = at.at('endPort');
   if (typeof value === 'number') {

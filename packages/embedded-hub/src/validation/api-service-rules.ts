@@ -1,8 +1,7 @@
 import { dns1035Label, dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../json/json-value.ts';
 import { numberAt, objectAt, textAt } from '../json/json-value.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 
 /** Source: kube-aggregator, pkg/apis/apiregistration/validation (ValidateAPIService). */
 export const API_SERVICE_RULES: KindRules = {

@@ -2,8 +2,7 @@ import type { NameRule } from '@berth/kube/model/selector/name-rules';
 import { dnsLabel, dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../json/json-value.ts';
 import { listAt, numberAt, objectAt, textAt, textsAt } from '../json/json-value.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
 
 const USAGES = [
   'any',

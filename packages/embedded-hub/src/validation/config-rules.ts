@@ -1,8 +1,7 @@
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import type { JsonObject, JsonValue } from '../json/json-value.ts';
 import { deepEqual, getOwn, objectAt, textAt } from '../json/json-value.ts';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
-import type { KindRules } from './values/port-rules.ts';
-import { type FieldReporter, configKey } from './values/field-reporter.ts';
+import { configKey, type FieldReporter, type KindRules } from './values/field-reporter.ts';
 
 const LIMIT_BYTES = 1024 * 1024;
 

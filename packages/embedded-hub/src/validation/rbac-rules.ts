@@ -1,9 +1,8 @@
 import { dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, getOwn, listAt, objectAt, textAt } from '../json/json-value.ts';
-import type { KindRules } from './values/port-rules.ts';
-import type { FieldReporter } from './values/field-reporter.ts';
-import { checkSelector, isCompilable } from './values/selector-rules.ts';
+import type { FieldReporter, KindRules } from './values/field-reporter.ts';
+import { checkSelector, isCompilable } from './values/metadata-rules.ts';
 
 const GROUP = 'rbac.authorization.k8s.io';
 const SUBJECT_KINDS = ['ServiceAccount', 'User', 'Group'];

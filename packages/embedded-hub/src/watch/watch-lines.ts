@@ -1,7 +1,6 @@
 import type { ResponseForm } from '../wire/negotiate.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { IncludeObject } from '../request/table-options.ts';
-import { entryJson } from '../request/representation.ts';
+import { entryJson, type IncludeObject } from '../request/representation.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import { toVersion } from '../scheme/to-version.ts';

@@ -6,12 +6,15 @@ import type { Cluster } from '../request/cluster.ts';
 import { selectedName } from '../request/field-selector.ts';
 import type { ListOptions } from '../request/list-options.ts';
 import { checkNotFuture, parseListOptions } from '../request/list-options.ts';
-import { dependsOnVersion, selectorOf } from '../request/object-selector.ts';
-import { prepareForSelectors } from '../request/prepare-for-selectors.ts';
+import {
+  dependsOnVersion,
+  selectorOf,
+  selectableObjects,
+  prepareForSelectors,
+} from '../request/select-objects.ts';
+import { includeObjectOf } from '../request/representation.ts';
 import type { ResourceContext } from '../request/request-context.ts';
 import { negotiatedForm } from '../request/request-context.ts';
-import { selectableObjects } from '../request/selectable-objects.ts';
-import { includeObjectOf } from '../request/table-options.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
@@ -22,19 +25,6 @@ import type { ApiResponse, StreamSink } from '../wire/api-response.ts';
 import { StatusError } from '../wire/status-error.ts';
 import { expired, internalError } from '../wire/status-errors.ts';
 import { type WatchView, bookmarkLine, eventLine, objectLine } from './watch-lines.ts';
-
-const DEFAULT_TIMEOUT_SECONDS = 1_800;
-
-/** With more unread bytes the client is too slow: its stream is closed, and it lists again. */
-const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
-/** Maximum number of changes that wait for conversion; with more the watch ends. */
-const UNPREPARED_LIMIT = 2_500;
-const BOOKMARK_PERIOD_MS = 60_000;
-const INITIAL_OBJECTS_PER_TURN = 200;
-/** A turn ends earlier with large objects. */
-const INITIAL_CHARACTERS = 256 * 1024;
-
-const cache = new WeakMap<readonly StoreEvent[], Map<string, Buffer>>();
 
 /**
  * `?watch=true`: a stream of changes.
@@ -156,6 +146,8 @@ function sendErrorEvent(sink: StreamSink, error: StatusError): void {
   sink.end();
 }
 
+const DEFAULT_TIMEOUT_SECONDS = 1_800;
+
 /** Default: random between 30 and 60 minutes, so that clients do not reconnect at the same time. */
 function timeoutSeconds(options: ListOptions): number {
   const requested = options.timeoutSeconds ?? 0;
@@ -184,6 +176,15 @@ export interface WatchPlan {
         readonly markEnd: boolean;
       };
 }
+
+/** With more unread bytes the client is too slow: its stream is closed, and it lists again. */
+const BACKLOG_LIMIT_BYTES = 8 * 1024 * 1024;
+/** Maximum number of changes that wait for conversion; with more the watch ends. */
+const UNPREPARED_LIMIT = 2_500;
+const BOOKMARK_PERIOD_MS = 60_000;
+const INITIAL_OBJECTS_PER_TURN = 200;
+/** A turn ends earlier with large objects. */
+const INITIAL_CHARACTERS = 256 * 1024;
 
 /** One running watch: initial state or replay, then live events, bookmarks, and an end. */
 export class WatchSession {
@@ -367,16 +368,18 @@ export class WatchSession {
   }
 }
 
+const linesOfBatches = new WeakMap<readonly StoreEvent[], Map<string, Buffer>>();
+
 /**
  * The lines of one batch of events for a view, in UTF-8. A thousand watchers with the same view
  * share the bytes, so they are encoded once. The batch is the same array for all subscribers of a
  * scope, and is released after the delivery.
  */
 function batchLines(events: readonly StoreEvent[], view: WatchView): Buffer {
-  let views = cache.get(events);
+  let views = linesOfBatches.get(events);
   if (views === undefined) {
     views = new Map();
-    cache.set(events, views);
+    linesOfBatches.set(events, views);
   }
   let bytes = views.get(view.identity);
   if (bytes === undefined) {

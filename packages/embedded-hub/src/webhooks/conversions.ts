@@ -19,30 +19,14 @@ import { currentShape, prunedTo } from '../scheme/current-shape.ts';
 import { awaitsConversion } from '../scheme/to-version.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import { errorWithoutReason, type FieldProblem } from '../wire/status-errors.ts';
-import { reviewKindProblem } from './review-kind.ts';
 import type { WebhookClients } from './webhook-clients.ts';
-import { WebhookError } from './webhook-error.ts';
+import { WebhookError, reviewKindProblem } from './webhook-error.ts';
 
 /**
  * Time limit of a call, including the response. Source: apiserver
  * `pkg/util/webhook/authentication.go`.
  */
 const TIMEOUT_MS = 30_000;
-/** Maximum number of objects in one review; the API server converts one object at a time. */
-const MAX_OBJECTS = 100;
-const MAX_CHARACTERS = 1024 * 1024;
-
-const REVIEW_GROUP = 'apiextensions.k8s.io';
-const KNOWN_VERSIONS = ['v1', 'v1beta1'];
-const REVIEW = { group: REVIEW_GROUP, kind: 'ConversionReview', versions: KNOWN_VERSIONS };
-
-const UNCHANGED_FIELDS: readonly (readonly [key: string, word: string])[] = [
-  ['name', 'name'],
-  ['namespace', 'namespace'],
-  ['uid', 'UID'],
-];
-
-const METADATA = child(undefined, 'metadata');
 
 /** Calls conversion webhooks, and caches the results while the original objects exist. */
 export class Conversions {
@@ -138,6 +122,10 @@ function failed({ objects }: ConversionRequest, { message }: WebhookError): Webh
   return new WebhookError(`conversion webhook for ${kindText(objects[0] ?? {})} failed: ${message}`);
 }
 
+/** Maximum number of objects in one review; the API server converts one object at a time. */
+const MAX_OBJECTS = 100;
+const MAX_CHARACTERS = 1024 * 1024;
+
 function batchFrom(entries: readonly StoredObject[], start: number): readonly StoredObject[] {
   let characters = 0;
   let end = start;
@@ -176,7 +164,7 @@ export function withResourceVersionOf(original: JsonObject, object: JsonObject):
   return { ...object, metadata: { ...objectAt(object, 'metadata'), resourceVersion } };
 }
 
-/**
+/*
  * Renders ConversionReview requests and validates the responses. A webhook may change labels,
  * annotations and everything that is not metadata. Source: apiextensions-apiserver
  * `pkg/apiserver/conversion/webhook_converter.go`.
@@ -191,6 +179,8 @@ interface ConversionRequest {
   readonly reviewVersions: readonly string[];
 }
 
+const REVIEW_GROUP = 'apiextensions.k8s.io';
+
 /** @throws WebhookError when the webhook supports no review version of the hub */
 function conversionReview({ uid, apiVersion, objects, reviewVersions }: ConversionRequest): JsonObject {
   return {
@@ -199,6 +189,8 @@ function conversionReview({ uid, apiVersion, objects, reviewVersions }: Conversi
     request: { uid, desiredAPIVersion: apiVersion, objects: [...objects] },
   };
 }
+
+const KNOWN_VERSIONS = ['v1', 'v1beta1'];
 
 function reviewVersion(versions: readonly string[]): string {
   const version = versions.find((one) => KNOWN_VERSIONS.includes(one));
@@ -229,6 +221,8 @@ function convertedObjects(request: ConversionRequest, review: JsonObject): reado
   );
 }
 
+const REVIEW = { group: REVIEW_GROUP, kind: 'ConversionReview', versions: KNOWN_VERSIONS };
+
 function responseProblem({ uid, reviewVersions }: ConversionRequest, review: JsonObject): string | undefined {
   const response = objectAt(review, 'response');
   const version = reviewVersion(reviewVersions);
@@ -245,6 +239,12 @@ function responseProblem({ uid, reviewVersions }: ConversionRequest, review: Jso
   if (status === 'Success') return undefined;
   return textAt(result, 'message') || `response.result.status was '${status}', not 'Success'`;
 }
+
+const UNCHANGED_FIELDS: readonly (readonly [key: string, word: string])[] = [
+  ['name', 'name'],
+  ['namespace', 'namespace'],
+  ['uid', 'UID'],
+];
 
 function acceptConverted(original: JsonObject, converted: JsonValue, apiVersion: string): JsonObject {
   const hook = `conversion webhook for ${kindText(original)}`;
@@ -298,6 +298,8 @@ function keptMetadata(original: JsonObject, converted: JsonObject): JsonObject {
   }
   return kept;
 }
+
+const METADATA = child(undefined, 'metadata');
 
 function checkedMap(
   key: string,

@@ -2,12 +2,10 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request as httpsRequest } from 'node:https';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { jsonShape } from '../body/json-shape.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { isObject, textAt } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, isObject, textAt, listAt, objectAt } from '../json/json-value.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { cutText } from '../wire/cut-text.ts';
 import type { WebhookClientConfig } from '../wire/webhook-client-config.ts';
-import { resolveService, serviceServerName } from './resolve-service.ts';
 import { connectionProblem, statusProblem, WebhookError } from './webhook-error.ts';
 
 /**
@@ -15,16 +13,6 @@ import { connectionProblem, statusProblem, WebhookError } from './webhook-error.
  * `pkg/util/webhook/client.go`.
  */
 const MAX_CLIENTS = 200;
-/** Calls of one webhook at a time. */
-const MAX_CALLS = 32;
-/** How much larger than the request a response may be. */
-const RESPONSE_SPARE_BYTES = 1024 * 1024;
-const RESPONSE_FACTOR = 4;
-/** Limits of the JSON of a response. */
-const MAX_DEPTH = 1000;
-const MAX_VALUES = 2_000_000;
-/** How many characters of an error response a message quotes. */
-const MAX_QUOTED_LENGTH = 2048;
 
 export interface WebhookCall {
   /** Rendered when the call starts, so that waiting calls use no memory. */
@@ -123,6 +111,9 @@ export class WebhookClients {
   }
 }
 
+/** Calls of one webhook at a time. */
+const MAX_CALLS = 32;
+
 function newClient({ caPem, service }: WebhookClientConfig): Client {
   const agent = new Agent({
     keepAlive: true,
@@ -157,6 +148,12 @@ interface PostRequest {
   readonly signal: AbortSignal;
   readonly text: string;
 }
+
+/** How much larger than the request a response may be. */
+const RESPONSE_SPARE_BYTES = 1024 * 1024;
+const RESPONSE_FACTOR = 4;
+/** How many characters of an error response a message quotes. */
+const MAX_QUOTED_LENGTH = 2048;
 
 async function exchange(target: Target, request: PostRequest): Promise<JsonObject> {
   const response = await send(target, request);
@@ -223,6 +220,10 @@ async function readWithin(response: IncomingMessage, limitBytes: number): Promis
   return Buffer.concat(chunks).toString('utf8');
 }
 
+/** Limits of the JSON of a response. */
+const MAX_DEPTH = 1000;
+const MAX_VALUES = 2_000_000;
+
 function parseResponse(text: string): JsonValue | undefined {
   const { depth, values } = jsonShape(text);
   if (depth > MAX_DEPTH || values > MAX_VALUES) throw new WebhookError('the response holds too many values');
@@ -276,4 +277,39 @@ class CallSlots {
     if (next === undefined) this.#taken -= 1;
     else next();
   }
+}
+
+interface ServicePort {
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/**
+ * The hub routes no cluster IPs, so a Service can be resolved only if it is of type ExternalName,
+ * or if its Endpoints contain an address.
+ */
+export function resolveService(
+  store: ObjectStore,
+  service: ServicePort,
+): { readonly host: string; readonly port: number } | undefined {
+  const { namespace, name, port } = service;
+  const spec = objectAt(store.get({ storage: 'services', namespace, name })?.object, 'spec');
+  if (textAt(spec, 'type') === 'ExternalName') return { host: textAt(spec, 'externalName'), port };
+  const endpoints = store.get({ storage: 'endpoints', namespace, name })?.object;
+  for (const subset of listAt(endpoints, 'subsets').filter(isObject)) {
+    const host = textAt(firstObject(subset, 'addresses'), 'ip');
+    const own = firstObject(subset, 'ports')?.['port'];
+    if (host !== '') return { host, port: typeof own === 'number' ? own : port };
+  }
+  return undefined;
+}
+
+/** The name in the certificate of a server behind a Service. */
+export function serviceServerName({ namespace, name }: Pick<ServicePort, 'namespace' | 'name'>): string {
+  return `${name}.${namespace}.svc`;
+}
+
+function firstObject(object: JsonObject, field: string): JsonObject | undefined {
+  return listAt(object, field).find(isObject);
 }

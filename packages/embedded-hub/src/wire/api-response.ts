@@ -1,6 +1,7 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { JsonObject } from '../json/json-value.ts';
 import type { StatusError } from './status-error.ts';
-import { warningHeaders } from './warning-headers.ts';
 
 /** The response of a handler; only the transport writes it. */
 export type ApiResponse = BodyResponse | ChunkedResponse | StreamResponse | ForwardedResponse;
@@ -69,4 +70,49 @@ export function statusResponse(error: StatusError): BodyResponse {
     ...(error.warnings.length > 0 && { warning: warningHeaders(error.warnings) }),
   };
   return jsonResponse(error.httpCode, error.toStatus(), headers);
+}
+
+/**
+ * Limits of all warnings of one response, and of each one if all together are too long. Source:
+ * filters/warning.go of k8s.io/apiserver.
+ */
+const MAX_TOTAL_LENGTH = 4 * 1024;
+const MAX_ITEM_LENGTH = 256;
+
+/**
+ * Values of `Warning` headers. When all texts together are too long, each is cut and those that then still do not fit are left out,
+ * as upstream does: clients reject responses with headers of more than some kilobytes.
+ */
+export function warningHeaders(texts: readonly string[]): readonly string[] {
+  const distinct = [...new Set(texts)];
+  const length = distinct.reduce((sum, text) => sum + text.length, 0);
+  if (length <= MAX_TOTAL_LENGTH) return distinct.map(warningHeader);
+  const headers: string[] = [];
+  let written = 0;
+  for (const text of distinct) {
+    if (written >= MAX_TOTAL_LENGTH) break;
+    const kept = text.slice(0, MAX_ITEM_LENGTH);
+    written += kept.length;
+    headers.push(warningHeader(kept));
+  }
+  return headers;
+}
+
+/** RFC 7234 warn-text: quotes and backslashes escaped, control characters out. */
+function warningHeader(text: string): string {
+  const safe = text.replace(/[^ -~]/gu, ' ');
+  return `299 - "${safe.replace(/[\\"]/g, '\\$&')}"`;
+}
+
+export type HubRequest = IncomingMessage | Http2ServerRequest;
+export type HubResponse = ServerResponse | Http2ServerResponse;
+
+export function headerOf(request: HubRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return Array.isArray(value) ? value.join(',') : value;
+}
+
+/** Whether the client is disconnected, which the compatibility classes of HTTP/2 do not report. */
+export function isClientGone(response: HubResponse): boolean {
+  return 'stream' in response ? response.stream.destroyed : response.destroyed;
 }

@@ -1,6 +1,7 @@
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, setOwn } from '../json/json-value.ts';
+import { type JsonObject, type JsonValue, getOwn, setOwn } from '../json/json-value.ts';
 import type { Schema } from '../schema/schema.ts';
+
+const partialSchemas = new WeakMap<Schema, Schema | 'whole'>();
 
 /** The top-level fields that a write changed, and a schema of these fields alone. */
 export interface ChangedPart {
@@ -10,21 +11,19 @@ export interface ChangedPart {
   readonly whole: (processed: JsonObject) => JsonObject;
 }
 
-const partial = new WeakMap<Schema, Schema | 'whole'>();
-
 /**
  * The schema for some of the fields, without `required`. Rules about the complete object are not
  * checked on a part.
  */
 function partialSchema(schema: Schema): Schema | 'whole' {
-  const cached = partial.get(schema);
+  const cached = partialSchemas.get(schema);
   if (cached !== undefined) return cached;
   const withRequiredFields = [...(schema.properties?.values() ?? [])].some(
     (one) => one.default !== undefined,
   );
   const { required: _required, ...rest } = schema;
   const result = withRequiredFields || schema.limits !== undefined ? 'whole' : rest;
-  partial.set(schema, result);
+  partialSchemas.set(schema, result);
   return result;
 }
 

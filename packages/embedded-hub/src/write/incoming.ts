@@ -13,8 +13,7 @@ import { apiVersionOf } from '../schema/resource-definition.ts';
 import type { Schema } from '../schema/schema.ts';
 import type { StatusError } from '../wire/status-error.ts';
 import { badRequest, invalid } from '../wire/status-errors.ts';
-import type { ChangedPart } from './changed-part.ts';
-import { changedPart } from './changed-part.ts';
+import { type ChangedPart, changedPart } from './changed-part.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** How problems are reported, which differs between patches and complete objects. */

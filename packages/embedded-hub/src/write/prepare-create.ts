@@ -1,20 +1,26 @@
-import { appendAll } from '../json/append-all.ts';
-import type { JsonObject, JsonValue } from '../json/json-value.ts';
-import { getOwn, objectAt, textAt, withoutKey } from '../json/json-value.ts';
+import {
+  type JsonObject,
+  type JsonValue,
+  getOwn,
+  objectAt,
+  textAt,
+  withoutKey,
+  appendAll,
+} from '../json/json-value.ts';
 import { prune } from '../schema/prune.ts';
 import { badRequest } from '../wire/status-errors.ts';
 import type { OwnershipRequest } from '../apply/ownership.ts';
 import { trackUpdate } from '../apply/track-update.ts';
 import { withRequiredFields } from '../schema/typed-form.ts';
 import type { Incoming } from './incoming.ts';
-import { changedPart } from './changed-part.ts';
 import { prepareIncoming, toTypedIncoming, withoutEmptyFields } from './incoming.ts';
 import { markWritten, toStoredForm, withTrackedFields } from './live-object.ts';
 import { setServerMetadata } from './server-metadata.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
 import { validateObject } from './validate-object.ts';
+import { changedPart } from './changed-part.ts';
 import type { AdmissionWrite, DynamicStep, PreparedWrite, WriteRequest } from './write-request.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
+import type { DecodedBody } from '../body/decode-body.ts';
 
 /** POST: a new object, complete except for its resourceVersion. Throws 400 and 422. */
 export function prepareCreate(request: WriteRequest, body: DecodedBody): PreparedWrite {

@@ -7,7 +7,7 @@ import { prepareIncoming } from './incoming.ts';
 import { liveObject } from './live-object.ts';
 import { finishScale, finishUpdate, makeUpdateTracker } from './prepare-update.ts';
 import { patchScale } from './scale.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
+import type { DecodedBody } from '../body/decode-body.ts';
 import type { PreparedWrite, WriteRequest } from './write-request.ts';
 
 export type PatchType = 'json' | 'merge' | 'strategic';

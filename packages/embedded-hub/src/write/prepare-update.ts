@@ -1,7 +1,14 @@
 import { trackUpdate } from '../apply/track-update.ts';
-import type { DecodedBody } from '../body/decoded-body.ts';
-import { appendAll } from '../json/append-all.ts';
-import { type JsonObject, deepEqual, getOwn, isObject, objectAt, withoutKey } from '../json/json-value.ts';
+import type { DecodedBody } from '../body/decode-body.ts';
+import {
+  type JsonObject,
+  deepEqual,
+  getOwn,
+  isObject,
+  objectAt,
+  withoutKey,
+  appendAll,
+} from '../json/json-value.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Incoming } from './incoming.ts';
 import { prepareIncoming, withoutEmptyFields } from './incoming.ts';

@@ -1,10 +1,9 @@
 import { dnsSubdomain, pathSegment } from '@berth/kube/model/selector/name-rules';
-import { appendAll } from '../json/append-all.ts';
-import { type JsonObject, objectAt, textAt } from '../json/json-value.ts';
+import { type JsonObject, objectAt, textAt, appendAll } from '../json/json-value.ts';
 import { hasRules, validateRules } from '../schema/cel/validate-rules.ts';
+import { validateEmbedded } from '../schema/embedded-resources.ts';
 import { required } from '../schema/field-problems.ts';
 import type { Schema } from '../schema/schema.ts';
-import { validateEmbedded } from '../schema/validate-embedded.ts';
 import { validateChangedMetadata, validateNewMetadata } from '../schema/validate-metadata.ts';
 import { validateValue } from '../schema/validate-value.ts';
 import { rulesOf } from '../validation/all-rules.ts';
@@ -12,8 +11,8 @@ import { checkStatus } from '../validation/status-rules.ts';
 import { FieldReporter } from '../validation/values/field-reporter.ts';
 import { checkMetadata } from '../validation/values/metadata-rules.ts';
 import { type FieldProblem, invalid } from '../wire/status-errors.ts';
-import { changedPart } from './changed-part.ts';
 import { strategyOf } from './strategy/all-strategies.ts';
+import { changedPart } from './changed-part.ts';
 import type { WriteRequest } from './write-request.ts';
 
 /** Problems after which CEL rules are not evaluated, since rules rely on correct types. */

@@ -8,7 +8,7 @@ import { ClientCertificates } from '../../src/auth/certificates/client-certifica
 import { Revocations } from '../../src/auth/tokens/revocations.ts';
 import { createSigningKey, ServiceAccountTokens } from '../../src/auth/tokens/service-account-tokens.ts';
 import { TokenFile } from '../../src/auth/tokens/token-file.ts';
-import type { HubRequest } from '../../src/wire/hub-request.ts';
+import type { HubRequest } from '../../src/wire/api-response.ts';
 
 let directory: string;
 let tokens: TokenFile;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { impersonate } from '../../src/auth/impersonate.ts';
 import type { Authorizer } from '../../src/auth/rbac/authorizer.ts';
-import type { HubRequest } from '../../src/wire/hub-request.ts';
+import type { HubRequest } from '../../src/wire/api-response.ts';
 import type { AccessAttributes } from '../../src/wire/user-info.ts';
 
 const caller = { name: 'admin', groups: ['ops'] };

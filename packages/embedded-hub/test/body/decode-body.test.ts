@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decodeBody } from '../../src/body/decode-body.ts';
+import { decodeBody, type DecodedBody } from '../../src/body/decode-body.ts';
 import { StatusError } from '../../src/wire/status-error.ts';
-import type { DecodedBody } from '../../src/body/decoded-body.ts';
 
 const decode = (text: string, type: string): DecodedBody =>
   decodeBody(new TextEncoder().encode(text), type, { kind: 'ConfigMap' });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { duplicateFields } from '../../src/body/decode-body.ts';
+import { duplicateFields } from '../../src/body/json-shape.ts';
 import { jsonShape } from '../../src/body/json-shape.ts';
 
 describe('jsonShape', () => {

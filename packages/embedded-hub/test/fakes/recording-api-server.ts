@@ -3,7 +3,7 @@ import http, { type IncomingMessage, type ServerResponse } from 'node:http';
 import http2 from 'node:http2';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
+import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 
 /** A request, as far as it says who asks. */
 export interface SeenByServer {

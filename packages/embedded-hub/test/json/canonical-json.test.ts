@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { canonicalJson } from '../../src/json/canonical-json.ts';
+import { canonicalJson } from '../../src/json/json-value.ts';
 import { WorkExceededError, withinWorkBudget } from '../../src/json/work-budget.ts';
 
 it('sorts keys as Go does, those that look like numbers as well', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { duplicateFields } from '../../src/body/decode-body.ts';
+import { duplicateFields } from '../../src/body/json-shape.ts';
 import type { JsonValue } from '../../src/json/json-value.ts';
 import { renderTable } from '../../src/table/table.ts';
 import { PipelineStore } from '../write/pipeline-store.ts';

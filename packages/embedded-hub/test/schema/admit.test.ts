@@ -11,7 +11,7 @@ import {
 import { compilePattern } from '../../src/schema/text/pattern.ts';
 import { prune } from '../../src/schema/prune.ts';
 import { validateRules } from '../../src/schema/cel/validate-rules.ts';
-import { validateEmbedded } from '../../src/schema/validate-embedded.ts';
+import { validateEmbedded } from '../../src/schema/embedded-resources.ts';
 import { validateValue } from '../../src/schema/validate-value.ts';
 import { isDateTime, matchesStringFormat } from '../../src/schema/text/value-format.ts';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.ts';

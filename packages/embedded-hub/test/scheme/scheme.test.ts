@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
-import type { ResourceDefinition } from '../../src/schema/resource-definition.ts';
-import { apiVersionOf } from '../../src/schema/resource-definition.ts';
+import {
+  type ResourceDefinition,
+  apiVersionOf,
+  compareVersionPriority,
+} from '../../src/schema/resource-definition.ts';
 import { toVersion } from '../../src/scheme/to-version.ts';
-import { compareVersionPriority } from '../../src/scheme/version-priority.ts';
 
 describe('scheme', () => {
   const scheme = createScheme();

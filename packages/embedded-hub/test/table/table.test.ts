@@ -4,7 +4,7 @@ import type { JsonObject } from '../../src/json/json-value.ts';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';
-import { ageText, humanDuration } from '../../src/table/columns/human-duration.ts';
+import { ageText, humanDuration } from '../../src/table/columns/column.ts';
 import { renderTable } from '../../src/table/table.ts';
 
 const scheme = createScheme();

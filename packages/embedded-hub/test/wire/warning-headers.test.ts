@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { warningHeaders } from '../../src/wire/warning-headers.ts';
+import { warningHeaders } from '../../src/wire/api-response.ts';
 
 describe('warningHeaders', () => {
   it('writes each text once, with quotes and backslashes escaped and control characters out', () => {

@@ -1,4 +1,4 @@
-import { decodeBody } from '../../src/body/decode-body.ts';
+import { decodeBody, type DecodedBody } from '../../src/body/decode-body.ts';
 import type { JsonObject } from '../../src/json/json-value.ts';
 import { objectAt, textAt } from '../../src/json/json-value.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
@@ -12,7 +12,6 @@ import { prepareApply } from '../../src/write/prepare-apply.ts';
 import { prepareCreate } from '../../src/write/prepare-create.ts';
 import { prepareUpdate } from '../../src/write/prepare-update.ts';
 import { boundedWork } from '../../src/wire/bounded-work.ts';
-import type { DecodedBody } from '../../src/body/decoded-body.ts';
 import type { FieldValidation, PreparedWrite, WriteRequest } from '../../src/write/write-request.ts';
 
 export interface Answer {

@@ -5,7 +5,7 @@ import type {
   PullRequestForge,
   RepositoryPermission,
 } from '../contract/pull-request-forge.ts';
-import { branchOfRef } from '../event/event-fields.ts';
+import { branchOfRef } from '../event/webhook-event.ts';
 import { ForgeApi, undefinedIfNotFound } from '../request/forge-api.ts';
 import type { ForgeRepository } from '../request/forge-repository.ts';
 import { type NamedAccount, OwnAccount } from '../request/own-account.ts';
@@ -15,12 +15,6 @@ import { API_VERSION, AZURE_DIALECT, azureParts, azureRepositoryPath, azureStatu
 /** Azure DevOps accepts 150,000 characters, but a longer comment than GitHub allows is not readable. */
 const MAX_COMMENT_LENGTH = 60_000;
 const PAGE_SIZE = 100;
-
-/** "Git Repositories" in learn.microsoft.com/azure/devops/organizations/security/namespace-reference. */
-const GIT_REPOSITORIES = '2e9eb7ed-3c0a-47d4-87c1-0ffdaa275f87';
-const [READ, CONTRIBUTE, MANAGE_PERMISSIONS] = [2, 4, 8192] as const;
-/** Limits on groups that are members of groups, and on the identities in one request. */
-const [MAX_DEPTH, MAX_GROUPS, MAX_AT_ONCE] = [8, 400, 20] as const;
 
 /**
  * Pull requests of a repository at Azure DevOps. Accounts are identified by their ids. A comment is the first one of a
@@ -175,6 +169,12 @@ export class AzureForge implements PullRequestForge {
     };
   }
 }
+
+/** "Git Repositories" in learn.microsoft.com/azure/devops/organizations/security/namespace-reference. */
+const GIT_REPOSITORIES = '2e9eb7ed-3c0a-47d4-87c1-0ffdaa275f87';
+const [READ, CONTRIBUTE, MANAGE_PERMISSIONS] = [2, 4, 8192] as const;
+/** Limits on groups that are members of groups, and on the identities in one request. */
+const [MAX_DEPTH, MAX_GROUPS, MAX_AT_ONCE] = [8, 400, 20] as const;
 
 /**
  * What an account may do in a repository. Azure DevOps reports the rights of others only as access control lists: of

@@ -1,5 +1,4 @@
-import { branchOfRef, commitId, onlyRef } from '../event/event-fields.ts';
-import type { WebhookEvent } from '../event/webhook-event.ts';
+import { type WebhookEvent, branchOfRef, commitId, onlyRef } from '../event/webhook-event.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
 
 const COMMENT = 'ms.vss-code.git-pullrequest-comment-event';

@@ -1,5 +1,4 @@
-import { commitId, onlyRef } from '../event/event-fields.ts';
-import type { WebhookEvent } from '../event/webhook-event.ts';
+import { type WebhookEvent, commitId, onlyRef } from '../event/webhook-event.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
 
 /**

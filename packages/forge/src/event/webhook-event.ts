@@ -1,3 +1,5 @@
+import type { ResponseFields } from '../request/response-fields.ts';
+
 /**
  * An event of a forge, in terms of Berth. It is only a hint: Berth reads from the repository before it acts.
  * `repositoryName` is `PROJECT/slug`, for a forge that may send no address (Bitbucket Data Center).
@@ -63,4 +65,29 @@ export type WebhookHeaders = Readonly<Record<string, string | readonly string[] 
 export function headerOf(headers: WebhookHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === 'string' ? value : value?.[0];
+}
+
+/** The text if it is the id of a commit. Accepts only full ids: a short one (Bitbucket sends 12 digits) would be a guess. */
+export function commitId(text: string | undefined): string | undefined {
+  return text !== undefined && /^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text) && !/^0+$/.test(text)
+    ? text
+    : undefined;
+}
+
+/**
+ * For forges whose deliveries may report several refs: the ref, if it is the only one.
+ * @param list the path of the list of changes in the payload
+ * @param refPath the path of the ref in a change
+ */
+export function onlyRef(
+  payload: ResponseFields,
+  list: readonly string[],
+  refPath: readonly string[],
+): string | undefined {
+  return payload.at(...list, 1) === undefined ? payload.text(...list, 0, ...refPath) : undefined;
+}
+
+/** The name of a branch from its full ref. Another text is returned unchanged. */
+export function branchOfRef(ref: string | undefined): string | undefined {
+  return ref?.replace(/^refs\/heads\//, '');
 }

@@ -1,5 +1,4 @@
-import { branchOfRef, commitId } from '../event/event-fields.ts';
-import type { WebhookEvent } from '../event/webhook-event.ts';
+import { type WebhookEvent, branchOfRef, commitId } from '../event/webhook-event.ts';
 import type { ResponseFields } from '../request/response-fields.ts';
 
 /** Actions after which a pull request is open. GitHub writes `synchronize`, Gitea `synchronized`. */

@@ -1,4 +1,13 @@
-import type { ForgeProvider } from './forge-providers.ts';
+/** The forges that Berth supports for previews of pull requests and for commit statuses. */
+export const FORGE_PROVIDERS = [
+  'gitea',
+  'github',
+  'gitlab',
+  'bitbucket',
+  'bitbucket-data-center',
+  'azure-devops',
+] as const;
+export type ForgeProvider = (typeof FORGE_PROVIDERS)[number];
 
 /**
  * A repository at a forge. `repository` is `owner/name`; at GitLab the project path, `group/sub/project`; at Bitbucket

@@ -5,13 +5,13 @@ import { OncePerPeriod } from '@berth/runtime/loop/once-per-period';
 import { printable } from '@berth/runtime/text/printable';
 import { parseAzure } from '../azure-devops/azure-webhook.ts';
 import { parseBitbucket } from '../bitbucket/bitbucket-webhook.ts';
-import { commitId } from '../event/event-fields.ts';
 import {
   headerOf,
   WEBHOOK_PROVIDERS,
   type WebhookEvent,
   type WebhookHeaders,
   type WebhookProvider,
+  commitId,
 } from '../event/webhook-event.ts';
 import { parseGitHubLike } from '../github-like/github-like-webhook.ts';
 import { parseGitLab } from '../gitlab/gitlab-webhook.ts';
@@ -19,27 +19,6 @@ import { ResponseFields } from '../request/response-fields.ts';
 import { verifyWebhook, refusalOf } from './verify-webhook.ts';
 import type { WebhookSecrets } from './verify-webhook.ts';
 import { type NotUnderstood, webhookPayload } from './webhook-body.ts';
-
-const HEADERS = [
-  'x-github-delivery',
-  'x-gitea-delivery',
-  // GitLab: the same for every attempt of a delivery, since 17.4. Older versions send only the uuid of the event.
-  'idempotency-key',
-  'x-gitlab-event-uuid',
-  'x-request-uuid',
-  'x-request-id',
-  'webhook-id',
-];
-
-/** Where each forge names the event of a delivery: one of these headers, or a field of the body. */
-const EVENT_IN: Readonly<Record<WebhookProvider, string>> = {
-  github: 'header X-GitHub-Event',
-  gitea: 'header X-Forgejo-Event or X-Gitea-Event',
-  gitlab: 'header X-Gitlab-Event',
-  bitbucket: 'header X-Event-Key',
-  'azure-devops': 'field eventType',
-  generic: 'event',
-};
 
 export interface WebhookHandlerOptions {
   /** Requests for other providers get 404. */
@@ -72,12 +51,6 @@ export interface WebhookAnswer {
 export const RECEIVED: WebhookAnswer = { status: 202, message: 'received' };
 
 const DEFAULT_MAX_BODY_BYTES = 5 * 1024 * 1024;
-/** The number of bodies that are read, and held in memory, at the same time. Their senders have not shown a secret yet. */
-const MAX_READING = 16;
-const REMEMBERED_DELIVERIES = 1_000;
-const REFUSAL_PERIOD_MS = 60_000;
-/** Of the name of an event, in an answer. */
-const MAX_NAME_LENGTH = 100;
 
 /**
  * Answers `POST …/<provider>` (github, gitlab, gitea, bitbucket, azure-devops, generic) on node:http or under express.
@@ -148,6 +121,9 @@ async function answerDelivery(
   return answer;
 }
 
+/** Of the name of an event, in an answer. */
+const MAX_NAME_LENGTH = 100;
+
 function notUsed(event: string): string {
   return `received, the event ${printable(event.slice(0, MAX_NAME_LENGTH))} is not used`;
 }
@@ -161,6 +137,8 @@ function isConnectionTest({ provider, headers, body }: WebhookDelivery): boolean
   if (headerOf(headers, 'x-event-key') === 'diagnostics:ping') return true;
   return body.length < 100 && body.toString('latin1').replaceAll(/\s/g, '') === '{"test":true}';
 }
+
+const REFUSAL_PERIOD_MS = 60_000;
 
 /** Logs what had no effect. Anybody can send what is refused, so the same refusal is logged once a minute. */
 function reporter({ log, nowMs }: WebhookHandlerOptions) {
@@ -183,12 +161,17 @@ function providerOf(url: string): WebhookProvider | undefined {
   return WEBHOOK_PROVIDERS.find((provider) => provider === last);
 }
 
+const REMEMBERED_DELIVERIES = 1_000;
+
 function remember(seen: Set<string>, key: string | undefined): void {
   if (key === undefined) return;
   seen.add(key);
   const [oldest] = seen;
   if (seen.size > REMEMBERED_DELIVERIES && oldest !== undefined) seen.delete(oldest);
 }
+
+/** The number of bodies that are read, and held in memory, at the same time. Their senders have not shown a secret yet. */
+const MAX_READING = 16;
 
 /**
  * Drops the oldest request if too many are being read. A normal delivery takes a moment, so the oldest is the slowest.
@@ -214,6 +197,16 @@ async function readBody(request: IncomingMessage, maxBytes: number): Promise<Buf
   }
   return Buffer.concat(chunks);
 }
+
+/** Where each forge names the event of a delivery: one of these headers, or a field of the body. */
+const EVENT_IN: Readonly<Record<WebhookProvider, string>> = {
+  github: 'header X-GitHub-Event',
+  gitea: 'header X-Forgejo-Event or X-Gitea-Event',
+  gitlab: 'header X-Gitlab-Event',
+  bitbucket: 'header X-Event-Key',
+  'azure-devops': 'field eventType',
+  generic: 'event',
+};
 
 /** Parses the body of an authentic webhook. */
 export function parseWebhook(
@@ -274,6 +267,17 @@ function deliveryKey(provider: WebhookProvider, headers: WebhookHeaders, body: B
   if (id === undefined) return undefined;
   return JSON.stringify([provider, id, createHash('sha256').update(body).digest('hex')]);
 }
+
+const HEADERS = [
+  'x-github-delivery',
+  'x-gitea-delivery',
+  // GitLab: the same for every attempt of a delivery, since 17.4. Older versions send only the uuid of the event.
+  'idempotency-key',
+  'x-gitlab-event-uuid',
+  'x-request-uuid',
+  'x-request-id',
+  'webhook-id',
+];
 
 function idInHeaders(headers: WebhookHeaders): string | undefined {
   return HEADERS.map((name) => headerOf(headers, name)).find((value) => value !== undefined);

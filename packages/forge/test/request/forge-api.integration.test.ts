@@ -5,7 +5,7 @@ import { importSPKI, jwtVerify } from 'jose';
 import { afterEach, describe, expect, it } from 'vitest';
 import { postCommitStatus } from '../../src/commit-status.ts';
 import type { ForgeRepository } from '../../src/request/forge-repository.ts';
-import { GitHubApp } from '../../src/github/github-app.ts';
+import { GitHubApp } from '../../src/github-like/github-app.ts';
 import { startForge } from '../fakes/forge-server.ts';
 import { tempDir } from '../../../git-reader/test/git-fixture.ts';
 

@@ -1,5 +1,4 @@
 import fs, { type MakeDirectoryOptions } from 'node:fs';
-import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { needsGitProgram } from '../program/git-program.ts';
@@ -10,7 +9,7 @@ const ELSEWHERE = [
   ['objects/info/alternates', 'a repository that borrows objects from another one'],
 ] as const;
 
-const { mkdir, readFile: readFilePrivate, writeFile } = fs.promises;
+const { mkdir, readFile, writeFile } = fs.promises;
 
 /**
  * Rejects repositories that isomorphic-git would read as empty or damaged.
@@ -48,8 +47,8 @@ export const privateFs = {
   promises: {
     ...fs.promises,
     // isomorphic-git also calls it without arguments, to find out whether it returns a promise.
-    readFile: (...given: Parameters<typeof readFilePrivate> | []) =>
-      given.length === 0 ? Promise.resolve() : readFilePrivate(...given),
+    readFile: (...given: Parameters<typeof readFile> | []) =>
+      given.length === 0 ? Promise.resolve() : readFile(...given),
     mkdir: (path: string, options: MakeDirectoryOptions = {}) =>
       mkdir(path, { ...options, mode: PRIVATE_DIRECTORY_MODE }),
     writeFile: (...[file, data, options]: Parameters<typeof writeFile>) =>

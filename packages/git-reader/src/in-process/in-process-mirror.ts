@@ -4,16 +4,20 @@ import { fileURLToPath } from 'node:url';
 import { BerthError, InputError, TransientError, errorText } from '@berth/runtime/errors';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import git, { type GitHttpResponse, type HttpClient } from 'isomorphic-git';
-import { clearMirror, mirrorExists } from '../mirror/mirror-files.ts';
+import {
+  clearMirror,
+  mirrorExists,
+  DEFAULT_FETCH_TIMEOUT_MS,
+  type MirrorOptions,
+} from '../mirror/mirror-files.ts';
 import { lockMirrorDirectory } from '../mirror/mirror-lock.ts';
-import { DEFAULT_FETCH_TIMEOUT_MS, type MirrorOptions } from '../mirror/mirror-options.ts';
 import { needsGitProgram } from '../program/git-program.ts';
 import { authorize, checkAuthMatchesUrl, NO_AUTH, reportRefusedAuth } from '../repository/git-auth.ts';
 import { resolveGitDir } from '../repository/git-dir.ts';
 import { checkGitRef, formatGitRef, otherKindsHint, selectSemverTag } from '../repository/git-ref.ts';
 import type { FetchOptions, GitMirror, GitRef, PinName } from '../repository/git-repository.ts';
 import { parseGitUrl } from '../repository/git-url.ts';
-import { recordShallow } from '../repository/shallow-commits.ts';
+import { recordShallow } from '../repository/incomplete-clone.ts';
 import { gitHttpClient } from './http-client.ts';
 import { requireReadable, privateFs } from './in-process-limits.ts';
 import { InProcessRepository } from './in-process-repository.ts';
@@ -23,8 +27,6 @@ import { checkPackBounds } from './pack-bounds.ts';
 const FETCHED_REF = 'refs/berth/fetched';
 /** Packs are held in memory, so the limit is far below that of the git program. */
 const DEFAULT_MAX_BYTES = 512 * 1024 ** 2;
-
-const ADVERTISEMENT_PATH = '/info/refs?service=git-upload-pack';
 
 /**
  * A mirror without a git program. It fetches https and http through isomorphic-git, reads a local path in place, and does
@@ -330,6 +332,8 @@ interface RefAdvertisementOptions {
   /** Output: the ids of the `shallow` lines, which a remote that is a shallow clone sends, are appended here. */
   readonly shallowCommits: string[];
 }
+
+const ADVERTISEMENT_PATH = '/info/refs?service=git-upload-pack';
 
 /**
  * Wraps an HTTP client so that the ref advertisement of the remote is checked before isomorphic-git reads it. isomorphic-git accepts

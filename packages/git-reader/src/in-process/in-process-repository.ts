@@ -5,7 +5,13 @@ import { promisify } from 'node:util';
 import { inflate, inflateSync } from 'node:zlib';
 import { InputError, TransientError, errorText } from '@berth/runtime/errors';
 import git from 'isomorphic-git';
-import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../repository/commit-object.ts';
+import {
+  MAX_COMMIT_BYTES,
+  parseCommitObject,
+  refuseHugeCommit,
+  parseTreeObject,
+} from '../repository/git-object.ts';
+import { checkRevision, refuseRef, resolveGitRef, tagOfRef, type RefReader } from '../repository/git-ref.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -19,17 +25,14 @@ import type {
 } from '../repository/git-repository.ts';
 import { diffTreeObjects, listTreeObject, resolvePath } from '../repository/in-process-tree.ts';
 import type { ReadTree, TreeLeaf } from '../repository/in-process-tree.ts';
-import { isPartialClone, refusePartial, requireCertainBase } from '../repository/incomplete-clone.ts';
-import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
-import type { RefReader } from '../repository/resolve-ref.ts';
-import { readShallowCommits } from '../repository/shallow-commits.ts';
+import {
+  isPartialClone,
+  refusePartial,
+  requireCertainBase,
+  readShallowCommits,
+} from '../repository/incomplete-clone.ts';
 import { MAX_TREE_ENTRIES, refuseEndlessTree } from '../repository/tree-listing.ts';
-import { parseTreeObject } from '../repository/tree-object.ts';
 import { requirePlainRevision, privateFs } from './in-process-limits.ts';
-
-const inflateInThread = promisify(inflate);
-/** Inflating a larger object synchronously would block the event loop for too long. */
-const MAX_SYNC_BYTES = 64 * 1024;
 
 type Ids = ReadonlyMap<string, string | undefined>;
 
@@ -296,6 +299,10 @@ async function readObject(store: GitStore, oid: string): Promise<GitObject> {
   if (found.format !== 'content') throw new git.Errors.InternalError(`got ${found.format}, expected content`);
   return { type: found.type, content: asBuffer(found.object) };
 }
+
+const inflateInThread = promisify(inflate);
+/** Inflating a larger object synchronously would block the event loop for too long. */
+const MAX_SYNC_BYTES = 64 * 1024;
 
 async function looseObject(gitDir: string, oid: string): Promise<GitObject | undefined> {
   const deflated = await readFile(join(gitDir, 'objects', oid.slice(0, 2), oid.slice(2))).catch(

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { InputError, TransientError } from '@berth/runtime/errors';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups } from '@berth/runtime/processes/process-groups';
 import { gitFailure } from '../repository/git-failure.ts';
 import type { BlobContent } from '../repository/git-repository.ts';
 

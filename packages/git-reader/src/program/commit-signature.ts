@@ -5,7 +5,7 @@ import path from 'node:path';
 import { InputError, errorText } from '@berth/runtime/errors';
 import { gitEnvironment } from './git-environment.ts';
 import { sha256 } from '@berth/runtime/sha256';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
+import { childProcessGroups } from '@berth/runtime/processes/process-groups';
 import { runGit, runGitOrThrow } from './run-git.ts';
 
 /**

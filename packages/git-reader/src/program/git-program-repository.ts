@@ -1,6 +1,12 @@
 import path from 'node:path';
 import { TransientError } from '@berth/runtime/errors';
-import { MAX_COMMIT_BYTES, parseCommitObject, refuseHugeCommit } from '../repository/commit-object.ts';
+import {
+  MAX_COMMIT_BYTES,
+  parseCommitObject,
+  refuseHugeCommit,
+  parseTreeObject,
+} from '../repository/git-object.ts';
+import { checkRevision, refuseRef, resolveGitRef, tagOfRef, type RefReader } from '../repository/git-ref.ts';
 import type {
   BlobContent,
   CommitInfo,
@@ -12,10 +18,12 @@ import type {
   TreeEntry,
 } from '../repository/git-repository.ts';
 import { diffTreeObjects, type TreeLeaf } from '../repository/in-process-tree.ts';
-import { isPartialClone, refusePartial, requireCertainBase } from '../repository/incomplete-clone.ts';
-import { checkRevision, refuseRef, resolveGitRef, tagOfRef } from '../repository/resolve-ref.ts';
-import type { RefReader } from '../repository/resolve-ref.ts';
-import { readShallowCommits } from '../repository/shallow-commits.ts';
+import {
+  isPartialClone,
+  refusePartial,
+  requireCertainBase,
+  readShallowCommits,
+} from '../repository/incomplete-clone.ts';
 import {
   compareListings,
   MAX_LISTING_BYTES,
@@ -23,15 +31,10 @@ import {
   parseTreeListing,
   refuseEndlessTree,
 } from '../repository/tree-listing.ts';
-import { parseTreeObject } from '../repository/tree-object.ts';
 import { CatFile } from './cat-file.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { runGit, runGitOrThrow } from './run-git.ts';
 import type { GitResult } from './run-git.ts';
-
-/** For more trees, two listings are faster, each by a process of its own. */
-const MAX_TREES = 64;
-const MAX_TREE_BYTES = 1024 * 1024;
 
 export interface GitProgramOptions {
   /** The repository itself: a bare directory or a work tree's `.git`. */
@@ -182,6 +185,10 @@ export class GitProgramRepository implements GitRepository {
 function linesOf(output: string): string[] {
   return output.split('\n').filter((line) => line !== '');
 }
+
+/** For more trees, two listings are faster, each by a process of its own. */
+const MAX_TREES = 64;
+const MAX_TREE_BYTES = 1024 * 1024;
 
 /**
  * The differences between two commits, through the running `git cat-file`: a commit of a few files

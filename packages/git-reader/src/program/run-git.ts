@@ -3,12 +3,8 @@ import { constants, setPriority } from 'node:os';
 import { isMainThread } from 'node:worker_threads';
 import { TransientError } from '@berth/runtime/errors';
 import type { BerthError } from '@berth/runtime/errors';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
-import { killGroup } from '@berth/runtime/processes/kill-group';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 import { gitFailure } from '../repository/git-failure.ts';
-
-/** Files that git writes are accessible to their owner only. */
-const PRIVATE_UMASK = 0o077;
 
 export interface GitRun {
   readonly args: readonly string[];
@@ -38,11 +34,6 @@ export type GitResult =
       readonly error: BerthError;
     };
 
-const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
-/** Less than the maximum string length of Node.js. */
-const MAX_STDOUT_BYTES = 256 * 1024 ** 2;
-/** A fetch writes a few hundred lines of progress and messages. A malicious server could make git write endlessly. */
-const MAX_STDERR_BYTES = 8 * 1024 ** 2;
 /** Only the end of stderr is kept. */
 const KEPT_STDERR_BYTES = 64 * 1024;
 /** Time between SIGTERM, on which git removes its lock files, and SIGKILL. */
@@ -116,6 +107,12 @@ interface OutputLimits {
   readonly clear: () => void;
 }
 
+const DEFAULT_IDLE_TIMEOUT_MS = 120_000;
+/** Less than the maximum string length of Node.js. */
+const MAX_STDOUT_BYTES = 256 * 1024 ** 2;
+/** A fetch writes a few hundred lines of progress and messages. A malicious server could make git write endlessly. */
+const MAX_STDERR_BYTES = 8 * 1024 ** 2;
+
 /** Calls `stop` when the command is aborted, runs or stays idle for too long, or writes too much. */
 function stopAtLimits(
   { signal, timeoutMs, idleTimeoutMs = DEFAULT_IDLE_TIMEOUT_MS, maxStdoutBytes = MAX_STDOUT_BYTES }: GitRun,
@@ -181,6 +178,9 @@ function collect(stream: NodeJS.ReadableStream, keptBytes: number, onLength: (by
   });
   return { text: () => Buffer.concat(chunks).toString('utf8') };
 }
+
+/** Files that git writes are accessible to their owner only. */
+const PRIVATE_UMASK = 0o077;
 
 /** Starts a program that inherits the umask. Node.js can set it only for the whole process. */
 function withPrivateUmask<T>(start: () => T): T {

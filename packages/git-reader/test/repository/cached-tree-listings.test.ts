@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GitRepository, TreeEntry } from '../../src/repository/git-repository.ts';
-import { CachedTreeListings } from '../../src/repository/cached-tree-listings.ts';
+import { CachedTreeListings } from '../../src/repository/tree-listing.ts';
 
 const ENTRIES: readonly TreeEntry[] = [{ path: 'a.yaml', mode: '100644', id: 'a1' }];
 

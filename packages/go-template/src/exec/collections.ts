@@ -2,8 +2,8 @@ import { GoError } from '../value/go-error.ts';
 import type { GoMap } from '../value/go-map.ts';
 import type { Value } from '../value/go-type.ts';
 import { isInteger, isUnsigned, UINT8 } from '../value/go-type.ts';
-import { unwrap } from '../value/indirect.ts';
-import { zeroOf } from '../value/zero.ts';
+import { unwrap } from './truth.ts';
+import { zeroOf } from './validate.ts';
 
 /** The built-in functions index and len (text/template/funcs.go). sprig has its own slice. */
 

@@ -25,25 +25,11 @@ import {
   STRING,
   toAny,
 } from '../value/go-type.ts';
-import { unwrap } from '../value/indirect.ts';
 import { spend } from '../value/work.ts';
-import { canBeNil, zeroOf } from '../value/zero.ts';
 import { callValue } from './collections.ts';
 import type { Run } from './run.ts';
-import { isTrue } from './truth.ts';
-import { validate } from './validate.ts';
-
-const NUMBERS: Readonly<Record<string, readonly [words: string, of: (node: NumberNode) => unknown]>> = {
-  float64: ['float', (node) => node.float],
-  complex128: ['complex', (node) => node.complex],
-  uint8: ['unsigned integer', (node) => node.uint],
-  uint32: [
-    'unsigned integer',
-    (node) => (node.uint === undefined ? undefined : BigInt.asUintN(32, node.uint)),
-  ],
-  uint64: ['unsigned integer', (node) => node.uint],
-  int32: ['integer', (node) => (node.int === undefined ? undefined : BigInt.asIntN(32, node.int))],
-};
+import { isTrue, unwrap } from './truth.ts';
+import { validate, canBeNil, zeroOf } from './validate.ts';
 
 /**
  * The value that a command gets from the previous command in the pipeline (undefined: no value), or
@@ -285,6 +271,18 @@ function literal(run: Run, type: GoType | undefined, arg: Operand): Value | unde
       return number(run, type, arg);
   }
 }
+
+const NUMBERS: Readonly<Record<string, readonly [words: string, of: (node: NumberNode) => unknown]>> = {
+  float64: ['float', (node) => node.float],
+  complex128: ['complex', (node) => node.complex],
+  uint8: ['unsigned integer', (node) => node.uint],
+  uint32: [
+    'unsigned integer',
+    (node) => (node.uint === undefined ? undefined : BigInt.asUintN(32, node.uint)),
+  ],
+  uint64: ['unsigned integer', (node) => node.uint],
+  int32: ['integer', (node) => (node.int === undefined ? undefined : BigInt.asIntN(32, node.int))],
+};
 
 function number(run: Run, type: GoType, arg: Operand): Value {
   const [words, of] = NUMBERS[type.kind] ?? ['integer', (node: NumberNode): unknown => node.int];

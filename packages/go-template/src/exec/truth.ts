@@ -1,7 +1,5 @@
 import type { GoMap } from '../value/go-map.ts';
-import type { Complex, Value } from '../value/go-type.ts';
-import { isInteger, isUnsigned } from '../value/go-type.ts';
-import { unwrap } from '../value/indirect.ts';
+import { type Complex, type Value, isInteger, isUnsigned, type Any } from '../value/go-type.ts';
 
 /**
  * The truth of a value for `if`, `and`, `or` and `not`. False for no value, for zero, and for an
@@ -31,4 +29,9 @@ export function isTrue(given: Value | undefined): boolean {
     default:
       return value.data !== null;
   }
+}
+
+/** The value in an interface; undefined for a nil interface (indirectInterface). */
+export function unwrap(value: Value | undefined): Value | undefined {
+  return value?.type.kind === 'interface' ? ((value as Value<Any>).data ?? undefined) : value;
 }

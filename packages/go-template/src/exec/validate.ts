@@ -1,6 +1,4 @@
-import type { GoType, Value } from '../value/go-type.ts';
-import { REFLECT } from '../value/go-type.ts';
-import { canBeNil, zeroOf } from '../value/zero.ts';
+import { type GoType, type Value, REFLECT } from '../value/go-type.ts';
 import type { Run } from './run.ts';
 
 function isAssignable(from: GoType, to: GoType): boolean {
@@ -18,4 +16,36 @@ export function validate(run: Run, value: Value | undefined, type: GoType | unde
   const inside = value.type.kind === 'interface' ? ((value.data as Value | null) ?? value) : value;
   if (isAssignable(inside.type, type)) return inside;
   return run.fail(`wrong type for value; expected ${type.name}; got ${inside.type.name}`);
+}
+
+/** The zero value of a type (reflect.Zero). */
+export function zeroOf(type: GoType): Value {
+  return { type, data: zeroData(type) };
+}
+
+function zeroData(type: GoType): unknown {
+  switch (type.kind) {
+    case 'bool':
+      return false;
+    case 'int':
+    case 'int32':
+    case 'int64':
+    case 'uint8':
+    case 'uint32':
+    case 'uint64':
+      return 0n;
+    case 'float64':
+      return 0;
+    case 'string':
+      return '';
+    case 'complex128':
+      return { re: 0, im: 0 };
+    default:
+      return null;
+  }
+}
+
+/** Whether nil is a value of the type. */
+export function canBeNil(type: GoType): boolean {
+  return ['interface', 'map', 'ptr', 'slice', 'func'].includes(type.kind) || type.name === 'reflect.Value';
 }

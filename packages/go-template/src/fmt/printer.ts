@@ -1,29 +1,13 @@
-import { encodeRune, decodeRune } from '../text/bytes.ts';
+import { encodeRune, decodeRune, runesOf } from '../text/bytes.ts';
 import { quoteRune, hex, quote, quoteToAscii } from '../text/quote.ts';
 import { isPrint, MAX_RUNE, REPLACEMENT } from '../text/unicode.ts';
 import { Refusal } from '../value/go-error.ts';
 import type { GoMap } from '../value/go-map.ts';
 import { type Any, type Complex, type GoType, type Value, isInteger, isUnsigned } from '../value/go-type.ts';
 import { checkDepth, checkLength, spend, checkText } from '../value/work.ts';
-import { type Flags, noFlags, pad } from './flags.ts';
 import { formatFloat } from './format-float.ts';
 
 const NIL = '<nil>';
-
-const VERBS: ReadonlyMap<string, readonly [verb: string, precision: number]> = new Map([
-  ['v', ['g', -1]],
-  ['b', ['b', -1]],
-  ['g', ['g', -1]],
-  ['G', ['G', -1]],
-  ['x', ['x', -1]],
-  ['X', ['X', -1]],
-  ['f', ['f', 6]],
-  ['e', ['e', 6]],
-  ['E', ['E', 6]],
-  ['F', ['f', 6]],
-]);
-
-const BASES: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
 
 /** Writes values as fmt does (fmt/print.go). Text is byte strings. */
 export class Printer {
@@ -213,6 +197,8 @@ function hexadecimal(bytes: string, flags: Flags): string {
   return pad(text, flags);
 }
 
+const BASES: Readonly<Record<string, number>> = { v: 10, d: 10, b: 2, o: 8, O: 8, x: 16, X: 16 };
+
 /** An integer formatted with a verb; undefined if the verb is not for integers. */
 function formatInteger(value: bigint, verb: string, flags: Flags, isSigned: boolean): string | undefined {
   if (verb === 'c') return pad(encodeRune(asRune(value)), flags);
@@ -263,6 +249,19 @@ function unicode(value: bigint, flags: Flags): string {
   return pad(text, flags, false);
 }
 
+const VERBS: ReadonlyMap<string, readonly [verb: string, precision: number]> = new Map([
+  ['v', ['g', -1]],
+  ['b', ['b', -1]],
+  ['g', ['g', -1]],
+  ['G', ['G', -1]],
+  ['x', ['x', -1]],
+  ['X', ['X', -1]],
+  ['f', ['f', 6]],
+  ['e', ['e', 6]],
+  ['E', ['E', 6]],
+  ['F', ['f', 6]],
+]);
+
 /** A float64 formatted with a verb; undefined if the verb is not for floats. */
 function formatNumber(value: number, verb: string, flags: Flags): string | undefined {
   const known = VERBS.get(verb);
@@ -305,4 +304,43 @@ function formatComplex({ re, im }: Complex, verb: string, flags: Flags): string 
   const real = formatNumber(re, verb, flags);
   const imaginary = formatNumber(im, verb, { ...flags, plus: true });
   return real === undefined || imaginary === undefined ? undefined : `(${real}${imaginary}i)`;
+}
+
+/** The flags of one verb: `%-08.3f` and so on. */
+interface Flags {
+  width: number | undefined;
+  precision: number | undefined;
+  minus: boolean;
+  plus: boolean;
+  sharp: boolean;
+  space: boolean;
+  zero: boolean;
+  /** `%+v`, which is not the same as a sign. */
+  plusV: boolean;
+  /** `%#v`: Go syntax. */
+  sharpV: boolean;
+}
+
+export function noFlags(): Flags {
+  return {
+    width: undefined,
+    precision: undefined,
+    minus: false,
+    plus: false,
+    sharp: false,
+    space: false,
+    zero: false,
+    plusV: false,
+    sharpV: false,
+  };
+}
+
+/** A text padded to the width with spaces, or with zeros on the left if the flag says so. */
+function pad(text: string, flags: Flags, zero = flags.zero): string {
+  if (flags.width === undefined) return text;
+  const missing = flags.width - runesOf(text).length;
+  if (missing <= 0) return text;
+  checkText(missing);
+  if (flags.minus) return text + ' '.repeat(missing);
+  return (zero ? '0' : ' ').repeat(missing) + text;
 }

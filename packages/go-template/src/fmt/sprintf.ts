@@ -1,8 +1,7 @@
 import { decodeRune } from '../text/bytes.ts';
 import type { Any } from '../value/go-type.ts';
 import { isInteger, isString, isUnsigned } from '../value/go-type.ts';
-import { noFlags } from './flags.ts';
-import { Printer } from './printer.ts';
+import { Printer, noFlags } from './printer.ts';
 
 /** fmt.Sprint: adds a space only between two arguments that are both not strings. */
 export function sprint(args: readonly Any[]): string {

@@ -340,7 +340,6 @@ function urlText({ scheme, opaque, user, host, path, query, fragment }: UrlParts
 }
 
 /** The package path of Go. Argo CD runs on Linux, where path/filepath does the same. */
-
 function clean(path: string): string {
   const isRooted = path.startsWith('/');
   const parts: string[] = [];

@@ -1,6 +1,5 @@
-import { quote } from '../text/quote.ts';
-import { trimSpaceBytes } from '../text/trim.ts';
-import { unquote } from '../text/unquote.ts';
+import { quote, unquote } from '../text/quote.ts';
+import { trimSpaceBytes } from '../text/bytes.ts';
 import { GoError } from '../value/go-error.ts';
 import type { Lexer } from './lexer.ts';
 import type { BranchNode, EndNode, ListNode, StatementNode, Template, TemplateNode } from './node.ts';

@@ -1,6 +1,5 @@
 import { parseFloat64, parseInt64, parseUint } from '../text/parse-number.ts';
-import { quote } from '../text/quote.ts';
-import { unquote, unquoteChar } from '../text/unquote.ts';
+import { quote, unquote, unquoteChar } from '../text/quote.ts';
 import { GoError } from '../value/go-error.ts';
 import { MAX_NESTING } from '../value/work.ts';
 import { nodeText } from './node-text.ts';

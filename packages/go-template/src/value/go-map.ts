@@ -1,4 +1,4 @@
-import { compareBytes } from './compare-bytes.ts';
+import { compareBytes } from '../text/bytes.ts';
 import type { Any, GoType, Value } from './go-type.ts';
 import { INTERFACE, STRING } from './go-type.ts';
 import { spend } from './work.ts';

@@ -1,3 +1,5 @@
+const MIN_INT64 = -(1n << 63n);
+
 /** The kinds of Go types that templates use. `name` of a type is its name in reflect. */
 export type Kind =
   | 'bool'
@@ -117,4 +119,19 @@ export function isString(value: Any | undefined): value is Value<string> {
 export function toAny(value: Value | undefined): Any {
   if (value === undefined) return null;
   return value.type === INTERFACE ? (value.data as Any) : value;
+}
+
+/** Go's integers wrap around at 64 bits. */
+export function wrap64(value: bigint): bigint {
+  return BigInt.asIntN(64, value);
+}
+
+/**
+ * A float64 as an int64, converted as on amd64. A number that does not fit becomes the smallest
+ * int64.
+ */
+export function floatToInt64(value: number): bigint {
+  if (!Number.isFinite(value)) return MIN_INT64;
+  const whole = BigInt(Math.trunc(value));
+  return BigInt.asIntN(64, whole) === whole ? whole : MIN_INT64;
 }

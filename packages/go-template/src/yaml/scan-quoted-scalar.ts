@@ -1,6 +1,5 @@
 import { encodeRune } from '../text/bytes.ts';
-import { FoldedSpace } from './folded-space.ts';
-import { type YamlCursor, scannerError } from './yaml-cursor.ts';
+import { type YamlCursor, scannerError, FoldedSpace } from './yaml-cursor.ts';
 
 const ESCAPES: ReadonlyMap<string, string> = new Map([
   ['0', '\0'],

@@ -1,5 +1,4 @@
-import { type YamlCursor, scannerError } from './yaml-cursor.ts';
-import { type YamlToken, yamlToken } from './yaml-token.ts';
+import { type YamlCursor, scannerError, type YamlToken, yamlToken } from './yaml-cursor.ts';
 
 /** The name of an anchor or of an alias, with its indicator. */
 export function scanAnchor(cursor: YamlCursor, kind: 'anchor' | 'alias'): YamlToken {

@@ -1,12 +1,14 @@
-import { FoldedSpace } from './folded-space.ts';
 import { scanBlockScalar } from './scan-block-scalar.ts';
 import { scanQuotedScalar } from './scan-quoted-scalar.ts';
 import { scanAnchor, scanDirective, scanTag } from './scan-tag.ts';
-import { YamlCursor, scannerError } from './yaml-cursor.ts';
-import { type YamlToken, type YamlTokenKind, yamlToken } from './yaml-token.ts';
-
-/** The maximum length of a key in characters. A key must also end on its line. */
-const LONGEST_KEY = 1024;
+import {
+  YamlCursor,
+  scannerError,
+  type YamlToken,
+  type YamlTokenKind,
+  yamlToken,
+  FoldedSpace,
+} from './yaml-cursor.ts';
 
 /**
  * The tokens of a YAML 1.1 text, as the scanner of go-yaml (that of libyaml) reads them. It reads
@@ -274,6 +276,9 @@ interface SimpleKey {
   readonly column: number;
   readonly index: number;
 }
+
+/** The maximum length of a key in characters. A key must also end on its line. */
+const LONGEST_KEY = 1024;
 
 /** The possible keys, one for each level of brackets. */
 class SimpleKeys {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { parseYamlDocument } from '../../src/yaml/parse-yaml-document.ts';
+import { parseYamlDocument, type YamlNode } from '../../src/yaml/parse-yaml-document.ts';
 import { GoError } from '../../src/value/go-error.ts';
-import type { YamlNode } from '../../src/yaml/yaml-node.ts';
 
 /** A node in short: texts in quotes where their value does not say what they are, tags before them. */
 function short(node: YamlNode | undefined): unknown {

@@ -29,17 +29,6 @@ import { type BuildNode, buildMixedList } from './build-literal.ts';
 import { buildAnd, buildConditional, buildOr, combine } from './build-logic.ts';
 import type { BuildScope, BuiltCel, CelFrame } from './build-scope.ts';
 
-/**
- * The macros that walk a list, or the keys of a map: all, exists, exists_one, map, filter.
- *
- * Each has its own loop instead of cel-go's general fold, but costs what that fold costs: the numbers below are the
- * hidden accumulator reads, condition checks and list concatenations of the expansion.
- */
-const ALL_STEP_COST = 3;
-const EXISTS_STEP_COST = 4;
-const APPEND_COST = 12;
-const READ_RESULT_COST = 1;
-
 /** Operators, macros and functions. */
 export function buildCall(node: CelCallNode, scope: BuildScope, build: BuildNode): BuiltCel {
   if (node.name === '_&&_') return buildAnd(node, scope, build);
@@ -223,6 +212,15 @@ interface Body {
   readonly second: ((frame: CelFrame) => CelResult) | undefined;
 }
 
+/**
+ * The macros that walk a list, or the keys of a map: all, exists, exists_one, map, filter.
+ *
+ * Each has its own loop instead of cel-go's general fold, but costs what that fold costs: the numbers below are the
+ * hidden accumulator reads, condition checks and list concatenations of the expansion.
+ */
+const ALL_STEP_COST = 3;
+const EXISTS_STEP_COST = 4;
+
 function makeLoop(name: string, body: Body): Loop {
   switch (name) {
     case 'all':
@@ -238,6 +236,8 @@ function makeLoop(name: string, body: Body): Loop {
       return collect({ ...body, second: body.second ?? body.first, filtered: body.second !== undefined });
   }
 }
+
+const READ_RESULT_COST = 1;
 
 /** Stops at the deciding value; an error counts only if nothing decides. */
 function quantifier(body: Body, deciding: boolean, stepCost: number): Loop {
@@ -275,6 +275,8 @@ function exactlyOne(body: Body): Loop {
     return count === 1;
   };
 }
+
+const APPEND_COST = 12;
 
 function collect(
   body: Required<Body> & { readonly filtered: boolean; readonly second: Body['first'] },

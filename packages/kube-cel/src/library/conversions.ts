@@ -1,4 +1,4 @@
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { celMapSize } from '../value/cel-map.ts';
 import { traverseCost } from '../value/cel-cost.ts';
 import type { CelResult, CelValue, CelDuration, CelTimestamp } from '../value/cel-value.ts';

@@ -24,14 +24,6 @@ const PARSER = new Environment({
   limits: { maxAstNodes: 10_000, maxDepth: 200, maxListElements: 5_000, maxMapEntries: 5_000 },
 });
 
-/**
- * Strings with their prefixes, comments, names and numbers, single characters. Syntax errors are
- * left to the parser.
- */
-const TOKEN =
-  /\/\/[^\n]*|[rRbB]{0,2}(?:"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[\w.]+|\S/gy;
-const SPACE = /\s*/y;
-
 interface LibraryNode {
   readonly op: string;
   readonly args: unknown;
@@ -213,6 +205,14 @@ function markOptionalElements(expression: string): MarkedText {
   for (const at of marks) chars[at] = '!';
   return { text: chars.join(''), marks };
 }
+
+/**
+ * Strings with their prefixes, comments, names and numbers, single characters. Syntax errors are
+ * left to the parser.
+ */
+const TOKEN =
+  /\/\/[^\n]*|[rRbB]{0,2}(?:"""(?:\\[^]|[^\\])*?"""|'''(?:\\[^]|[^\\])*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*')|[\w.]+|\S/gy;
+const SPACE = /\s*/y;
 
 function* tokens(expression: string): Generator<{ readonly text: string; readonly at: number }> {
   for (let at = 0; ; ) {

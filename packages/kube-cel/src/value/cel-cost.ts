@@ -1,4 +1,4 @@
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { celMapGet, celMapKeys, celMapSize, isCelMap } from './cel-map.ts';
 import { codePointCount } from './code-points.ts';
 import type { CelResult, CelValue } from './cel-value.ts';

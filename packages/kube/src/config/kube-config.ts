@@ -6,9 +6,8 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';
 import type { ExecCluster, ExecCredential } from '../exec/exec-credential.ts';
 import { ExecPlugin } from '../exec/exec-plugin.ts';
-import { basicAuthorization } from '../proxy/basic-authorization.ts';
 import { chooseProxy } from '../proxy/choose-proxy.ts';
-import type { ProxyAddress } from '../proxy/proxy-address.ts';
+import { type ProxyAddress, basicAuthorization } from '../proxy/proxy-address.ts';
 import { type TlsMaterial, isKeyPair } from '../proxy/tls-material.ts';
 import { type ImpersonatedUser, impersonatedBy } from './impersonation-headers.ts';
 import {
@@ -19,8 +18,6 @@ import {
   type AuthProvider,
   serverUrl,
 } from './kubeconfig-entries.ts';
-
-const providers = new WeakMap<AuthProvider, Promise<() => Promise<string | undefined>>>();
 
 /** The credentials of requests to the current cluster. */
 export interface KubeCredentials {
@@ -244,6 +241,8 @@ function requirePair(cert: Buffer, key: Buffer, file: string | undefined): void 
 function fieldSuffix(file: string | undefined): string {
   return file === undefined ? '-data' : ` ${file}`;
 }
+
+const providers = new WeakMap<AuthProvider, Promise<() => Promise<string | undefined>>>();
 
 /**
  * The Authorization header of the identity provider `oidc`. client-node implements it: it caches the ID token, and

@@ -1,4 +1,4 @@
-import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import type { ExecPluginConfig } from '../exec/exec-credential.ts';
 
 /** The cluster of a kubeconfig. Empty texts count as absent. */
 export interface KubeCluster {

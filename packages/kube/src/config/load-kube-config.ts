@@ -1,8 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { InputError, errorText } from '@berth/runtime/errors';
-import { EXEC_API_VERSIONS } from '../exec/exec-credential.ts';
-import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import { EXEC_API_VERSIONS, type ExecPluginConfig } from '../exec/exec-credential.ts';
 import { parseProxyUrl } from '../proxy/proxy-address.ts';
 import {
   hasServiceAccountToken,
@@ -13,10 +12,6 @@ import {
 import { KubeConfig } from './kube-config.ts';
 import { type KubeConfigParts, type KubeCluster, type KubeUser, serverUrl } from './kubeconfig-entries.ts';
 import { parseKubeconfig } from './parse-kubeconfig.ts';
-
-const KUBECONFIG_HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
-
-const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'];
 
 /**
  * Where the address and the credentials of the API server come from: the first of `file`, `text` and `inCluster` that is given.
@@ -55,6 +50,8 @@ function readParts(source: KubeConfigSource, subject: string): KubeConfigParts {
   if (text !== undefined) return wrapUnreadable(subject, () => parseKubeconfig(text, '.'));
   return inCluster === true ? readInCluster(env) : findParts(env);
 }
+
+const KUBECONFIG_HINT = 'give a kubeconfig file with --kubeconfig, or set KUBECONFIG';
 
 function findParts(env: NodeJS.ProcessEnv): KubeConfigParts {
   const merged = mergeKubeconfigs(env);
@@ -237,6 +234,8 @@ function certificateProblems(user: KubeUser): readonly (string | false)[] {
     !keyData && !keyFile && `user "${name}" has a client certificate and no client-key`,
   ];
 }
+
+const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'];
 
 function execProblems(name: string, exec: ExecPluginConfig): readonly string[] {
   const { command, apiVersion, interactiveMode, env } = exec;

@@ -1,6 +1,6 @@
 import path from 'node:path';
 import { load } from 'js-yaml';
-import type { ExecPluginConfig } from '../exec/exec-plugin-config.ts';
+import type { ExecPluginConfig } from '../exec/exec-credential.ts';
 import type {
   AuthProvider,
   KubeCluster,
@@ -8,16 +8,6 @@ import type {
   KubeContext,
   KubeUser,
 } from './kubeconfig-entries.ts';
-
-/** The extension of a cluster that is passed to its exec plugins. */
-const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
-/** Versions of the plugin API in which `interactiveMode` has a default. */
-const MODE_HAS_DEFAULT = new Set([
-  'client.authentication.k8s.io/v1alpha1',
-  'client.authentication.k8s.io/v1beta1',
-]);
-
-const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Parses one kubeconfig file. An empty file is valid and declares nothing.
@@ -46,6 +36,9 @@ interface Entry {
 }
 
 type ResolvePath = (file: string | undefined) => string | undefined;
+
+/** The extension of a cluster that is passed to its exec plugins. */
+const EXEC_EXTENSION = 'client.authentication.k8s.io/exec';
 
 function readCluster({ name, fields }: Entry, inFolder: ResolvePath): KubeCluster {
   const extension = fields.list('extensions').find((entry) => entry.text('name') === EXEC_EXTENSION);
@@ -87,6 +80,12 @@ function readUser({ name, fields }: Entry, inFolder: ResolvePath): KubeUser {
 function readAuthProvider(fields: FieldReader): AuthProvider {
   return { name: fields.text('name') ?? '', config: fields.textMap('config') };
 }
+
+/** Versions of the plugin API in which `interactiveMode` has a default. */
+const MODE_HAS_DEFAULT = new Set([
+  'client.authentication.k8s.io/v1alpha1',
+  'client.authentication.k8s.io/v1beta1',
+]);
 
 function readExec(fields: FieldReader, inFolder: ResolvePath): ExecPluginConfig {
   const command = fields.text('command') ?? '';
@@ -135,6 +134,8 @@ function defined<T extends object>(fields: { readonly [K in keyof T]: T[K] | und
 }
 
 type Fields = Readonly<Record<string, unknown>>;
+
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
 
 /**
  * Typed access to the fields of a YAML mapping. `null` counts as absent. Errors never contain values, because they may

@@ -1,6 +1,5 @@
 import { CORE_SCHEMA, load } from 'js-yaml';
 import { isKeyPair } from '../proxy/tls-material.ts';
-import type { ExecPluginConfig } from './exec-plugin-config.ts';
 
 const GROUP = 'client.authentication.k8s.io';
 
@@ -29,6 +28,19 @@ export interface ExecCluster {
   readonly proxyUrl?: string | undefined;
   readonly disableCompression?: boolean | undefined;
   readonly config?: unknown;
+}
+
+/** A program that prints credentials. Source: k8s.io/client-go, tools/clientcmd/api/v1 ExecConfig. */
+export interface ExecPluginConfig {
+  /** A name on the PATH, or an absolute path. */
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly apiVersion: string;
+  readonly installHint: string;
+  readonly provideClusterInfo: boolean;
+  /** Never, IfAvailable or Always; anything else is refused when the user is used. */
+  readonly interactiveMode: string;
 }
 
 /** The text of KUBERNETES_EXEC_INFO. */

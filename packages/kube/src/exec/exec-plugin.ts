@@ -1,20 +1,17 @@
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText, TransientError } from '@berth/runtime/errors';
-import { childProcessGroups } from '@berth/runtime/processes/child-process-groups';
-import { killGroup } from '@berth/runtime/processes/kill-group';
+import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 import {
   type ExecCluster,
   type ExecCredential,
   parseExecCredential,
   renderExecInfo,
+  type ExecPluginConfig,
 } from './exec-credential.ts';
-import type { ExecPluginConfig } from './exec-plugin-config.ts';
 
 /** A plugin that cannot prompt the user is stopped after this time. */
 const LIMIT_MS = 60_000;
-
-const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 export interface PluginOwner {
   /** The name of the user in the kubeconfig, for errors. */
@@ -177,6 +174,8 @@ interface PluginCall {
   /** Kills the plugin and its child processes. The reason becomes the error. */
   readonly signal: AbortSignal;
 }
+
+const MAX_OUTPUT_BYTES = 1024 * 1024;
 
 /**
  * Runs a plugin until it ends. Its standard error goes to that of this process, as with kubectl.

@@ -4,13 +4,16 @@ import { ConflictError, errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WaitList } from '@berth/runtime/loop/wait-list';
-import { type ElectionTiming, JITTER } from './election-timing.ts';
 import type { Leadership, LeadershipStatus, TakeOver } from './leadership.ts';
-import { LeaseNotHeldError } from './lease-not-held-error.ts';
-import { type Lease, type LeaseStore, type StoredLease, termOf } from './lease.ts';
-
-/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
-const MAX_DIFFERENCE_MS = 1_000;
+import {
+  type Lease,
+  type LeaseStore,
+  type StoredLease,
+  termOf,
+  LeaseNotHeldError,
+  type ElectionTiming,
+  JITTER,
+} from './lease.ts';
 
 export interface ElectorOptions {
   readonly store: LeaseStore;
@@ -249,6 +252,9 @@ interface Moment {
   readonly monotonicMs: number;
   readonly wallMs: number;
 }
+
+/** If the two clocks differ by more than this, the machine slept or its wall clock was set. */
+const MAX_DIFFERENCE_MS = 1_000;
 
 /**
  * Open while the last successful renewal started less than the deadline ago. This is computed

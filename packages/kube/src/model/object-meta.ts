@@ -42,3 +42,6 @@ export interface Condition {
   readonly observedGeneration?: number | undefined;
   readonly lastTransitionTime?: string | undefined;
 }
+
+/** util/intstr IntOrString: a JSON number or a string (`"25%"`). */
+export type IntOrString = number | string;

@@ -3,8 +3,7 @@ import { type ClientRequest, type IncomingMessage, request as httpRequest } from
 import { connect as connectTcp, type Socket } from 'node:net';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { errorText, TransientError } from '@berth/runtime/errors';
-import { basicAuthorization } from './basic-authorization.ts';
-import { describeProxy, hostAndPort, type ProxyAddress } from './proxy-address.ts';
+import { describeProxy, hostAndPort, type ProxyAddress, basicAuthorization } from './proxy-address.ts';
 import { type TlsMaterial, tlsOptions } from './tls-material.ts';
 
 export interface TunnelOptions {

@@ -13,10 +13,8 @@ import {
   type KubeTransport,
   noResponseError,
   type WireRequest,
+  type WriteFence,
 } from './kube-transport.ts';
-import type { WriteFence } from './write-fence.ts';
-
-const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
 export interface TransportOptions {
   /** Ends in `/`. */
@@ -126,6 +124,8 @@ interface RouteOptions {
   /** The limit until a proxy has connected to the server. */
   readonly headerTimeoutMs: number;
 }
+
+const SETTINGS = { keepAlive: true, scheduling: 'lifo' as const };
 
 /**
  * An HTTP proxy reads plain `http` requests and forwards them. All other requests use a tunnel. Source: net/http of Go

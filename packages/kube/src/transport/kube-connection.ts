@@ -22,9 +22,9 @@ import {
   headerTimeoutError,
   noResponseError,
   type WireRequest,
+  type WriteFence,
 } from './kube-transport.ts';
 import type { ServerOutage } from './server-outage.ts';
-import type { WriteFence } from './write-fence.ts';
 
 export interface KubeRequest extends RequestSubject {
   readonly query?: string | undefined;

@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { errorText, TransientError } from '@berth/runtime/errors';
 import { networkError, type RequestSubject } from './kube-errors.ts';
-import type { WriteFence } from './write-fence.ts';
 
 /** A request in the form in which it is sent. */
 export interface WireRequest {
@@ -39,6 +38,19 @@ export interface KubeTransport {
   retire(): void;
   /** Ends everything now. */
   close(): void;
+}
+
+/** Decides whether writes may be sent, and aborts those that must not continue. */
+export interface WriteFence {
+  /**
+   * Called directly before each request that may change something is sent, when it no longer waits for a slot or a
+   * connection. It is called several times for a request that is sent in parts.
+   *
+   * @returns a signal that aborts when the write must not continue; its reason, a TransientError, becomes the error of
+   *   the write
+   * @throws TransientError when nothing may be written now
+   */
+  enter(): AbortSignal;
 }
 
 /** @param afterMs since the request was sent */

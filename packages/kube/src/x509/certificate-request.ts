@@ -1,18 +1,6 @@
 import { type KeyObject, verify, createPublicKey } from 'node:crypto';
 import { DER_TAG, readDer, readNested } from './der.ts';
 
-const RSA = '2a864886f70d010101';
-const EC = '2a8648ce3d0201';
-const ED25519 = '2b6570';
-/** P-256, P-384 and P-521. */
-const CURVES = new Set(['2a8648ce3d030107', '2b81040022', '2b81040023']);
-const MIN_RSA_BITS = 2048;
-/** The limit of Go's TLS: checking signatures of longer keys takes too long. */
-const MAX_RSA_BITS = 8192;
-/** FIPS 186-5, section 5.1: larger than 2^16, odd. Longer exponents make every check of a signature as slow as a signature. */
-const MIN_EXPONENT = 65_537n;
-const MAX_EXPONENT = 2n ** 32n - 1n;
-
 /** A parsed certificate request. Whether it may be signed is decided elsewhere. */
 export interface CertificateRequest {
   readonly kind: 'request';
@@ -39,17 +27,6 @@ const MAX_REQUEST_BYTES = 64 * 1024;
  */
 const ONE_BLOCK =
   /^\s*-----BEGIN CERTIFICATE REQUEST-----\r?\n([A-Za-z0-9+/=\s]+)-----END CERTIFICATE REQUEST-----\s*$/;
-
-/** Hashes of the signature algorithms (RFC 5758, RFC 8017, RFC 8410); `null` where the algorithm has its own. */
-const HASHES: Readonly<Record<string, string | null>> = {
-  '2a864886f70d01010b': 'sha256',
-  '2a864886f70d01010c': 'sha384',
-  '2a864886f70d01010d': 'sha512',
-  '2a8648ce3d040302': 'sha256',
-  '2a8648ce3d040303': 'sha384',
-  '2a8648ce3d040304': 'sha512',
-  '2b6570': null,
-};
 
 /**
  * Reads one PEM block with a PKCS#10 request (RFC 2986) in strict DER and checks that its signer holds the key, unless the
@@ -86,6 +63,17 @@ export function readCertificateRequest(pem: string): RequestReading {
     hasAttributes: (attributes?.content.length ?? 0) > 0,
   };
 }
+
+/** Hashes of the signature algorithms (RFC 5758, RFC 8017, RFC 8410); `null` where the algorithm has its own. */
+const HASHES: Readonly<Record<string, string | null>> = {
+  '2a864886f70d01010b': 'sha256',
+  '2a864886f70d01010c': 'sha384',
+  '2a864886f70d01010d': 'sha512',
+  '2a8648ce3d040302': 'sha256',
+  '2a8648ce3d040303': 'sha384',
+  '2a8648ce3d040304': 'sha512',
+  '2b6570': null,
+};
 
 function provesPossession(
   key: KeyObject,
@@ -129,6 +117,12 @@ function judgeKey(publicKeyDer: Buffer): KeyVerdict {
   return why === undefined ? { kind: 'good', key } : refuse(why);
 }
 
+const RSA = '2a864886f70d010101';
+const EC = '2a8648ce3d0201';
+const ED25519 = '2b6570';
+/** P-256, P-384 and P-521. */
+const CURVES = new Set(['2a8648ce3d030107', '2b81040022', '2b81040023']);
+
 function isOfKnownType(publicKeyDer: Buffer): boolean {
   const [algorithm] = readNested(publicKeyDer, DER_TAG.sequence) ?? [];
   const [type, parameters] = algorithm === undefined ? [] : (readDer(algorithm.content) ?? []);
@@ -137,6 +131,13 @@ function isOfKnownType(publicKeyDer: Buffer): boolean {
     return parameters?.tag === DER_TAG.objectId && CURVES.has(parameters.content.toString('hex'));
   return id === RSA || id === ED25519;
 }
+
+const MIN_RSA_BITS = 2048;
+/** The limit of Go's TLS: checking signatures of longer keys takes too long. */
+const MAX_RSA_BITS = 8192;
+/** FIPS 186-5, section 5.1: larger than 2^16, odd. Longer exponents make every check of a signature as slow as a signature. */
+const MIN_EXPONENT = 65_537n;
+const MAX_EXPONENT = 2n ** 32n - 1n;
 
 function rsaProblem(key: KeyObject): string | undefined {
   const { modulusLength = 0, publicExponent = 0n } = key.asymmetricKeyDetails ?? {};

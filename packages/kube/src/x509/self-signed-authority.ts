@@ -1,6 +1,4 @@
 import { createHash, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
-import { BACKDATE_MS } from './certificate-validity.ts';
-import type { PemPair } from './pem-pair.ts';
 import { DER_TAG, readNested, writeDer } from './der.ts';
 
 const LIFETIME_MS = 3650 * 86_400_000;
@@ -14,6 +12,18 @@ const TRUE = writeDer(DER_TAG.boolean, Buffer.from([0xff]));
 const IS_AUTHORITY = extension('551d13', true, sequence(TRUE));
 /** digitalSignature, keyCertSign, cRLSign. */
 const USAGES = extension('551d0f', true, writeDer(DER_TAG.bitString, Buffer.from([1, 0x86])));
+
+/**
+ * Certificates are valid from this long before they are issued, because clocks of clients may be
+ * behind.
+ */
+export const BACKDATE_MS = 5 * 60_000;
+
+/** A certificate and its private key, PEM. */
+export interface PemPair {
+  readonly certPem: string;
+  readonly keyPem: string;
+}
 
 /**
  * A self-signed authority: ECDSA P-256, ten years. Encoded here, while the X.509 library makes all

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_TIMING } from '../../src/leader-election/election-timing.ts';
 import { LeaderElector } from '../../src/leader-election/leader-elector.ts';
+import { DEFAULT_TIMING } from '../../src/leader-election/lease.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { seeded, seedsFrom } from '@berth/test-kit/seeded-random';
 import { SilentLogger } from '@berth/test-kit/silent-logger';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { checkTiming, DEFAULT_TIMING } from '../../src/leader-election/election-timing.ts';
 import { InputError } from '@berth/runtime/errors';
+import { checkTiming, DEFAULT_TIMING } from '../../src/leader-election/lease.ts';
 
 describe('the timing of an election', () => {
   it('has defaults that are allowed', () => {

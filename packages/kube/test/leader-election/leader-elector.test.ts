@@ -1,10 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '@berth/runtime/errors';
-import { DEFAULT_TIMING } from '../../src/leader-election/election-timing.ts';
-import type { Lease, StoredLease } from '../../src/leader-election/lease.ts';
+import {
+  type Lease,
+  type StoredLease,
+  LeaseNotHeldError,
+  DEFAULT_TIMING,
+} from '../../src/leader-election/lease.ts';
 import type { TakeOver } from '../../src/leader-election/leadership.ts';
 import { LeaderElector } from '../../src/leader-election/leader-elector.ts';
-import { LeaseNotHeldError } from '../../src/leader-election/lease-not-held-error.ts';
 import { FakeClock, settle } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { MemoryLeaseStore } from './memory-lease-store.ts';

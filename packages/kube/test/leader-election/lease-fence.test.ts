@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { LeaseFence } from '../../src/leader-election/leader-elector.ts';
-import { LeaseNotHeldError } from '../../src/leader-election/lease-not-held-error.ts';
+import { LeaseNotHeldError } from '../../src/leader-election/lease.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 
 describe('LeaseFence', () => {

@@ -1,6 +1,5 @@
-import type { IntOrString } from '@berth/kube/model/int-or-percent';
 import type { ManifestWorkSpec } from './manifest-work.ts';
-import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
+import type { Condition, ObjectMeta, IntOrString } from '@berth/kube/model/object-meta';
 
 /** work.open-cluster-management.io/v1alpha1: one ManifestWork per cluster that the referenced placements select. */
 export interface ManifestWorkReplicaSet {

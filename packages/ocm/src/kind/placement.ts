@@ -1,7 +1,6 @@
 import type { LabelSelector, LabelSelectorRequirement } from '@berth/kube/model/selector/label-selector';
-import type { IntOrString } from '@berth/kube/model/int-or-percent';
 import type { TaintEffect } from './managed-cluster.ts';
-import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
+import type { Condition, ObjectMeta, IntOrString } from '@berth/kube/model/object-meta';
 
 /** cluster.open-cluster-management.io/v1beta1. An absent field has the API's default. */
 export interface Placement {

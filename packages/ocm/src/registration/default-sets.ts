@@ -1,8 +1,8 @@
-import { CLUSTER_SET_LABEL, type ManagedCluster, takesWork } from '../kind/managed-cluster.ts';
-import { DEFAULT_SET } from '../admission/complete-cluster.ts';
 import { apiVersionOf, MANAGED_CLUSTER_SET } from '@berth/kube/model/kinds';
-import type { ManagedClusterSelector, ManagedClusterSet } from '../kind/managed-cluster-set.ts';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { DEFAULT_SET } from '../admission/complete-cluster.ts';
+import type { ManagedClusterSelector, ManagedClusterSet } from '../kind/managed-cluster-set.ts';
+import { CLUSTER_SET_LABEL, type ManagedCluster, takesWork } from '../kind/managed-cluster.ts';
 
 /** On a set, value `false`: its selector is not restored. */
 const AUTO_UPDATE_ANNOTATION = 'cluster.open-cluster-management.io/autoupdate';
@@ -12,6 +12,9 @@ export const DEFAULT_SETS: ReadonlyMap<string, ManagedClusterSelector> = new Map
   ['default', { selectorType: 'ExclusiveClusterSetLabel' }],
   ['global', { selectorType: 'LabelSelector', labelSelector: {} }],
 ]);
+
+/** Decisions are made again when a cluster is another object. */
+const LABELLED = new WeakMap<ManagedCluster, ManagedCluster>();
 
 /**
  * The labels that a cluster without a set needs: those of the default set. Undefined if it has a set, or is being
@@ -54,4 +57,16 @@ export function planDefaultSet(
   if (existing.metadata.deletionTimestamp !== undefined) return undefined;
   if (existing.metadata.annotations?.[AUTO_UPDATE_ANNOTATION] === 'false') return undefined;
   return jsonEqual(existing.spec?.clusterSelector, selector) ? undefined : { kind: 'restore', selector };
+}
+
+/** Adds the label of the default set where admission does; see `completeCluster`. */
+export function inDefaultSet(cluster: ManagedCluster): ManagedCluster {
+  const { labels = {} } = cluster.metadata;
+  if ((labels[CLUSTER_SET_LABEL] ?? '') !== '') return cluster;
+  let labelled = LABELLED.get(cluster);
+  if (labelled === undefined) {
+    const all = { ...labels, [CLUSTER_SET_LABEL]: DEFAULT_SET };
+    LABELLED.set(cluster, (labelled = { ...cluster, metadata: { ...cluster.metadata, labels: all } }));
+  }
+  return labelled;
 }

@@ -1,4 +1,4 @@
-import type { IntOrString } from '@berth/kube/model/int-or-percent';
+import type { IntOrString } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
 import { lowerBound } from '@berth/runtime/lists/lower-bound';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
-import type { IntOrString } from '@berth/kube/model/int-or-percent';
+import type { IntOrString } from '@berth/kube/model/object-meta';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';

@@ -1,5 +1,5 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { IntOrString } from '@berth/kube/model/int-or-percent';
+import type { IntOrString } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { compileCel } from '../../src/filter/cel-hook.ts';

@@ -1,8 +1,7 @@
 import { readdirSync, rmSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { PRIVATE_FILE_MODE } from './private-mode.ts';
-import { withDirectory } from './with-directory.ts';
+import { PRIVATE_FILE_MODE, PRIVATE_DIRECTORY_MODE } from './private-mode.ts';
 
 /**
  * Replaces the content of a file so that a reader, or a crash, sees either the old or the new content. After a power
@@ -35,4 +34,19 @@ export function removeTemporaryFiles(file: string): void {
   for (const name of readdirSync(dirname(file)))
     if (name.startsWith(begin) && /^\d+\.tmp$/.test(name.slice(begin.length)))
       rmSync(join(dirname(file), name), { force: true });
+}
+
+/**
+ * Calls `write`, which creates a file in the directory. If the directory is missing, it is created
+ * with access for the owner alone, and `write` is called once more.
+ * @throws errors of the file system
+ */
+export async function withDirectory<T>(directory: string, write: () => Promise<T>): Promise<T> {
+  try {
+    return await write();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
+    return write();
+  }
 }

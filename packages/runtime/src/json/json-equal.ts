@@ -107,3 +107,13 @@ function isArrayIndex(key: string): boolean {
   const first = key.charCodeAt(0);
   return first >= 0x30 && first <= 0x39 && /^(?:0|[1-9]\d{0,9})$/.test(key) && Number(key) < 4_294_967_295;
 }
+
+/** JSON of a value that may contain bigints, which `JSON.stringify` refuses. If it contains one, the keys are sorted. */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof TypeError) return canonicalJson(value);
+    throw error;
+  }
+}

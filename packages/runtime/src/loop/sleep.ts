@@ -13,3 +13,9 @@ export function sleep(clock: Clock, delayMs: number, signal: AbortSignal): Promi
     signal.addEventListener('abort', finish, { once: true });
   });
 }
+
+/** Calls `act` once when the signal aborts, or immediately if it has aborted already. */
+export function onAbort(signal: AbortSignal, act: () => void): void {
+  if (signal.aborted) act();
+  else signal.addEventListener('abort', act, { once: true });
+}

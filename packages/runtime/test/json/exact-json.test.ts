@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parseExactIntegers, parseExactJson } from '../../src/json/exact-json.ts';
 import { JsonFloat } from '../../src/json/json-float.ts';
-import { canonicalJson } from '../../src/json/json-equal.ts';
-import { jsonText } from '../../src/json/json-text.ts';
+import { canonicalJson, jsonText } from '../../src/json/json-equal.ts';
 
 describe('numbers', () => {
   it.each([

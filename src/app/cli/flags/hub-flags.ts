@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import type { KubeConfigSource } from '@berth/kube/config/load-kube-config';
+import { onAbort } from '@berth/runtime/loop/sleep';
 import type { CliIo } from '../../terminal/cli-io.ts';
-import { onAbort } from '@berth/runtime/loop/on-abort';
 import { wrongOption } from './refused-flags.ts';
 
 /** Flags of every command that connects to a hub. */

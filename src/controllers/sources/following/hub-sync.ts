@@ -1,4 +1,4 @@
-import { LeaseNotHeldError } from '@berth/kube/leader-election/lease-not-held-error';
+import { LeaseNotHeldError } from '@berth/kube/leader-election/lease';
 import { type KindInfo, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';

@@ -4,7 +4,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
-import { LeaseNotHeldError } from '@berth/kube/leader-election/lease-not-held-error';
+import { LeaseNotHeldError } from '@berth/kube/leader-election/lease';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import { requiredKind } from '../members/required-kind.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';

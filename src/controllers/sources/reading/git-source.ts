@@ -1,6 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import path, { dirname } from 'node:path';
-import type { MirrorOptions } from '@berth/git-reader/mirror/mirror-options';
+import type { MirrorOptions } from '@berth/git-reader/mirror/mirror-files';
 import { openMirror } from '@berth/git-reader/open-mirror';
 import { SignatureVerifier } from '@berth/git-reader/program/commit-signature';
 import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature';

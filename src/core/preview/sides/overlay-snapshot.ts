@@ -3,7 +3,7 @@ import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { DEFAULT_SET } from '@berth/ocm/admission/complete-cluster';
-import { inDefaultSet } from '@berth/ocm/admission/in-default-set';
+import { inDefaultSet } from '@berth/ocm/registration/default-sets';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 
 /** The fields of an object that an overlay reads. */

@@ -1,5 +1,5 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
-import { withoutPlacementDefaults } from '@berth/ocm/definition/without-defaults';
+import { withoutPlacementDefaults } from '@berth/ocm/definition/ocm-crds';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';

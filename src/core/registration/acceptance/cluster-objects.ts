@@ -7,8 +7,7 @@ import {
   NAMESPACE,
   ROLE_BINDING,
 } from '@berth/kube/model/kinds';
-import { clusterGroup } from '@berth/ocm/registration/agent-identity';
-import { CLUSTER_NAME_LABEL, WORK_FINALIZER } from '@berth/ocm/registration/names';
+import { CLUSTER_NAME_LABEL, WORK_FINALIZER, clusterGroup } from '@berth/ocm/registration/names';
 import { acceptedRules, deniedRules, REGISTRATION_RULES, type RoleRule, WORK_RULES } from './agent-rules.ts';
 
 const PREFIX = 'open-cluster-management:managedcluster';

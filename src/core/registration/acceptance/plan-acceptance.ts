@@ -3,9 +3,13 @@ import { NAMESPACE } from '@berth/kube/model/kinds';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { findCondition } from '@berth/kube/model/condition-list';
-import { ALL_AGENTS_GROUP, clusterGroup } from '@berth/ocm/registration/agent-identity';
 import { ACCEPTED, acceptanceFailed, CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
-import { API_RESOURCE_FINALIZER, WORK_FINALIZER } from '@berth/ocm/registration/names';
+import {
+  API_RESOURCE_FINALIZER,
+  WORK_FINALIZER,
+  ALL_AGENTS_GROUP,
+  clusterGroup,
+} from '@berth/ocm/registration/names';
 import { acceptedObjects, deniedObjects, type DesiredObject } from './cluster-objects.ts';
 import { sameRights } from './same-rights.ts';
 

@@ -1,5 +1,4 @@
-import { agentUser } from '@berth/ocm/registration/agent-identity';
-import { OPERATOR_NAMESPACE } from '@berth/ocm/registration/names';
+import { OPERATOR_NAMESPACE, agentUser } from '@berth/ocm/registration/names';
 import { type CertificateRequestObject, requesterOf } from './judge-request.ts';
 import { knownAgents, type ReadRequest, recognize } from './known-agents.ts';
 

@@ -1,6 +1,5 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { type AgentIdentity, agentUser } from '@berth/ocm/registration/agent-identity';
 import {
   acceptsByRule,
   type AutoAcceptance,
@@ -8,7 +7,7 @@ import {
   type RequesterIdentity,
 } from '../acceptance/auto-acceptance.ts';
 import { isAlive } from '../health/is-joined.ts';
-import { REGISTER_GROUP } from '@berth/ocm/registration/names';
+import { REGISTER_GROUP, type AgentIdentity, agentUser } from '@berth/ocm/registration/names';
 import { recognizeRequest } from '../recognize-request.ts';
 
 /** The content of the PEM of a request. `malformed`: it has no single valid interpretation. */

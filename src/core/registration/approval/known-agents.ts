@@ -1,4 +1,4 @@
-import { agentUser } from '@berth/ocm/registration/agent-identity';
+import { agentUser } from '@berth/ocm/registration/names';
 import { recognizeRequest, type RequestRecognition } from '../recognize-request.ts';
 import type { CertificateRequestObject, RequestContent } from './judge-request.ts';
 

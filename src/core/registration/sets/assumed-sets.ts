@@ -1,7 +1,6 @@
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
-import { inDefaultSet } from '@berth/ocm/admission/in-default-set';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { DEFAULT_SETS, planDefaultSet } from '@berth/ocm/registration/default-sets';
+import { DEFAULT_SETS, planDefaultSet, inDefaultSet } from '@berth/ocm/registration/default-sets';
 
 /** One object for each set, since decisions are made again when an object changes. */
 const SETS: readonly ManagedClusterSet[] = [...DEFAULT_SETS.keys()].flatMap((name) => {

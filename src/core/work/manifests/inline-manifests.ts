@@ -5,7 +5,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { applyOrder } from '@berth/agent/rules/manifests/kind-order';
 
 /**

@@ -1,5 +1,5 @@
+import { FORGE_PROVIDERS } from '@berth/forge/request/forge-repository';
 import { afterEach, describe, expect, it } from 'vitest';
-import { FORGE_PROVIDERS } from '@berth/forge/request/forge-providers';
 import { GitHubFake } from '../../../../packages/forge/test/fakes/forges/github-fake.ts';
 import { placement, yaml } from '../fleet-fixture.ts';
 import { PreviewedFleet } from './previewed-fleet.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { openForge } from '@berth/forge/open-forge';
 import type { PreviewRules } from '../../../../src/core/preview/preview-rules.ts';
 import type { ServeSource } from '../../../../src/controllers/sources/progress/source-options.ts';
-import type { ForgeProvider } from '@berth/forge/request/forge-providers';
+import type { ForgeProvider } from '@berth/forge/request/forge-repository';
 import type {
   FakeForge,
   FakePull,

@@ -4,8 +4,8 @@ import { type RefreshEvent, startRefresh } from '../../../../src/controllers/arg
 import { APPLICATION_SET } from '../../../../src/core/argocd/argocd-kinds.ts';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import { onAbort } from '@berth/runtime/loop/sleep';
 import { PublishedPlacements } from '../../../../src/core/publish/pages/published-placements.ts';
-import { onAbort } from '@berth/runtime/loop/on-abort';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';

@@ -3,7 +3,7 @@ import { KubeConfig } from '@berth/kube/config/kube-config';
 import { parseKubeconfig } from '@berth/kube/config/parse-kubeconfig';
 import { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
 import { isKeyPair } from '@berth/kube/proxy/tls-material';
-import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
+import type { AgentIdentity } from '@berth/ocm/registration/names';
 import { changedFields, type HubEntry, sameHub } from '../../rules/registration/hub-entry.ts';
 import { type HeldCertificate, planCertificate } from '../../rules/registration/plan-certificate.ts';
 import { type CredentialFiles, hubEntryOf } from './credential-store.ts';

@@ -1,11 +1,9 @@
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
-import { AGENT_ANNOTATION_PREFIX } from '@berth/ocm/registration/names';
+import { AGENT_ANNOTATION_PREFIX, type AgentIdentity } from '@berth/ocm/registration/names';
 import { BerthError, ConflictError, errorText } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { onAbort } from '@berth/runtime/loop/on-abort';
-import { sleep } from '@berth/runtime/loop/sleep';
+import { sleep, onAbort } from '@berth/runtime/loop/sleep';
 import { dump } from 'js-yaml';
 import { type HubEntry, hubKubeconfig } from '../../rules/registration/hub-entry.ts';
 import type { CredentialFiles, CredentialStore } from '../credentials/credential-store.ts';

@@ -5,11 +5,15 @@ import { CERTIFICATE_REQUEST } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { DER_TAG, writeDer } from '@berth/kube/x509/der';
-import { type AgentIdentity, agentGroups, agentUser } from '@berth/ocm/registration/agent-identity';
-import { CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import {
+  CLIENT_SIGNER,
+  CLUSTER_NAME_LABEL,
+  type AgentIdentity,
+  agentGroups,
+  agentUser,
+} from '@berth/ocm/registration/names';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { onAbort } from '@berth/runtime/loop/on-abort';
-import { sleep } from '@berth/runtime/loop/sleep';
+import { sleep, onAbort } from '@berth/runtime/loop/sleep';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
 import { z } from 'zod';
 import { nextRequestStep, type RequestStep } from '../../rules/registration/next-request-step.ts';

@@ -2,8 +2,8 @@ import { errorText } from '@berth/runtime/errors';
 import type { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { AgentIdentity } from '@berth/ocm/registration/agent-identity';
 import { certificateNotRotated, certificateRotated } from '@berth/ocm/registration/cluster-conditions';
+import type { AgentIdentity } from '@berth/ocm/registration/names';
 import { goTime } from '../../rules/registration/go-time.ts';
 import type { HubEntry } from '../../rules/registration/hub-entry.ts';
 import {
@@ -12,8 +12,7 @@ import {
   renewalShare,
 } from '../../rules/registration/plan-certificate.ts';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { onAbort } from '@berth/runtime/loop/on-abort';
-import { sleep } from '@berth/runtime/loop/sleep';
+import { sleep, onAbort } from '@berth/runtime/loop/sleep';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import { readCertificate } from '../credentials/read-credentials.ts';
 import { credentialFiles } from '../joining/join-hub.ts';

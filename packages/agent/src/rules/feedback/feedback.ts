@@ -1,5 +1,5 @@
 import { findResults } from '@berth/kube-jsonpath/find-results';
-import { toGoJson } from '@berth/kube-jsonpath/go-json';
+import { toGoJson } from '@berth/kube-jsonpath/format-value';
 import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type {
@@ -9,7 +9,7 @@ import type {
   FieldValue,
 } from '@berth/ocm/kind/manifest-work';
 import { goTypeName, isInteger } from '@berth/runtime/json/json-float';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 
 export interface FeedbackOptions {
   /** Objects, lists and fractions as JSON text, and all matches instead of the first. Off as upstream's gate. */

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 
 /** Upstream's default for the sum over all manifests of a work. */
 export const DEFAULT_MANIFEST_LIMIT_BYTES = 500 * 1024;

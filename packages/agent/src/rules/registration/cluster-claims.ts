@@ -1,6 +1,6 @@
 import type { ClusterClaimValue } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { compareUtf8 } from '@berth/runtime/text/utf8-order';
+import { compareUtf8 } from '@berth/runtime/text/utf8';
 
 /** On a ClusterClaim or ClusterProperty: it is not reported to the hub. */
 export const SPOKE_ONLY_LABEL = 'open-cluster-management.io/spoke-only';

@@ -1,4 +1,4 @@
-import { agentGroups, type AgentIdentity, agentUser } from '@berth/ocm/registration/agent-identity';
+import { agentGroups, type AgentIdentity, agentUser } from '@berth/ocm/registration/names';
 
 /**
  * The fields of a client certificate that decide whether it must be renewed. Times are milliseconds since the epoch.

@@ -5,9 +5,7 @@ import { BugError } from '@berth/runtime/errors';
 import { readCertificate } from '@berth/kube/x509/certificate-fields';
 import type { CertificateSubject } from '@berth/kube/x509/certificate-subject';
 import { readSubject, sameSubject } from '@berth/kube/x509/certificate-subject';
-import { BACKDATE_MS } from '@berth/kube/x509/certificate-validity';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
-import { serialNumber } from '@berth/kube/x509/self-signed-authority';
+import { serialNumber, type PemPair, BACKDATE_MS } from '@berth/kube/x509/self-signed-authority';
 
 x509.cryptoProvider.set(webcrypto as never);
 

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import type { TLSSocket } from 'node:tls';
 import { readCertificate } from '@berth/kube/x509/certificate-fields';
 import { readSubject } from '@berth/kube/x509/certificate-subject';
-import { BACKDATE_MS } from '@berth/kube/x509/certificate-validity';
+import { BACKDATE_MS } from '@berth/kube/x509/self-signed-authority';
 import type { CertifiedUser, ExternalCertificates, Holder } from './external-certificates.ts';
 
 /** id-kp-clientAuth, RFC 5280 section 4.2.1.12. */

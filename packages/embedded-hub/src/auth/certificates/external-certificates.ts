@@ -1,11 +1,17 @@
-import type { X509Certificate } from 'node:crypto';
-import type { UserInfo } from '../../wire/user-info.ts';
+import { X509Certificate } from 'node:crypto';
 import { readCertificate } from '@berth/kube/x509/certificate-fields';
 import { readSubject } from '@berth/kube/x509/certificate-subject';
-import type { ClientCaFile } from './client-ca-file.ts';
+import { InputError } from '@berth/runtime/errors';
+import { SecretFile } from '@berth/runtime/files/secret-file';
+import type { Logger } from '@berth/runtime/logger';
+import type { UserInfo } from '../../wire/user-info.ts';
 
 /** id-kp-clientAuth and anyExtendedKeyUsage, RFC 5280 section 4.2.1.12. */
 const CLIENT_USAGES = ['1.3.6.1.5.5.7.3.2', '2.5.29.37.0'];
+
+const PEM_CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+const NONE: readonly X509Certificate[] = [];
 
 /** The user that a certificate represents. */
 export interface CertifiedUser {
@@ -71,3 +77,46 @@ function read(presented: X509Certificate, authorities: readonly X509Certificate[
 
 const isIssuer = (authority: X509Certificate, presented: X509Certificate): boolean =>
   authority.ca && presented.checkIssued(authority) && presented.verify(authority.publicKey);
+
+/**
+ * Every certificate of a PEM file; other blocks are left out, as Go does.
+ * @throws InputError when there is none, or a broken one
+ */
+export function parseCertificates(file: string, text: string): readonly X509Certificate[] {
+  const fileError = (problem: string, cause?: unknown): InputError =>
+    new InputError(problem, { code: 'hub.certificate-file', subject: file, cause });
+  const blocks = text.match(PEM_CERTIFICATE) ?? [];
+  if (blocks.length === 0) throw fileError('holds no certificate, expected PEM with one or more');
+  return blocks.map((block) => {
+    try {
+      return new X509Certificate(block);
+    } catch (error) {
+      throw fileError('holds a certificate that cannot be read', error);
+    }
+  });
+}
+
+/**
+ * The authorities of `--client-ca-file`. The file is read again when it changes. While it cannot be
+ * read, certificates of these authorities are rejected.
+ */
+export class ClientCaFile {
+  readonly #file: SecretFile<readonly X509Certificate[]>;
+
+  /** @throws InputError when the file cannot be used */
+  constructor(path: string, log: Logger) {
+    this.#file = new SecretFile({
+      file: path,
+      what: 'authorities of clients',
+      without: 'no certificate that they issued is valid',
+      parse: (text) => parseCertificates(path, text),
+      log,
+    });
+    if (this.#file.problem !== undefined) throw this.#file.problem;
+  }
+
+  /** Returns a new list after each change of the file. */
+  authorities(nowMs: number): readonly X509Certificate[] {
+    return this.#file.current(nowMs) ?? NONE;
+  }
+}

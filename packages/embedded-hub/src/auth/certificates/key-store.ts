@@ -1,13 +1,10 @@
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { PemPair } from '@berth/kube/x509/pem-pair';
-import { createAuthority } from '@berth/kube/x509/self-signed-authority';
+import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import { InputError } from '@berth/runtime/errors';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createSigningKey } from '../tokens/service-account-tokens.ts';
 import { CertificateAuthority } from './certificate-authority.ts';
-
-const VERSION = 1;
 
 /** The authorities of one cluster. A certificate of one cluster is invalid in the others. */
 export interface ClusterAuthorities {
@@ -120,6 +117,8 @@ interface ClusterPairs {
    */
   readonly frontProxy: PemPair;
 }
+
+const VERSION = 1;
 
 /**
  * Opens the authorities of the members, and creates missing ones. All are in one file, because each

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
+import type { StatusError } from '../../wire/status-error.ts';
+import { forbidden } from '../../wire/status-errors.ts';
 import type { AccessAttributes, UserInfo } from '../../wire/user-info.ts';
 import type { PolicyRule } from './rbac-rules.ts';
 import { readRules, ruleAllows, ruleAllowsPath } from './rbac-rules.ts';
@@ -13,10 +15,6 @@ interface Grant {
   readonly namespace: string;
   readonly rules: readonly PolicyRule[];
 }
-
-/** Cached by stored object, which never changes. */
-const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
-const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
 const EVERYTHING: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: ['*'], resources: ['*'], resourceNames: [], nonResourceURLs: [] },
@@ -114,11 +112,16 @@ export function isMaster(user: UserInfo): boolean {
   return user.groups.includes(MASTERS_GROUP);
 }
 
+/** Cached by stored object, which never changes. */
+const rulesOfStored = new WeakMap<JsonObject, readonly PolicyRule[]>();
+
 function storedRules(role: JsonObject): readonly PolicyRule[] {
   const known = rulesOfStored.get(role) ?? readRules(role);
   rulesOfStored.set(role, known);
   return known;
 }
+
+const subjectsOfStored = new WeakMap<JsonObject, readonly string[]>();
 
 function storedSubjects(binding: JsonObject): readonly string[] {
   const known = subjectsOfStored.get(binding) ?? readSubjects(binding);
@@ -149,4 +152,16 @@ function labelsMatch(selector: JsonObject, object: JsonObject): boolean {
   const wanted = Object.entries(objectAt(selector, 'matchLabels') ?? {});
   const labels = objectAt(objectAt(object, 'metadata'), 'labels') ?? {};
   return wanted.length > 0 && wanted.every(([key, value]) => getOwn(labels, key) === value);
+}
+
+/**
+ * A 403 with the text of kube-apiserver.
+ * @param name of the object as the path has it, '' for a collection
+ */
+export function accessRefused(user: UserInfo, attributes: AccessAttributes, name: string): StatusError {
+  const { verb, group, resource, subresource = '', namespace = '' } = attributes;
+  const what = subresource === '' ? resource : `${resource}/${subresource}`;
+  const where = namespace === '' ? 'at the cluster scope' : `in the namespace ${JSON.stringify(namespace)}`;
+  const why = `User ${JSON.stringify(user.name)} cannot ${verb} resource ${JSON.stringify(what)} in API group ${JSON.stringify(group)} ${where}`;
+  return forbidden({ group, plural: resource }, name, why);
 }

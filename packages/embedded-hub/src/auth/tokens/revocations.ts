@@ -2,8 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { SecretFile } from '@berth/runtime/files/secret-file';
 import { SILENT_LOG } from '../../wire/silent-log.ts';
-import { changeCredentials } from '../files/change-credentials.ts';
-import { writePrivateFile } from '../files/private-file.ts';
+import { writePrivateFile, changeCredentials } from '../files/private-file.ts';
 
 /**
  * Users whose credentials were revoked, each with a time: client certificates and service account

@@ -1,8 +1,8 @@
-import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
+import { createHash, createPublicKey, generateKeyPairSync, randomUUID, type KeyObject } from 'node:crypto';
+import { errorText } from '@berth/runtime/errors';
 import type * as Jose from 'jose';
-import type { ExternalTokenKey } from './external-token-keys.ts';
+import { readFlagFile, wrongFile } from '../files/private-file.ts';
 
-const ALGORITHM = 'ES256';
 /** Maximum lifetime of a requested token; tokens of legacy Secrets live longer. */
 export const MAX_TOKEN_LIFETIME_SECONDS = 365 * 86_400;
 
@@ -42,6 +42,8 @@ export function createSigningKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
+
+const ALGORITHM = 'ES256';
 
 /** Issues and checks the JWTs of ServiceAccounts of one cluster, with the claims that Kubernetes uses. */
 export class ServiceAccountTokens {
@@ -151,4 +153,46 @@ interface Claim {
 function boundObject(claim: Claim): TokenSubject['boundTo'] {
   if (claim.secret !== undefined) return { kind: 'Secret', ...claim.secret };
   return claim.pod === undefined ? undefined : { kind: 'Pod', ...claim.pod };
+}
+
+/** A key with which others sign ServiceAccount tokens, and its algorithms. */
+interface ExternalTokenKey {
+  readonly key: KeyObject;
+  readonly algorithms: readonly string[];
+}
+
+const KEY_FILE_CODE = 'hub.service-account-keys';
+const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
+
+/**
+ * The keys of `--service-account-key-file`: public keys, certificates, or private keys, of which the public half counts.
+ * @throws InputError when a file cannot be read, or holds no RSA or ECDSA key
+ */
+export function readTokenKeys(files: readonly string[]): readonly ExternalTokenKey[] {
+  return files.flatMap((file) => {
+    const blocks = readFlagFile(KEY_FILE_CODE, file).match(PEM_BLOCK) ?? [];
+    if (blocks.length === 0) throw wrongFile(KEY_FILE_CODE, file, 'holds no key, expected PEM');
+    return blocks.map((block) => keyOf(file, block));
+  });
+}
+
+/** Source: kubernetes pkg/serviceaccount/jwt.go (`signerFromECDSAPrivateKey`). */
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: 'ES256',
+  secp384r1: 'ES384',
+  secp521r1: 'ES512',
+};
+
+function keyOf(file: string, block: string): ExternalTokenKey {
+  let key: KeyObject;
+  try {
+    key = createPublicKey(block);
+  } catch (error) {
+    throw wrongFile(KEY_FILE_CODE, file, `holds a key that cannot be read: ${errorText(error)}`);
+  }
+  if (key.asymmetricKeyType === 'rsa') return { key, algorithms: ['RS256', 'RS384', 'RS512'] };
+  const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''];
+  if (algorithm === undefined)
+    throw wrongFile(KEY_FILE_CODE, file, 'holds a key that is neither RSA nor ECDSA');
+  return { key, algorithms: [algorithm] };
 }

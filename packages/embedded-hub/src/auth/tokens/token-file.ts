@@ -4,8 +4,7 @@ import type { Logger } from '@berth/runtime/logger';
 import { SecretFile } from '@berth/runtime/files/secret-file';
 import { SILENT_LOG } from '../../wire/silent-log.ts';
 import type { UserInfo } from '../../wire/user-info.ts';
-import { changeCredentials } from '../files/change-credentials.ts';
-import { writePrivateFile } from '../files/private-file.ts';
+import { writePrivateFile, changeCredentials } from '../files/private-file.ts';
 
 interface TokenEntry {
   readonly sha256: string;

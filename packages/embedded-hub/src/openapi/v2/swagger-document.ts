@@ -10,10 +10,6 @@ import { encodeGnostic } from './gnostic.ts';
 import type { GroupVersionKind } from './swagger-paths.ts';
 import { swaggerPaths } from './swagger-paths.ts';
 
-const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
-const TEXT = { type: 'string' };
-const COUNT = { type: 'integer', format: 'int32' };
-
 /** The OpenAPI v2 document of a server, in JSON and protobuf. */
 export class SwaggerDocument {
   readonly json: string;
@@ -219,7 +215,12 @@ function requiredOf(schema: Schema): string[] {
   return [...new Set([...named, 'kind', 'apiVersion'])];
 }
 
+const META = 'io.k8s.apimachinery.pkg.apis.meta.v1.';
+
 const reference = (name: string): JsonObject => ({ $ref: `#/definitions/${META}${name}` });
+
+const TEXT = { type: 'string' };
+const COUNT = { type: 'integer', format: 'int32' };
 
 /**
  * Types of responses that no stored object contains. Source: apimachinery

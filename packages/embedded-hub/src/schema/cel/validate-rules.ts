@@ -13,15 +13,12 @@ import { forbiddenField, invalidValue, required } from '../field-problems.ts';
 import { itemElement } from '../field-shape.ts';
 import type { Schema, ValidationRule } from '../schema.ts';
 import { typeName } from '../validate-value.ts';
-import { celFieldName } from './cel-field-name.ts';
 
 const compilations = new Map<string, CelCompilation>();
 const CACHE_LIMIT = 2000;
 const MESSAGE_LIMIT = 5 * 1024;
 const STEPS_PER_EVALUATION = 20;
 const COST_PER_STEP = 2;
-
-const known = new WeakMap<Schema, boolean>();
 
 function compiledOnce(expression: string): CelCompilation {
   const known = compilations.get(expression);
@@ -257,11 +254,13 @@ function parsedOr(text: string, parsed: object): unknown {
   return 'nanos' in parsed ? parsed : text;
 }
 
+const inputDiffers = new WeakMap<Schema, boolean>();
+
 /** Whether any value of the schema needs conversion for CEL. */
 function differs(schema: Schema): boolean {
-  const before = known.get(schema);
+  const before = inputDiffers.get(schema);
   if (before !== undefined) return before;
-  known.set(schema, false);
+  inputDiffers.set(schema, false);
   const own =
     schema.type === 'number' ||
     (schema.type === 'string' && ['date-time', 'date', 'duration', 'byte'].includes(schema.format ?? ''));
@@ -272,6 +271,25 @@ function differs(schema: Schema): boolean {
     schema.additional === true ? undefined : schema.additional,
   ];
   const found = own || names || below.some((one) => one !== undefined && differs(one));
-  known.set(schema, found);
+  inputDiffers.set(schema, found);
   return found;
+}
+
+/** Reserved words, which cannot be field names in expressions. */
+const RESERVED = new Set(
+  'true false null in as break const continue else for function if import let loop package namespace return var void while'.split(
+    ' ',
+  ),
+);
+const ESCAPES: Readonly<Record<string, string>> = {
+  __: '__underscores__',
+  '.': '__dot__',
+  '-': '__dash__',
+  '/': '__slash__',
+};
+
+/** The name of a declared field in expressions, escaped: `__in__`, `a__dash__b`. */
+export function celFieldName(name: string): string {
+  if (RESERVED.has(name)) return `__${name}__`;
+  return name.replace(/__|[.\-/]/g, (found) => ESCAPES[found] ?? found);
 }

@@ -1,7 +1,6 @@
-import { appendAll } from '../../json/append-all.ts';
-import type { JsonObject } from '../../json/json-value.ts';
-import type { Column } from './column.ts';
+import { type JsonObject, appendAll } from '../../json/json-value.ts';
 import {
+  type Column,
   AGE_COLUMN,
   column,
   countColumn,
@@ -13,8 +12,8 @@ import {
   textOf,
   valueAt,
   wide,
+  ageText,
 } from './column.ts';
-import { ageText } from './human-duration.ts';
 
 /** Entries of a map, as `data` of a ConfigMap. */
 function sizeOf(object: JsonObject, ...paths: readonly string[]): number {

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../json/json-value.ts';
+import { isObject, type JsonObject } from '../../json/json-value.ts';
 import type { Column } from './column.ts';
 import {
   AGE_COLUMN,
@@ -12,6 +12,11 @@ import {
   valueAt,
   wide,
 } from './column.ts';
+
+const UNSET = '<unset>';
+
+const lengthColumn = (name: string, path: string): Column =>
+  column(name, (object) => itemsOf(object, path).length, { type: 'integer' });
 
 const CREATED = column('Created At', (object) => textOf(object, 'metadata.creationTimestamp', ''), {
   type: 'date',
@@ -41,6 +46,29 @@ export const BINDING_COLUMNS: readonly Column[] = [
   wide('Users', subjects('User')),
   wide('Groups', subjects('Group')),
   wide('ServiceAccounts', subjects('ServiceAccount')),
+];
+
+export const WEBHOOK_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  lengthColumn('Webhooks', 'webhooks'),
+  AGE_COLUMN,
+];
+
+export const POLICY_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  lengthColumn('Validations', 'spec.validations'),
+  column('ParamKind', (policy) => {
+    const kind = valueAt(policy, 'spec.paramKind');
+    return isObject(kind) ? `${textOf(kind, 'apiVersion', '')}/${textOf(kind, 'kind', '')}` : UNSET;
+  }),
+  AGE_COLUMN,
+];
+
+export const POLICY_BINDING_COLUMNS: readonly Column[] = [
+  NAME_COLUMN,
+  fieldColumn('PolicyName', 'spec.policyName'),
+  column('ParamRef', paramText),
+  AGE_COLUMN,
 ];
 
 function requestCondition(request: JsonObject): string {
@@ -129,3 +157,11 @@ export const PRIORITY_CLASS_COLUMNS: readonly Column[] = [
   column('Global-Default', (one) => valueAt(one, 'globalDefault') === true, { type: 'boolean' }),
   AGE_COLUMN,
 ];
+
+/** A selector is printed as JSON; an API server prints its Go value. */
+function paramText(binding: JsonObject): string {
+  const ref = valueAt(binding, 'spec.paramRef');
+  if (!isObject(ref)) return UNSET;
+  const name = textOf(ref, 'name', '');
+  return name === '' ? textOf(ref, 'selector', UNSET) : `${textOf(ref, 'namespace', '*')}/${name}`;
+}

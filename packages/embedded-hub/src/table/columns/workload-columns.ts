@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../json/json-value.ts';
-import type { Column } from './column.ts';
 import {
+  type Column,
   AGE_COLUMN,
   column,
   countColumn,
@@ -12,8 +12,9 @@ import {
   textOf,
   valueAt,
   wide,
+  ageText,
+  humanDuration,
 } from './column.ts';
-import { ageText, humanDuration } from './human-duration.ts';
 
 const containers =
   (field: string): ((object: JsonObject) => string) =>

@@ -3,8 +3,8 @@ import { parseIp } from '@berth/kube-cel/library/ip-address';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { checkCanonicalIp, checkEndpointIp, checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkPort, PROTOCOLS, type KindRules } from '../values/port-rules.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
+import { checkPort, PROTOCOLS } from '../values/port-rules.ts';
 
 /** Source: pkg/apis/core/validation (ValidateEndpoints). */
 export const ENDPOINTS_RULES: KindRules = {

@@ -3,26 +3,10 @@ import { dns1035Label, dnsLabel, dnsSubdomain, pathSegment } from '@berth/kube/m
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, listAt, numberAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import { parseLegacyIp } from '../values/ip-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkPort, portName, type KindRules, checkDomainPath } from '../values/port-rules.ts';
+import { checkDomainPath, type FieldReporter, type KindRules } from '../values/field-reporter.ts';
+import { checkPort, portName } from '../values/port-rules.ts';
 
 const CLASS_ANNOTATION = 'kubernetes.io/ingress.class';
-const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
-const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
-const BAD_ENDS = ['/..', '/.'];
-const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
-const WILDCARD = new RegExp(`^\\*\\.${SUBDOMAIN}$`);
-const WILDCARD_TEXT = `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${SUBDOMAIN}')`;
-const HOST_LIMIT = 253;
-
-/** A host name, optionally with the prefix `*.`. */
-const hostName: NameRule = (host) => {
-  if (!host.includes('*')) return dnsSubdomain(host);
-  const problems: string[] = [];
-  if (host.length > HOST_LIMIT) problems.push(`must be no more than ${String(HOST_LIMIT)} characters`);
-  if (!WILDCARD.test(host)) problems.push(WILDCARD_TEXT);
-  return problems;
-};
 
 /** Source: pkg/apis/networking/validation (ValidateIngressCreate, ValidateIngressUpdate). */
 export const INGRESS_RULES: KindRules = {
@@ -36,6 +20,19 @@ export const INGRESS_RULES: KindRules = {
     const place = at.at('annotations').at(CLASS_ANNOTATION);
     place.invalid(annotated, 'must match `ingressClassName` when both are specified');
   },
+};
+
+const SUBDOMAIN = '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*';
+const WILDCARD = new RegExp(`^\\*\\.${SUBDOMAIN}$`);
+const WILDCARD_TEXT = `a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for validation is '\\*\\.${SUBDOMAIN}')`;
+const HOST_LIMIT = 253;
+/** A host name, optionally with the prefix `*.`. */
+const hostName: NameRule = (host) => {
+  if (!host.includes('*')) return dnsSubdomain(host);
+  const problems: string[] = [];
+  if (host.length > HOST_LIMIT) problems.push(`must be no more than ${String(HOST_LIMIT)} characters`);
+  if (!WILDCARD.test(host)) problems.push(WILDCARD_TEXT);
+  return problems;
 };
 
 function checkSpec(spec: JsonObject, at: FieldReporter): void {
@@ -66,6 +63,10 @@ function checkRule(rule: JsonObject, at: FieldReporter): void {
   if (listAt(http, 'paths').length === 0) at.at('http').at('paths').required();
   at.at('http').each(http, 'paths', checkPath);
 }
+
+const PATH_TYPES = ['Exact', 'ImplementationSpecific', 'Prefix'];
+const BAD_SEQUENCES = ['//', '/./', '/../', '%2f', '%2F'];
+const BAD_ENDS = ['/..', '/.'];
 
 function checkPath(path: JsonObject, at: FieldReporter): void {
   const type = getOwn(path, 'pathType');

@@ -10,16 +10,12 @@ import {
   textAt,
   textsAt,
 } from '../../json/json-value.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import { checkEndpointIp, checkLegacyCidr, checkLegacyIp, parseLegacyIp } from '../values/ip-rules.ts';
 import { checkLabelMap } from '../values/metadata-rules.ts';
-import { checkPort, checkPortOrName, PROTOCOLS, type KindRules } from '../values/port-rules.ts';
+import { checkPort, checkPortOrName, PROTOCOLS } from '../values/port-rules.ts';
 
 const TYPES = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
-const AFFINITIES = ['ClientIP', 'None'];
-const POLICIES = ['Cluster', 'Local'];
-const DISTRIBUTIONS = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
-const DAY_SECONDS = 86_400;
 
 /** Source: pkg/apis/core/validation (ValidateServiceCreate, ValidateServiceUpdate). */
 export const SERVICE_RULES: KindRules = {
@@ -139,6 +135,9 @@ function targetOf(port: JsonObject): string | number | undefined {
   return isSet ? target : numberAt(port, 'port');
 }
 
+const AFFINITIES = ['ClientIP', 'None'];
+const DAY_SECONDS = 86_400;
+
 function checkAffinity(spec: JsonObject, at: FieldReporter): void {
   const affinity = textAt(spec, 'sessionAffinity');
   at.at('sessionAffinity').oneOfIfSet(affinity, AFFINITIES);
@@ -202,6 +201,9 @@ function checkBalancerClass(spec: JsonObject, at: FieldReporter): void {
 function needsHealthCheck(spec: JsonObject): boolean {
   return serviceTypeOf(spec) === 'LoadBalancer' && textAt(spec, 'externalTrafficPolicy') === 'Local';
 }
+
+const POLICIES = ['Cluster', 'Local'];
+const DISTRIBUTIONS = ['PreferClose', 'PreferSameZone', 'PreferSameNode'];
 
 function checkTraffic(spec: JsonObject, at: FieldReporter): void {
   const type = serviceTypeOf(spec);

@@ -21,34 +21,6 @@ import { checkContainerSecurity } from './security-context.ts';
 import { checkFieldReference, checkResourceReference } from './volume-files.ts';
 import { PULL_POLICIES } from './volumes.ts';
 
-const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
-const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
-
-const NAME_TEXT =
-  "a valid environment variable name must consist only of printable ASCII characters other than '='";
-const POD_FIELDS = [
-  'metadata.name',
-  'metadata.namespace',
-  'metadata.uid',
-  'spec.nodeName',
-  'spec.serviceAccountName',
-  'status.hostIP',
-  'status.hostIPs',
-  'status.podIP',
-  'status.podIPs',
-];
-
-/** The checks of the sources of a value, in the order of the API server. */
-const SOURCES: Readonly<Record<string, SourceCheck>> = {
-  fieldRef: (source, at) => checkFieldReference(source, POD_FIELDS, at),
-  resourceFieldRef: (source, at) => checkResourceReference(source, false, at),
-  configMapKeyRef: checkKeyReference,
-  secretKeyRef: checkKeyReference,
-  fileKeyRef: checkFileReference,
-};
-
-const sourceName = asPrefix(dnsSubdomain);
-
 /** Facts about the pod that the checks of its containers need. */
 export interface PodContext {
   readonly volumes: ReadonlyMap<string, JsonObject>;
@@ -58,10 +30,6 @@ export interface PodContext {
   readonly restartPolicy: string;
   readonly hostUsers: boolean;
 }
-
-const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
-const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
-const MAX_RESTART_RULES = 20;
 
 /** Source: pkg/apis/core/validation (validateContainers). */
 export function checkContainers(spec: JsonObject, pod: PodContext, at: FieldReporter): void {
@@ -106,6 +74,8 @@ export function checkInitContainers(spec: JsonObject, pod: PodContext, at: Field
         place.at(key).forbidden('may not be set for init containers without restartPolicy=Always');
   });
 }
+
+const MESSAGE_POLICIES = ['File', 'FallbackToLogsOnError'];
 
 /** Source: pkg/apis/core/validation (validateContainerCommon). */
 function checkContainer(container: JsonObject, pod: PodContext, at: FieldReporter): void {
@@ -159,6 +129,9 @@ function checkHostPorts(containers: readonly unknown[], at: FieldReporter): void
   }
 }
 
+const RESTART_POLICIES = ['Always', 'Never', 'OnFailure'];
+const MAX_RESTART_RULES = 20;
+
 function checkRestart(container: JsonObject, at: FieldReporter): void {
   const policy = getOwn(container, 'restartPolicy');
   const rules = listAt(container, 'restartPolicyRules');
@@ -197,6 +170,9 @@ function checkResizePolicy(container: JsonObject, podRestart: string, at: FieldR
   });
 }
 
+const NAME_TEXT =
+  "a valid environment variable name must consist only of printable ASCII characters other than '='";
+
 /** Source: apimachinery, pkg/util/validation (IsRelaxedEnvVarName). */
 const variableName: NameRule = (name) => (/^[ -<>-~]*$/.test(name) ? [] : [NAME_TEXT]);
 
@@ -212,6 +188,26 @@ function checkEnv(container: JsonObject, at: FieldReporter): void {
     if (from !== undefined) checkValueFrom(from, textAt(variable, 'value'), place.at('valueFrom'));
   });
 }
+
+const POD_FIELDS = [
+  'metadata.name',
+  'metadata.namespace',
+  'metadata.uid',
+  'spec.nodeName',
+  'spec.serviceAccountName',
+  'status.hostIP',
+  'status.hostIPs',
+  'status.podIP',
+  'status.podIPs',
+];
+/** The checks of the sources of a value, in the order of the API server. */
+const SOURCES: Readonly<Record<string, SourceCheck>> = {
+  fieldRef: (source, at) => checkFieldReference(source, POD_FIELDS, at),
+  resourceFieldRef: (source, at) => checkResourceReference(source, false, at),
+  configMapKeyRef: checkKeyReference,
+  secretKeyRef: checkKeyReference,
+  fileKeyRef: checkFileReference,
+};
 
 function checkValueFrom(from: JsonObject, value: string, at: FieldReporter): void {
   let count = 0;
@@ -245,6 +241,8 @@ function checkFileReference(source: JsonObject, at: FieldReporter): void {
   if (path === '') at.at('path').required();
   else checkNoBacksteps(path, at.at('path'));
 }
+
+const sourceName = asPrefix(dnsSubdomain);
 
 /** Source: pkg/apis/core/validation (ValidateEnvFrom). */
 function checkEnvFrom(container: JsonObject, at: FieldReporter): void {
@@ -306,6 +304,9 @@ function checkSubPaths(mount: JsonObject, at: FieldReporter, list: FieldReporter
   if (path !== '') at.at('subPathExpr').invalid(expression, 'subPathExpr and subPath are mutually exclusive');
   checkDescendingPath(expression, list.at('subPathExpr'));
 }
+
+const PROPAGATIONS = ['Bidirectional', 'HostToContainer', 'None'];
+const RECURSIVE = ['Disabled', 'Enabled', 'IfPossible'];
 
 function checkOptions(mount: JsonObject, container: JsonObject, list: FieldReporter): void {
   const propagation = getOwn(mount, 'mountPropagation');

@@ -9,9 +9,8 @@ import {
   isObject,
   numberAt,
 } from '../../json/json-value.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkTemplateMetadata } from '../values/metadata-rules.ts';
-import type { KindRules } from '../values/port-rules.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
+import { checkTemplateMetadata, isEmptySelector, selects } from '../values/metadata-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 import { checkPodSpec } from './pod-spec.ts';
 
@@ -191,4 +190,38 @@ function fixedPart(spec: JsonObject, gated: boolean): JsonObject {
     fixed['affinity'] = Object.keys(affinity).length === 0 ? null : affinity;
   }
   return fixed;
+}
+
+/**
+ * Reports a pod template whose labels the selector does not match. An absent selector matches
+ * nothing, an empty one everything.
+ */
+export function checkTemplateLabels(spec: JsonObject, at: FieldReporter): void {
+  const selector = objectAt(spec, 'selector');
+  const template = objectAt(spec, 'template');
+  const labels = objectAt(objectAt(template, 'metadata'), 'labels');
+  if (selector !== undefined && (isEmptySelector(selector) || selects(selector, labels ?? {}))) return;
+  const place = at.at('template').at('metadata').at('labels');
+  place.invalid(labels, '`selector` does not match template `labels`');
+}
+
+/** The pod template of a controller. Source: pkg/apis/apps/validation. */
+export function checkOwnedTemplate(spec: JsonObject, kind: string, at: FieldReporter): void {
+  checkTemplateLabels(spec, at);
+  const template = objectAt(spec, 'template') ?? {};
+  checkPodTemplate(template, at.at('template'));
+  checkAlwaysRunning(spec, kind, at);
+}
+
+/**
+ * The pod template of a workload that runs forever.
+ * @param kind the kind of the workload, in the message
+ */
+export function checkAlwaysRunning(spec: JsonObject, kind: string, at: FieldReporter): void {
+  const pod = objectAt(objectAt(spec, 'template'), 'spec');
+  const place = at.at('template').at('spec');
+  const policy = textAt(pod, 'restartPolicy') || 'Always';
+  if (policy !== 'Always') place.at('restartPolicy').unsupported(policy, ['Always']);
+  if (getOwn(pod ?? {}, 'activeDeadlineSeconds') !== undefined)
+    place.at('activeDeadlineSeconds').forbidden(`activeDeadlineSeconds in ${kind} is not Supported`);
 }

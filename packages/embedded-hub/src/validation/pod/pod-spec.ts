@@ -23,17 +23,8 @@ import { checkVolumes } from './volumes.ts';
 const RESTART_POLICIES = ['Always', 'OnFailure', 'Never'];
 const DNS_POLICIES = ['ClusterFirstWithHostNet', 'ClusterFirst', 'Default', 'None'];
 export const PREEMPTION_POLICIES = ['PreemptLowerPriority', 'Never'];
-const MAX_INT32 = 2 ** 31 - 1;
-const DEFAULT_GRACE_SECONDS = 30;
 
-const MAX_NAMESERVERS = 3;
-const MAX_SEARCHES = 32;
-const MAX_SEARCH_LENGTH = 2048;
-const LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
-const DOMAIN = `${LABEL}(\\.${LABEL})*`;
-const DOMAIN_RE = new RegExp(`^${DOMAIN}$`);
-const DOMAIN_TEXT = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${DOMAIN}')`;
-const DOMAIN_LIMIT = 253;
+const DEFAULT_GRACE_SECONDS = 30;
 
 /**
  * Source: pkg/apis/core/validation (ValidatePodSpec).
@@ -63,6 +54,8 @@ export function checkPodSpec(spec: JsonObject, podName: string | undefined, at: 
   checkHostnameOverride(spec, at);
   checkRemainingFields(spec, at);
 }
+
+const MAX_INT32 = 2 ** 31 - 1;
 
 /** The last checks, in the order of the API server: names of other objects, deadlines, tolerations. */
 function checkRemainingFields(spec: JsonObject, at: FieldReporter): void {
@@ -152,6 +145,12 @@ function checkHostUsers(spec: JsonObject, at: FieldReporter): void {
         at.at(list).at(index).at('volumeDevices').forbidden('when `hostUsers` is false');
 }
 
+const LABEL = '_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?';
+const DOMAIN = `${LABEL}(\\.${LABEL})*`;
+const DOMAIN_RE = new RegExp(`^${DOMAIN}$`);
+const DOMAIN_TEXT = `a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '${DOMAIN}')`;
+const DOMAIN_LIMIT = 253;
+
 /** A DNS search domain. Unlike other domain names it may contain underscores. */
 const searchDomain: NameRule = (name) => {
   const problems: string[] = [];
@@ -159,6 +158,8 @@ const searchDomain: NameRule = (name) => {
   if (!DOMAIN_RE.test(name)) problems.push(DOMAIN_TEXT);
   return problems;
 };
+
+const MAX_NAMESERVERS = 3;
 
 /** Source: pkg/apis/core/validation (validatePodDNSConfig). */
 function checkDnsConfig(spec: JsonObject, at: FieldReporter): void {
@@ -181,6 +182,9 @@ function checkDnsConfig(spec: JsonObject, at: FieldReporter): void {
     if (textAt(option as JsonObject, 'name') === '')
       place.at('options').at(index).required('must not be empty');
 }
+
+const MAX_SEARCHES = 32;
+const MAX_SEARCH_LENGTH = 2048;
 
 function checkSearches(searches: readonly string[], at: FieldReporter): void {
   if (searches.length > MAX_SEARCHES)

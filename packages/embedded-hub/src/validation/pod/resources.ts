@@ -9,8 +9,14 @@ import { dnsLabel } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../../json/json-value.ts';
 import { isObject, listAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkResourceQuantity, eachQuantity, quantityAt } from '../values/quantity-rules.ts';
-import { checkContainerResourceName, isHugePage, isOvercommitAllowed } from '../values/resource-names.ts';
+import {
+  checkResourceQuantity,
+  eachQuantity,
+  quantityAt,
+  checkContainerResourceName,
+  isHugePage,
+  isOvercommitAllowed,
+} from '../values/quantity-rules.ts';
 
 type NameCheck = (name: string, at: FieldReporter) => void;
 

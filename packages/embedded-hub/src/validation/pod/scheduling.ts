@@ -2,7 +2,7 @@ import { labelValue, qualifiedName } from '@berth/kube/model/selector/name-rules
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkSelector } from '../values/selector-rules.ts';
+import { checkSelector } from '../values/metadata-rules.ts';
 import { checkLabelKeys } from './affinity.ts';
 
 export const TAINT_EFFECTS = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];

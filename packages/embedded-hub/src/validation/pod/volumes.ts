@@ -1,9 +1,8 @@
 import { dnsLabel, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
 import { type JsonObject, getOwn, listAt, objectAt, textAt, numberAt } from '../../json/json-value.ts';
 import { type FieldReporter, checkNoBacksteps, checkVolumePath } from '../values/field-reporter.ts';
-import { checkTemplateMetadata } from '../values/metadata-rules.ts';
+import { checkTemplateMetadata, checkSelector } from '../values/metadata-rules.ts';
 import { quantityAt } from '../values/quantity-rules.ts';
-import { checkSelector } from '../values/selector-rules.ts';
 import { checkClaimSpec } from './claim-spec.ts';
 import { checkDownwardFile, checkKeyToPath, checkMode } from './volume-files.ts';
 
@@ -208,8 +207,8 @@ function checkProjectedVolume(volume: JsonObject, at: FieldReporter): void {
   checkMode(volume, 'defaultMode', at);
   const paths = new Paths();
   at.each(volume, 'sources', (source, place) => {
-    for (const kind of ['secret', 'configMap']) checkKeysVolume(source, kind, [place.at(kind), at], paths);
-    checkFields(source, [place.at('downwardAPI'), at], paths);
+    for (const kind of ['secret', 'configMap']) checkProjectedKeys(source, kind, [place.at(kind), at], paths);
+    checkProjectedFields(source, [place.at('downwardAPI'), at], paths);
     checkToken(objectAt(source, 'serviceAccountToken'), [place.at('serviceAccountToken'), at], paths);
     checkBundle(objectAt(source, 'clusterTrustBundle'), [place.at('clusterTrustBundle'), at], paths);
     const count = KINDS.filter((kind) => objectAt(source, kind) !== undefined).length;
@@ -220,7 +219,7 @@ function checkProjectedVolume(volume: JsonObject, at: FieldReporter): void {
 /** Where problems of one source are reported, and where those of its volume. */
 type Places = readonly [source: FieldReporter, volume: FieldReporter];
 
-function checkKeysVolume(source: JsonObject, kind: string, [at, volume]: Places, paths: Paths): void {
+function checkProjectedKeys(source: JsonObject, kind: string, [at, volume]: Places, paths: Paths): void {
   const found = objectAt(source, kind);
   if (found === undefined) return;
   const name = textAt(found, 'name');
@@ -231,7 +230,7 @@ function checkKeysVolume(source: JsonObject, kind: string, [at, volume]: Places,
   });
 }
 
-function checkFields(source: JsonObject, [at, volume]: Places, paths: Paths): void {
+function checkProjectedFields(source: JsonObject, [at, volume]: Places, paths: Paths): void {
   for (const file of listAt(objectAt(source, 'downwardAPI'), 'items')) {
     checkDownwardFile(file as JsonObject, at);
     const path = textAt(file as JsonObject, 'path');

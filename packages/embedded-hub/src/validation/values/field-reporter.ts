@@ -1,4 +1,4 @@
-import type { NameRule } from '@berth/kube/model/selector/name-rules';
+import { dnsSubdomain, type NameRule } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { deepEqual, isObject, listAt } from '../../json/json-value.ts';
 import type { FieldPath } from '../../schema/field-path.ts';
@@ -20,10 +20,6 @@ const EMPTY: JsonObject = {};
 
 /** Key of the root, the whole object. */
 const ROOT = -1;
-
-const KEY_LIMIT = 253;
-const KEY_TEXT =
-  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
 
 /**
  * A field path in the object that is validated, together with the list that problems are added to,
@@ -159,6 +155,32 @@ export class FieldReporter implements FieldPath {
   }
 }
 
+/** Validation of one built-in kind, in addition to the metadata checks of all kinds. */
+export interface KindRules {
+  /** Default: a DNS subdomain. */
+  readonly name?: NameRule;
+  /** Finalizers need no domain. */
+  readonly anyFinalizer?: true;
+  /**
+   * How often the API server validates metadata on update; it reports a problem each time. `new`:
+   * the third check is the one of a new object. `new twice`: the third and the fourth. Default 3.
+   */
+  readonly metadataChecks?: 2 | 'new' | 'new twice' | 4;
+  /** Checks the whole object, on create and on update; `old` is undefined on create. */
+  readonly validate: (object: JsonObject, at: FieldReporter, old: JsonObject | undefined) => void;
+  /** Checks a write through a subresource. Default: only metadata is checked. */
+  readonly validateSubresource?: (
+    subresource: string,
+    object: JsonObject,
+    at: FieldReporter,
+    old: JsonObject,
+  ) => void;
+}
+
+const KEY_LIMIT = 253;
+const KEY_TEXT =
+  "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')";
+
 /** Keys of ConfigMaps and Secrets. Source: apimachinery, pkg/util/validation (IsConfigMapKey). */
 export const configKey: NameRule = (key) => {
   const problems: string[] = [];
@@ -184,4 +206,20 @@ export function checkDescendingPath(path: string, at: FieldReporter): void {
 export function checkVolumePath(path: string, at: FieldReporter): void {
   checkDescendingPath(path, at);
   if (path.startsWith('..') && !path.startsWith('../')) at.invalid(path, "must not start with '..'");
+}
+
+const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+/** `example.com/path`. Source: apimachinery, pkg/util/validation (IsDomainPrefixedPath). */
+export function checkDomainPath(text: string, at: FieldReporter): void {
+  const slash = text.indexOf('/');
+  if (text === '') at.required();
+  else if (slash <= 0 || slash === text.length - 1)
+    at.invalid(text, 'must be a domain-prefixed path (such as "acme.io/foo")');
+  else {
+    at.validName(text.slice(0, slash), dnsSubdomain);
+    const path = text.slice(slash + 1);
+    if (!new RegExp(`^${PATH_PATTERN}$`).test(path))
+      at.invalid(path, `Invalid path (regex used for validation is '${PATH_PATTERN}')`);
+  }
 }

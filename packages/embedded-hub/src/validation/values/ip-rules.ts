@@ -1,5 +1,11 @@
-import type { IpAddress } from '@berth/kube-cel/library/ip-address';
-import { formatIp, maskIp, parseIp, parseMappedIp, widthOf } from '@berth/kube-cel/library/ip-address';
+import {
+  type IpAddress,
+  formatIp,
+  maskIp,
+  parseIp,
+  parseMappedIp,
+  widthOf,
+} from '@berth/kube-cel/library/ip-address';
 import type { FieldReporter } from './field-reporter.ts';
 
 /**

@@ -1,12 +1,10 @@
-import { type NameRule, dnsSubdomain } from '@berth/kube/model/selector/name-rules';
-import type { JsonValue, JsonObject } from '../../json/json-value.ts';
+import type { NameRule } from '@berth/kube/model/selector/name-rules';
+import type { JsonValue } from '../../json/json-value.ts';
 import type { FieldReporter } from './field-reporter.ts';
 
 export const PROTOCOLS = ['SCTP', 'TCP', 'UDP'] as const;
 
 const PORT_NAME_LIMIT = 15;
-
-const PATH_PATTERN = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 /** Name of a port of a container. Source: apimachinery, pkg/util/validation (IsValidPortName). */
 export const portName: NameRule = (name) => {
@@ -31,40 +29,4 @@ export function checkPort(port: number | undefined, at: FieldReporter): void {
 export function checkPortOrName(port: JsonValue | undefined, at: FieldReporter): void {
   if (typeof port === 'string') at.validName(port, portName);
   else checkPort(typeof port === 'number' ? port : undefined, at);
-}
-
-/** Validation of one built-in kind, in addition to the metadata checks of all kinds. */
-export interface KindRules {
-  /** Default: a DNS subdomain. */
-  readonly name?: NameRule;
-  /** Finalizers need no domain. */
-  readonly anyFinalizer?: true;
-  /**
-   * How often the API server validates metadata on update; it reports a problem each time. `new`:
-   * the third check is the one of a new object. `new twice`: the third and the fourth. Default 3.
-   */
-  readonly metadataChecks?: 2 | 'new' | 'new twice' | 4;
-  /** Checks the whole object, on create and on update; `old` is undefined on create. */
-  readonly validate: (object: JsonObject, at: FieldReporter, old: JsonObject | undefined) => void;
-  /** Checks a write through a subresource. Default: only metadata is checked. */
-  readonly validateSubresource?: (
-    subresource: string,
-    object: JsonObject,
-    at: FieldReporter,
-    old: JsonObject,
-  ) => void;
-}
-
-/** `example.com/path`. Source: apimachinery, pkg/util/validation (IsDomainPrefixedPath). */
-export function checkDomainPath(text: string, at: FieldReporter): void {
-  const slash = text.indexOf('/');
-  if (text === '') at.required();
-  else if (slash <= 0 || slash === text.length - 1)
-    at.invalid(text, 'must be a domain-prefixed path (such as "acme.io/foo")');
-  else {
-    at.validName(text.slice(0, slash), dnsSubdomain);
-    const path = text.slice(slash + 1);
-    if (!new RegExp(`^${PATH_PATTERN}$`).test(path))
-      at.invalid(path, `Invalid path (regex used for validation is '${PATH_PATTERN}')`);
-  }
 }

@@ -2,18 +2,21 @@ import { dnsLabel } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
 import { checkClaimSpec } from '../pod/claim-spec.ts';
+import { checkAtMostHundredPercent, checkCountOrPercent, countOrPercent } from '../values/quantity-rules.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
 import {
-  checkAtMostHundredPercent,
-  checkCountOrPercent,
-  countOrPercent,
-} from '../values/int-or-percent-rules.ts';
-import type { KindRules } from '../values/port-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkTemplateMetadata } from '../values/metadata-rules.ts';
-import { checkPodTemplate } from '../pod/pod-rules.ts';
-import { checkSelector, isCompilable, isEmptySelector } from '../values/selector-rules.ts';
+  checkTemplateMetadata,
+  checkSelector,
+  isCompilable,
+  isEmptySelector,
+} from '../values/metadata-rules.ts';
+import {
+  checkPodTemplate,
+  checkAlwaysRunning,
+  checkOwnedTemplate,
+  checkTemplateLabels,
+} from '../pod/pod-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
-import { checkAlwaysRunning, checkOwnedTemplate, checkTemplateLabels } from './template-rules.ts';
 
 const ROLLING = 'RollingUpdate';
 

@@ -2,10 +2,12 @@ import { formatQuantity } from '@berth/kube/model/quantity';
 import { dnsLabel, pathSegment } from '@berth/kube/model/selector/name-rules';
 import type { JsonObject } from '../../json/json-value.ts';
 import { getOwn, isObject, listAt, numberAt, objectAt, textAt } from '../../json/json-value.ts';
-import type { KindRules } from '../values/port-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { checkNonNegativeQuantity, quantityAt } from '../values/quantity-rules.ts';
-import { checkContainerResourceName } from '../values/resource-names.ts';
+import type { FieldReporter, KindRules } from '../values/field-reporter.ts';
+import {
+  checkNonNegativeQuantity,
+  quantityAt,
+  checkContainerResourceName,
+} from '../values/quantity-rules.ts';
 
 const HOUR_SECONDS = 3600;
 const MAX_PERIOD_SECONDS = 1800;

@@ -7,28 +7,12 @@ import {
   textAt,
   type JsonValue,
 } from '../../json/json-value.ts';
-import { checkPodTemplate } from '../pod/pod-rules.ts';
-import type { FieldReporter } from '../values/field-reporter.ts';
-import { type KindRules, checkDomainPath } from '../values/port-rules.ts';
-import { checkSelector, isCompilable, selects } from '../values/selector-rules.ts';
+import { checkPodTemplate, checkTemplateLabels } from '../pod/pod-rules.ts';
+import { checkDomainPath, type FieldReporter, type KindRules } from '../values/field-reporter.ts';
+import { checkSelector, isCompilable, selects } from '../values/metadata-rules.ts';
 import { semanticEqual } from '../values/semantic-equal.ts';
 import { cronProblem } from './cron-schedule.ts';
 import { checkFailurePolicy, checkSuccessPolicy } from './job-policies.ts';
-import { checkTemplateLabels } from './template-rules.ts';
-
-const MODES = ['NonIndexed', 'Indexed'];
-const MAX_INDEXED = 100_000;
-const MAX_WITH_MANY_COMPLETIONS = 10_000;
-const MAX_MANAGER_LENGTH = 63;
-const COUNTS = [
-  'parallelism',
-  'completions',
-  'activeDeadlineSeconds',
-  'backoffLimit',
-  'ttlSecondsAfterFinished',
-  'backoffLimitPerIndex',
-  'maxFailedIndexes',
-];
 
 /** Source: pkg/apis/batch/validation (ValidateJob, ValidateJobUpdate). */
 export const JOB_RULES: KindRules = {
@@ -106,6 +90,17 @@ function checkPodNames(job: JsonObject, spec: JsonObject, at: FieldReporter): vo
   at.at('metadata').at('name').invalid(name, detail);
 }
 
+const MAX_MANAGER_LENGTH = 63;
+const COUNTS = [
+  'parallelism',
+  'completions',
+  'activeDeadlineSeconds',
+  'backoffLimit',
+  'ttlSecondsAfterFinished',
+  'backoffLimitPerIndex',
+  'maxFailedIndexes',
+];
+
 function checkJobSpec(spec: JsonObject, at: FieldReporter): void {
   for (const key of COUNTS) at.at(key).nonNegative(numberAt(spec, key));
   const perIndex = getOwn(spec, 'backoffLimitPerIndex');
@@ -125,6 +120,10 @@ function checkJobSpec(spec: JsonObject, at: FieldReporter): void {
   checkPodTemplate(objectAt(spec, 'template') ?? {}, at.at('template'));
   checkRestartPolicy(spec, failure !== undefined, at.at('template').at('spec').at('restartPolicy'));
 }
+
+const MODES = ['NonIndexed', 'Indexed'];
+const MAX_INDEXED = 100_000;
+const MAX_WITH_MANY_COMPLETIONS = 10_000;
 
 function checkMode(spec: JsonObject, at: FieldReporter): void {
   const mode = textAt({ completionMode: 'NonIndexed', ...spec }, 'completionMode');

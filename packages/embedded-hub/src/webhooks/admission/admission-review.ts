@@ -3,7 +3,7 @@ import { getOwn, isObject, listAt, numberAt, objectAt, textAt, textsAt } from '.
 import { userJson } from '../../auth/access-review.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
 import { StatusError } from '../../wire/status-error.ts';
-import { reviewKindProblem } from '../review-kind.ts';
+import { reviewKindProblem } from '../webhook-error.ts';
 import type { AdmissionAttributes } from './admission-attributes.ts';
 import type { AdmissionWebhook, WebhookKind } from './webhook-configurations.ts';
 

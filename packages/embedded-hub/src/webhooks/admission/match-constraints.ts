@@ -1,15 +1,19 @@
+import {
+  type AdmissionCompilation,
+  type AdmissionNames,
+  compileAdmission,
+  type CompiledVariable,
+} from '@berth/kube-cel/admission-cel';
+import { type AdmissionInput, AdmissionRun, CONDITION_BUDGET } from '@berth/kube-cel/admission-run';
 import type { CompiledSelector } from '@berth/kube/model/selector/label-selector-compile';
 import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
 import type { LabelMap } from '@berth/kube/model/selector/label-selector-requirement';
-import type { JsonObject } from '../../json/json-value.ts';
-import { isObject, listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
+import { type JsonObject, isObject, listAt, objectAt, textAt, textsAt } from '../../json/json-value.ts';
 import type { ResourceRef } from '../../schema/resource-definition.ts';
 import type { Scheme } from '../../scheme/scheme.ts';
 import type { ObjectStore } from '../../store/object-store.ts';
 import { notFound } from '../../wire/status-errors.ts';
 import type { AdmissionAttributes } from './admission-attributes.ts';
-import type { AdmissionRule } from './match-rules.ts';
-import { matchesRule } from './match-rules.ts';
 
 /** Which writes a webhook, a policy or a binding matches. */
 export interface MatchConstraints {
@@ -163,4 +167,97 @@ function equivalentsOf({ definition, version }: ResourceRef, scheme: Scheme): re
     .filter(({ storageKey }) => storageKey === definition.storageKey)
     .flatMap((one) => one.versions.map((other) => ({ definition: one, version: other })))
     .filter((one) => one.version.served && one.version !== version);
+}
+
+interface AdmissionRule {
+  readonly operations: readonly string[];
+  readonly apiGroups: readonly string[];
+  readonly apiVersions: readonly string[];
+  /** `pods`, `pods/status`, `*`, `*\/scale`. */
+  readonly resources: readonly string[];
+  readonly scope: string;
+  /** Names of objects; none: all. Rules of webhooks have none. */
+  readonly names: readonly string[];
+}
+
+/** The resource, namespace and name of a request. */
+type RuleSubject = Pick<AdmissionAttributes, 'operation' | 'subresource' | 'namespace' | 'name'> & {
+  readonly group: string;
+  readonly version: string;
+  readonly resource: string;
+};
+
+/** Source: apiserver `pkg/admission/plugin/webhook/predicates/rules/rules.go`. */
+function matchesRule(rule: AdmissionRule, subject: RuleSubject): boolean {
+  return (
+    inScope(rule.scope, subject) &&
+    listed(rule.operations, subject.operation) &&
+    listed(rule.apiGroups, subject.group) &&
+    listed(rule.apiVersions, subject.version) &&
+    rule.resources.some((resource) => matchesResource(resource, subject)) &&
+    (rule.names.length === 0 || rule.names.includes(subject.name))
+  );
+}
+
+/** Whether the rule may match a write of the resource in any version. */
+export function mayMatchResource(rule: AdmissionRule, group: string, resource: string): boolean {
+  const names = rule.resources.map((pattern) => pattern.split('/')[0] as string);
+  return listed(rule.apiGroups, group) && listed(names, resource);
+}
+
+function listed(items: readonly string[], wanted: string): boolean {
+  return items.includes('*') || items.includes(wanted);
+}
+
+/** A Namespace object counts as cluster-scoped, although its attributes have a namespace. */
+function inScope(scope: string, { group, resource, namespace }: RuleSubject): boolean {
+  if (scope === '*') return true;
+  const namespaced = namespace !== '' && !(group === '' && resource === 'namespaces');
+  return namespaced === (scope === 'Namespaced');
+}
+
+function matchesResource(pattern: string, { resource, subresource }: RuleSubject): boolean {
+  const slash = pattern.indexOf('/');
+  const name = slash < 0 ? pattern : pattern.slice(0, slash);
+  const sub = slash < 0 ? '' : pattern.slice(slash + 1);
+  return (name === '*' || name === resource) && (sub === '*' || sub === subresource);
+}
+
+/** One of `matchConditions`. */
+export interface MatchCondition {
+  readonly expression: string;
+  readonly compilation: AdmissionCompilation;
+}
+
+export function readMatchConditions(owner: JsonObject, names: AdmissionNames): readonly MatchCondition[] {
+  return listAt(owner, 'matchConditions')
+    .filter(isObject)
+    .map((condition) => {
+      const expression = textAt(condition, 'expression');
+      return { expression, compilation: compileAdmission(expression, names, 'bool') };
+    });
+}
+
+/**
+ * A false condition decides, even if another one fails; otherwise a failing condition is an error.
+ * `cost`: the CEL cost. Source: apiserver
+ * `pkg/admission/plugin/webhook/matchconditions/matcher.go`.
+ */
+export function evaluateConditions(
+  conditions: readonly MatchCondition[],
+  input: AdmissionInput,
+  variables: readonly CompiledVariable[] = [],
+): { readonly result: boolean | { readonly error: string }; readonly cost: number } {
+  const run = new AdmissionRun(input, CONDITION_BUDGET, variables);
+  const outcomes = [];
+  for (const { expression, compilation } of conditions) {
+    const outcome = run.evaluate(expression, compilation);
+    if (outcome.kind === 'budget') return { result: { error: outcome.message }, cost: run.cost };
+    outcomes.push(outcome);
+  }
+  const { cost } = run;
+  if (outcomes.some((one) => one.kind === 'value' && one.value === false)) return { result: false, cost };
+  const errors = [...new Set(outcomes.flatMap((one) => (one.kind === 'value' ? [] : [one.message])))];
+  if (errors.length === 0) return { result: true, cost };
+  return { result: { error: errors.length === 1 ? (errors[0] as string) : `[${errors.join(', ')}]` }, cost };
 }

@@ -1,15 +1,31 @@
-import type { JsonObject, JsonValue } from '../../json/json-value.ts';
-import { deepEqual } from '../../json/json-value.ts';
+import { randomUUID } from 'node:crypto';
+import type { Authorizer } from '../../auth/rbac/authorizer.ts';
+import { type JsonObject, type JsonValue, deepEqual, withoutKey } from '../../json/json-value.ts';
 import { applyJsonPatch } from '../../patch/json-patch.ts';
+import type { ResourceRef } from '../../schema/resource-definition.ts';
+import type { Scheme } from '../../scheme/scheme.ts';
+import type { ObjectStore } from '../../store/object-store.ts';
 import { StatusError } from '../../wire/status-error.ts';
-import { badRequest, internalError } from '../../wire/status-errors.ts';
+import { badRequest, internalError, forbidden } from '../../wire/status-errors.ts';
 import type { ObjectSteps } from '../../write/write-request.ts';
-import type { AdmissionAttributes } from './admission-attributes.ts';
-import type { ReviewOutcome, ReviewOutput } from './admission-review.ts';
-import type { Invocation, SelectionSources } from './select-webhook.ts';
-import { selectWebhook } from './select-webhook.ts';
-import type { WebhookKind } from './webhook-configurations.ts';
-import { ADMISSION_GROUP, admissionWebhooks } from './webhook-configurations.ts';
+import type { WebhookClients } from '../webhook-clients.ts';
+import { WebhookError } from '../webhook-error.ts';
+import { type AdmissionAttributes, AdmissionAuthority, authorizerVariables } from './admission-attributes.ts';
+import {
+  type ReviewOutcome,
+  type ReviewOutput,
+  admissionReview,
+  readReviewResponse,
+  reviewVersionOf,
+  admissionRequest,
+} from './admission-review.ts';
+import { matchedRef, inMatchedVersion, evaluateConditions } from './match-constraints.ts';
+import {
+  type WebhookKind,
+  ADMISSION_GROUP,
+  admissionWebhooks,
+  type AdmissionWebhook,
+} from './webhook-configurations.ts';
 
 export interface AdmissionSources extends SelectionSources {
   /** The outcome of a webhook call; undefined if it was not called yet. */
@@ -188,4 +204,85 @@ function applyOutcome(
 function recordOutput(notes: AdmissionNotes, name: string, { warnings, audit }: ReviewOutput): void {
   notes.warnings.push(...warnings);
   for (const [key, value] of Object.entries(audit)) notes.annotations.set(`${name}/${key}`, value);
+}
+
+/** The state of the hub that selection depends on. */
+export interface SelectionSources {
+  readonly store: ObjectStore;
+  readonly scheme: Scheme;
+  readonly authorizer: Authorizer;
+  /** @throws ConversionNeeded */
+  readonly toVersion: (object: JsonObject, ref: ResourceRef) => JsonObject;
+}
+
+/** A webhook to call, with the request in the version of its rule. */
+export interface Invocation {
+  readonly webhook: AdmissionWebhook;
+  readonly ref: ResourceRef;
+  readonly request: JsonObject;
+}
+
+/**
+ * Whether and with which request a webhook is called for a write. Source: apiserver
+ * `pkg/admission/plugin/webhook/generic/webhook.go`.
+ * @throws StatusError 404 when its namespace does not exist, 403 when a condition fails and the
+ * failure policy is Fail
+ */
+function selectWebhook(
+  webhook: AdmissionWebhook,
+  attributes: AdmissionAttributes,
+  sources: SelectionSources,
+): Invocation | undefined {
+  const ref = matchedRef(webhook, attributes, sources);
+  if (ref === undefined) return undefined;
+  const request = admissionRequest(attributes, inMatchedVersion(attributes, ref, sources));
+  return meetsConditions(webhook, [attributes, request], sources) ? { webhook, ref, request } : undefined;
+}
+
+function meetsConditions(
+  { matchConditions, failsOpen }: AdmissionWebhook,
+  [attributes, request]: readonly [AdmissionAttributes, JsonObject],
+  { authorizer }: SelectionSources,
+): boolean {
+  if (matchConditions.length === 0) return true;
+  const { object, oldObject } = request;
+  const outcome = evaluateConditions(matchConditions, {
+    object: object as JsonObject | null,
+    oldObject: oldObject as JsonObject | null,
+    request: withoutKey(withoutKey(request, 'object'), 'oldObject'),
+    namespaceObject: null,
+    params: null,
+    ...authorizerVariables(new AdmissionAuthority(authorizer, attributes.user), attributes),
+  });
+  if (typeof outcome.result === 'boolean') return outcome.result;
+  if (failsOpen) return false;
+  throw forbidden(attributes.ref.definition, attributes.name, outcome.result.error);
+}
+
+/**
+ * Calls one admission webhook. Never throws: a failure is an outcome, to which the failure policy
+ * applies.
+ */
+export async function callAdmissionWebhook(
+  clients: WebhookClients,
+  { webhook, request }: Invocation,
+  [kind, remainingMs]: readonly [WebhookKind, number],
+): Promise<ReviewOutcome> {
+  const version = reviewVersionOf(webhook);
+  if (version === undefined)
+    return {
+      kind: 'failed',
+      message:
+        'could not create admission objects: webhook does not accept known AdmissionReview versions (v1, v1beta1)',
+    };
+  const uid = randomUUID();
+  const body = (): JsonObject => admissionReview(version, uid, request);
+  const timeoutMs = Math.max(1, Math.min(webhook.timeoutMs, remainingMs));
+  try {
+    const review = await clients.post(webhook.client, { body, timeoutMs });
+    return readReviewResponse(review, { uid, version, kind, name: webhook.name });
+  } catch (error) {
+    if (!(error instanceof WebhookError)) throw error;
+    return { kind: 'failed', message: `failed to call webhook: ${error.message}` };
+  }
 }

@@ -3,10 +3,12 @@ import { isObject, listAt, numberAt, objectAt, textAt, textsAt } from '../../jso
 import type { ObjectStore } from '../../store/object-store.ts';
 import type { WebhookClientConfig } from '../../wire/webhook-client-config.ts';
 import { readWebhookClientConfig } from '../../wire/webhook-client-config.ts';
-import type { MatchCondition } from './match-conditions.ts';
-import { readMatchConditions } from './match-conditions.ts';
-import type { MatchConstraints } from './match-constraints.ts';
-import { readMatchConstraints } from './match-constraints.ts';
+import {
+  type MatchConstraints,
+  readMatchConstraints,
+  type MatchCondition,
+  readMatchConditions,
+} from './match-constraints.ts';
 
 export const ADMISSION_GROUP = 'admissionregistration.k8s.io';
 const DEFAULT_TIMEOUT_SECONDS = 10;

@@ -51,7 +51,7 @@ const BINDING_STRATEGY: Strategy = {
     const result: JsonObject = { ...object };
     const roleRef = objectAt(object, 'roleRef');
     if (roleRef !== undefined && textAt(roleRef, 'apiGroup') === '')
-      result['roleRef'] = { ...roleRef, apiGroup: RBAC };
+      result['roleRef'] = { ...roleRef, apiGroup: RBAC_GROUP };
     if (Array.isArray(object['subjects'])) result['subjects'] = listAt(object, 'subjects').map(withGroup);
     return result;
   },
@@ -59,7 +59,7 @@ const BINDING_STRATEGY: Strategy = {
 
 /** Pods copy the value of their class, so it is immutable. */
 const PRIORITY_CLASS_STRATEGY: Strategy = {
-  fillIn: (object) => withDefaults(object, { preemptionPolicy: 'PreemptLowerPriority' }),
+  fillIn: (object) => withDefaultFields(object, { preemptionPolicy: 'PreemptLowerPriority' }),
   // The API server never increases its generation.
   onCreate: (object) => ({ ...object, metadata: { ...objectAt(object, 'metadata'), generation: 1 } }),
   validate: (object, old) => {
@@ -67,19 +67,19 @@ const PRIORITY_CLASS_STRATEGY: Strategy = {
     const problems: FieldProblem[] = [];
     if (object['value'] !== old['value'])
       problems.push(forbiddenField('value', 'may not be changed in an update.'));
-    return [...problems, ...immutable(object, old, ['preemptionPolicy'])];
+    return [...problems, ...changedFields(object, old, ['preemptionPolicy'])];
   },
 };
 
 const STORAGE_CLASS_STRATEGY: Strategy = {
-  fillIn: (object) => withDefaults(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
+  fillIn: (object) => withDefaultFields(object, { reclaimPolicy: 'Delete', volumeBindingMode: 'Immediate' }),
   validate: (object, old) => {
     if (old === undefined) return [];
     const problems: FieldProblem[] = [];
     for (const field of ['parameters', 'provisioner', 'reclaimPolicy'])
       if (!deepEqual(getOwn(object, field), getOwn(old, field)))
         problems.push(forbiddenField(field, `updates to ${field} are forbidden.`));
-    return [...problems, ...immutable(object, old, ['volumeBindingMode'])];
+    return [...problems, ...changedFields(object, old, ['volumeBindingMode'])];
   },
 };
 
@@ -110,10 +110,10 @@ const POLICY_BINDING_STRATEGY: Strategy = {
 const AUTOSCALER_STRATEGY: Strategy = {
   fillIn: (autoscaler) => {
     const spec: JsonObject = { minReplicas: 1, ...objectAt(autoscaler, 'spec') };
-    if (isFirstVersion(autoscaler)) return withTarget({ ...autoscaler, spec });
+    if (isFirstVersion(autoscaler)) return withCpuTarget({ ...autoscaler, spec });
     const behavior = objectAt(spec, 'behavior');
     if (listAt(spec, 'metrics').length === 0) spec['metrics'] = [cpuMetric()];
-    if (behavior !== undefined) spec['behavior'] = withRules(behavior);
+    if (behavior !== undefined) spec['behavior'] = withScalingRules(behavior);
     return { ...autoscaler, spec };
   },
 };
@@ -241,24 +241,7 @@ const STRATEGIES: Readonly<Record<string, Strategy>> = {
   'validatingwebhookconfigurations.admissionregistration.k8s.io': VALIDATING_WEBHOOK_STRATEGY,
 };
 
-const RBAC = 'rbac.authorization.k8s.io';
-
-const TARGET = 'targetCPUUtilizationPercentage';
-const DEFAULT_TARGET = 80;
-const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
-
-const SCALE_UP: JsonObject = {
-  stabilizationWindowSeconds: 0,
-  selectPolicy: 'Max',
-  policies: [
-    { type: 'Pods', value: 4, periodSeconds: 15 },
-    { type: 'Percent', value: 100, periodSeconds: 15 },
-  ],
-};
-const SCALE_DOWN: JsonObject = {
-  selectPolicy: 'Max',
-  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
-};
+const RBAC_GROUP = 'rbac.authorization.k8s.io';
 
 const NAME_LABEL = 'kubernetes.io/metadata.name';
 
@@ -283,22 +266,25 @@ function withEncodedData(object: JsonObject): JsonObject {
 function withGroup(subject: JsonValue): JsonValue {
   if (!isObject(subject) || textAt(subject, 'apiGroup') !== '') return subject;
   const kind = textAt(subject, 'kind');
-  return kind === 'User' || kind === 'Group' ? { ...subject, apiGroup: RBAC } : subject;
+  return kind === 'User' || kind === 'Group' ? { ...subject, apiGroup: RBAC_GROUP } : subject;
 }
 
-function withDefaults(object: JsonObject, defaults: JsonObject): JsonObject {
+function withDefaultFields(object: JsonObject, defaults: JsonObject): JsonObject {
   const missing = Object.entries(defaults).filter(([field]) => !Object.hasOwn(object, field));
   return { ...object, ...Object.fromEntries(missing) };
 }
 
-function immutable(object: JsonObject, old: JsonObject, fields: readonly string[]): readonly FieldProblem[] {
+function changedFields(
+  object: JsonObject,
+  old: JsonObject,
+  fields: readonly string[],
+): readonly FieldProblem[] {
   return fields
     .filter((field) => !deepEqual(getOwn(object, field), getOwn(old, field)))
     .map((field) => invalidValue(field, getOwn(object, field), IMMUTABLE));
 }
 
-/* Source: kubernetes `pkg/apis/admissionregistration/v1/defaults.go`. */
-
+/** Source: kubernetes `pkg/apis/admissionregistration/v1/defaults.go`. */
 function withMatchDefaults(spec: JsonObject, key: string): JsonObject {
   const resources = objectAt(spec, key);
   if (resources === undefined) return spec;
@@ -320,19 +306,36 @@ function isFirstVersion(autoscaler: JsonObject): boolean {
   return textAt(autoscaler, 'apiVersion') === 'autoscaling/v1';
 }
 
-function withTarget(autoscaler: JsonObject): JsonObject {
+const CPU_TARGET = 'targetCPUUtilizationPercentage';
+const DEFAULT_CPU_TARGET = 80;
+const METRICS_ANNOTATION = 'autoscaling.alpha.kubernetes.io/metrics';
+
+function withCpuTarget(autoscaler: JsonObject): JsonObject {
   const spec = objectAt(autoscaler, 'spec') ?? {};
   const annotations = objectAt(objectAt(autoscaler, 'metadata'), 'annotations') ?? {};
-  const named = getOwn(spec, TARGET) !== undefined || Object.hasOwn(annotations, METRICS_ANNOTATION);
-  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [TARGET]: DEFAULT_TARGET } };
+  const named = getOwn(spec, CPU_TARGET) !== undefined || Object.hasOwn(annotations, METRICS_ANNOTATION);
+  return named ? autoscaler : { ...autoscaler, spec: { ...spec, [CPU_TARGET]: DEFAULT_CPU_TARGET } };
 }
 
 function cpuMetric(): JsonValue {
-  const target = { type: 'Utilization', averageUtilization: DEFAULT_TARGET };
+  const target = { type: 'Utilization', averageUtilization: DEFAULT_CPU_TARGET };
   return { type: 'Resource', resource: { name: 'cpu', target } };
 }
 
-function withRules(behavior: JsonObject): JsonObject {
+const SCALE_UP: JsonObject = {
+  stabilizationWindowSeconds: 0,
+  selectPolicy: 'Max',
+  policies: [
+    { type: 'Pods', value: 4, periodSeconds: 15 },
+    { type: 'Percent', value: 100, periodSeconds: 15 },
+  ],
+};
+const SCALE_DOWN: JsonObject = {
+  selectPolicy: 'Max',
+  policies: [{ type: 'Percent', value: 100, periodSeconds: 15 }],
+};
+
+function withScalingRules(behavior: JsonObject): JsonObject {
   return {
     scaleUp: { ...structuredClone(SCALE_UP), ...objectAt(behavior, 'scaleUp') },
     scaleDown: { ...structuredClone(SCALE_DOWN), ...objectAt(behavior, 'scaleDown') },

@@ -11,9 +11,6 @@ import {
 } from '../../json/json-value.ts';
 import type { Strategy } from './strategy.ts';
 
-/** Source: pkg/apis/core (DefaultClientIPServiceAffinitySeconds). */
-const AFFINITY_SECONDS = 10_800;
-
 /**
  * Services get the usual defaults. No address is allocated, because the hub routes no traffic.
  * Source: pkg/apis/core/v1 (SetDefaults_Service).
@@ -45,6 +42,9 @@ const DEPENDENT: readonly (readonly [types: readonly string[], fields: readonly 
   ],
   [['LoadBalancer'], ['allocateLoadBalancerNodePorts', 'loadBalancerClass', 'healthCheckNodePort']],
 ];
+
+/** Source: pkg/apis/core (DefaultClientIPServiceAffinitySeconds). */
+const AFFINITY_SECONDS = 10_800;
 
 function fillInAffinity(spec: JsonObject): void {
   if (textAt(spec, 'sessionAffinity') === 'None') delete spec['sessionAffinityConfig'];

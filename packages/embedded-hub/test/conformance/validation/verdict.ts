@@ -1,5 +1,5 @@
 import type { LooseJson } from '../../loose-json.ts';
-import { canonicalJson } from '../../../src/json/canonical-json.ts';
+import { canonicalJson } from '../../../src/json/json-value.ts';
 import type { Verdict } from './validation-case.ts';
 
 /** The comparable part of an answer. */

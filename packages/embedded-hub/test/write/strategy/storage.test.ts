@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/json/json-value.ts';
 import { createScheme } from '../../../src/scheme/create-scheme.ts';
 import type { ResourceRef } from '../../../src/schema/resource-definition.ts';
-import { markDeleted } from '../../../src/write/deletion.ts';
+import { markDeleted } from '../../../src/rest/object-deleter.ts';
 
 const scheme = createScheme();
 

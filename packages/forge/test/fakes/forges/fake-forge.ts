@@ -1,4 +1,4 @@
-import type { ForgeProvider } from '../../../src/request/forge-providers.ts';
+import type { ForgeProvider } from '../../../src/request/forge-repository.ts';
 import type { RepositoryPermission } from '../../../src/contract/pull-request-forge.ts';
 import { type ForgeResponse, type ForgeRequest, startForge } from '../forge-server.ts';
 

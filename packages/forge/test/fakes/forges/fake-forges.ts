@@ -1,4 +1,4 @@
-import type { ForgeProvider } from '../../../src/request/forge-providers.ts';
+import type { ForgeProvider } from '../../../src/request/forge-repository.ts';
 import { AzureFake } from './azure-fake.ts';
 import { BitbucketCloudFake } from './bitbucket-cloud-fake.ts';
 import { BitbucketDataCenterFake } from './bitbucket-data-center-fake.ts';

@@ -9,9 +9,14 @@ import { decodeBase64 } from './base-encodings.ts';
 import { encodeJson } from './encode-json.ts';
 import type { Scalar } from './resolve-scalar.ts';
 import { resolveScalar } from './resolve-scalar.ts';
-import { parseYamlDocument } from '../../yaml/parse-yaml-document.ts';
-import { checkYamlCharacters } from '../../yaml/yaml-characters.ts';
-import type { YamlAlias, YamlMap, YamlNode, YamlScalar } from '../../yaml/yaml-node.ts';
+import {
+  parseYamlDocument,
+  type YamlAlias,
+  type YamlMap,
+  type YamlNode,
+  type YamlScalar,
+  checkYamlCharacters,
+} from '../../yaml/parse-yaml-document.ts';
 
 /**
  * fromYaml of Argo CD: Unmarshal of sigs.k8s.io/yaml into a map. Numbers become float64, because

@@ -17,9 +17,6 @@ const REFUSED = /\x7f|\xc2[\x80-\x84\x86-\x9f]|\xef\xbf[\xbe\xbf]/;
 
 const NEXT_LINE = '\xc2\x85';
 
-/** Lines are broken at the first space after this column. */
-const WIDTH = 80;
-
 /**
  * toYaml of Argo CD: Marshal of sigs.k8s.io/yaml without the final line break. The value is written
  * as JSON first, and the JSON is read as YAML.
@@ -138,6 +135,9 @@ const ESCAPES: ReadonlyMap<number, string> = new Map([
   [0x2028, 'L'],
   [0x2029, 'P'],
 ]);
+
+/** Lines are broken at the first space after this column. */
+const WIDTH = 80;
 
 /** Writes the scalars and the indentation of YAML as go-yaml v2 does (emitterc.go). */
 class YamlEmitter {

@@ -1,9 +1,7 @@
 import type { FuncMap } from '../../value/go-func.ts';
 import { func, variadic } from '../../value/go-func.ts';
-import type { Any } from '../../value/go-type.ts';
-import { BOOL, INTERFACE, STRING } from '../../value/go-type.ts';
+import { type Any, BOOL, INTERFACE, STRING } from '../../value/go-type.ts';
 import { deepEqual } from './deep-equal.ts';
-import { isEmpty } from './empty.ts';
 
 function typeOf(value: Any): string {
   return value?.type.name ?? '<nil>';
@@ -42,3 +40,28 @@ export const DEFAULT_FUNCTIONS: FuncMap = new Map([
   ['kindIs', func([STRING, INTERFACE], BOOL, (name, value) => name === kindOf(value))],
   ['deepEqual', func([INTERFACE, INTERFACE], BOOL, (left, right) => deepEqual(left, right))],
 ]);
+
+/** Whether a value counts as not set in sprig: nil, zero, false, or without elements. */
+export function isEmpty(value: Any): boolean {
+  if (value === null) return true;
+  switch (value.type.kind) {
+    case 'bool':
+      return value.data === false;
+    case 'string':
+      return value.data === '';
+    case 'float64':
+      return value.data === 0;
+    case 'complex128': {
+      const { re, im } = value.data as { readonly re: number; readonly im: number };
+      return re === 0 && im === 0;
+    }
+    case 'slice':
+      return ((value.data as readonly unknown[] | null)?.length ?? 0) === 0;
+    case 'map':
+      return ((value.data as { readonly size: number } | null)?.size ?? 0) === 0;
+    case 'struct':
+      return false;
+    default:
+      return value.data === null || value.data === 0n;
+  }
+}

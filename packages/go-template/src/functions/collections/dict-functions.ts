@@ -1,4 +1,4 @@
-import { compareBytes } from '../../value/compare-bytes.ts';
+import { compareBytes } from '../../text/bytes.ts';
 import { GoError } from '../../value/go-error.ts';
 import type { FuncMap } from '../../value/go-func.ts';
 import { func, variadic } from '../../value/go-func.ts';
@@ -15,8 +15,8 @@ import {
   type Value,
 } from '../../value/go-type.ts';
 import { checkDepth, spend } from '../../value/work.ts';
-import { strval } from '../text/strval.ts';
-import { isEmpty } from './empty.ts';
+import { strval } from '../text/text-functions.ts';
+import { isEmpty } from './default-functions.ts';
 
 type Dict = GoMap<Any> | null;
 

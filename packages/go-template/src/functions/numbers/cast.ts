@@ -1,7 +1,5 @@
 import { parseFloat64, parseInt64 } from '../../text/parse-number.ts';
-import type { Any } from '../../value/go-type.ts';
-import { isInteger, isUnsigned } from '../../value/go-type.ts';
-import { floatToInt64, wrap64 } from '../../value/wrap-int.ts';
+import { type Any, isInteger, isUnsigned, floatToInt64, wrap64 } from '../../value/go-type.ts';
 
 /** Conversion as in spf13/cast. A value that cannot become a number is 0. */
 export function toInt64(value: Any): bigint {

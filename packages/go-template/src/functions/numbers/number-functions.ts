@@ -5,10 +5,8 @@ import { parseInt64 } from '../../text/parse-number.ts';
 import { GoError } from '../../value/go-error.ts';
 import type { FuncMap } from '../../value/go-func.ts';
 import { func, variadic } from '../../value/go-func.ts';
-import type { Any } from '../../value/go-type.ts';
-import { FLOAT64, INT, INT64, INTERFACE, INTS, STRING } from '../../value/go-type.ts';
+import { type Any, FLOAT64, INT, INT64, INTERFACE, INTS, STRING, wrap64 } from '../../value/go-type.ts';
 import { checkElements } from '../../value/work.ts';
-import { wrap64 } from '../../value/wrap-int.ts';
 import { toFloat64, toInt64 } from './cast.ts';
 
 const PRECISION = 16;

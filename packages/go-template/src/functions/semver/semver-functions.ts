@@ -4,24 +4,24 @@ import { func } from '../../value/go-func.ts';
 import type { GoType, Method } from '../../value/go-type.ts';
 import { BOOL, INT, STRING, UINT64 } from '../../value/go-type.ts';
 
-const CONSTRAINT_VERSION =
+const VERSION_PATTERN =
   'v?([0-9|xX*]+)(\\.[0-9|xX*]+)?(\\.[0-9|xX*]+)?(-([0-9A-Za-z\\-]+(?:\\.[0-9A-Za-z\\-]+)*))?(\\+([0-9A-Za-z\\-]+(?:\\.[0-9A-Za-z\\-]+)*))?';
-const BARE = CONSTRAINT_VERSION.replaceAll(/\((?!\?:)/g, '(?:');
+const BARE_VERSION = VERSION_PATTERN.replaceAll(/\((?!\?:)/g, '(?:');
 const SPACE = '[\\t\\n\\f\\r ]';
 const OPERATORS = '|=|!=|>|<|>=|=>|<=|=<|~|~>|\\^';
-const ONE = new RegExp(`^${SPACE}*(${OPERATORS})${SPACE}*(${CONSTRAINT_VERSION})${SPACE}*$`);
-const RANGE = new RegExp(`${SPACE}*(${BARE})${SPACE}+-${SPACE}+(${BARE})${SPACE}*`, 'g');
+const ONE_CONSTRAINT = new RegExp(`^${SPACE}*(${OPERATORS})${SPACE}*(${VERSION_PATTERN})${SPACE}*$`);
+const RANGE = new RegExp(`${SPACE}*(${BARE_VERSION})${SPACE}+-${SPACE}+(${BARE_VERSION})${SPACE}*`, 'g');
 /**
  * Finds the constraints in a text. Longer operators come first, so that the search does not stop
  * before the version.
  */
-const EACH = new RegExp(`(?:>=|=>|<=|=<|~>|!=|=|>|<|~|\\^|)${SPACE}*${BARE}`, 'g');
-const LONGEST = 1000;
+const EACH_CONSTRAINT = new RegExp(`(?:>=|=>|<=|=<|~>|!=|=|>|<|~|\\^|)${SPACE}*${BARE_VERSION}`, 'g');
+const MAX_CONSTRAINT_LENGTH = 1000;
 
 /** Segments of versions have 64 bits. */
 const MAX_SEGMENT = (1n << 64n) - 1n;
 
-const LOOSE =
+const LOOSE_VERSION =
   /^v?([0-9]+)(\.[0-9]+)?(\.[0-9]+)?(-([0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*))?(\+([0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*))?$/;
 
 type Change = Partial<Pick<Version, 'major' | 'minor' | 'patch' | 'pre' | 'metadata'>>;
@@ -32,7 +32,7 @@ function changed(version: Version, change: Change): Version {
   return { ...next, original: `${version.original.startsWith('v') ? 'v' : ''}${versionText(next)}` };
 }
 
-const VERSION: GoType<Version | null> = {
+const VERSION_POINTER: GoType<Version | null> = {
   kind: 'ptr',
   name: '*semver.Version',
   text: (version: Version | null) => (version === null ? '<nil>' : versionText(version)),
@@ -60,7 +60,7 @@ function comparison<R>(result: GoType<R>, of: (order: number) => R): Method {
     if (other === null) throw new GoError('runtime error: invalid memory address or nil pointer dereference');
     return of(compareVersions(version, other));
   };
-  return { params: [VERSION], result, call: call };
+  return { params: [VERSION_POINTER], result, call: call };
 }
 
 const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
@@ -97,7 +97,7 @@ const METHODS: ReadonlyMap<string, Method> = new Map<string, Method>([
 
 /** sprig's functions for versions (semver.go). */
 export const SEMVER_FUNCTIONS: FuncMap = new Map([
-  ['semver', func([STRING], VERSION, parseVersion)],
+  ['semver', func([STRING], VERSION_POINTER, parseVersion)],
   ['semverCompare', func([STRING, STRING], BOOL, satisfies)],
 ]);
 
@@ -116,7 +116,7 @@ interface Version {
  * @throws GoError
  */
 function parseVersion(text: string): Version {
-  const parts = LOOSE.exec(text);
+  const parts = LOOSE_VERSION.exec(text);
   if (parts === null || text.endsWith('\n')) throw new GoError('invalid semantic version');
   const [, major = '', minor = '', patch = '', , pre = '', , , metadata = ''] = parts;
   if (pre.split('.').some((part) => /^0[0-9]+$/.test(part)) && pre !== '')
@@ -193,7 +193,7 @@ interface Constraint {
  * @throws GoError
  */
 function satisfies(constraint: string, version: string): boolean {
-  if (constraint.length > LONGEST) throw new GoError(`improper constraint: ${constraint}`);
+  if (constraint.length > MAX_CONSTRAINT_LENGTH) throw new GoError(`improper constraint: ${constraint}`);
   const rewritten = constraint.replaceAll(RANGE, (_, from: string, to: string) => `>= ${from}, <= ${to} `);
   const alternatives = rewritten.split('||').map(parseAll);
   const checked = parseVersion(version);
@@ -205,7 +205,7 @@ function satisfies(constraint: string, version: string): boolean {
 
 /** Constraints separated by spaces or commas. All of them must hold. */
 function parseAll(text: string): readonly Constraint[] {
-  const found = text.match(EACH) ?? [];
+  const found = text.match(EACH_CONSTRAINT) ?? [];
   // Only spaces and commas may remain between the constraints.
   let at = 0;
   found.forEach((one, index) => {
@@ -227,7 +227,7 @@ function isX(part: string): boolean {
 }
 
 function parseOne(text: string): Constraint {
-  const parts = ONE.exec(text);
+  const parts = ONE_CONSTRAINT.exec(text);
   if (parts === null) throw new GoError(`improper constraint: ${text}`);
   const [, operator = '', whole = '', major = '', minor = '', patch = '', pre = ''] = parts;
   const none = { dirty: true, minorDirty: false, patchDirty: false };

@@ -1,19 +1,16 @@
-import { sprintf } from '../../fmt/sprintf.ts';
-import { decodeRune, runesOf, encodeRune } from '../../text/bytes.ts';
+import { sprintf, sprint } from '../../fmt/sprintf.ts';
+import { decodeRune, runesOf, encodeRune, trimRunes, trimSpaceBytes } from '../../text/bytes.ts';
 import { quote } from '../../text/quote.ts';
-import { trimRunes, trimSpaceBytes } from '../../text/trim.ts';
 import { isSpace } from '../../text/unicode.ts';
 import { GoError } from '../../value/go-error.ts';
 import type { FuncMap } from '../../value/go-func.ts';
 import { func, variadic } from '../../value/go-func.ts';
 import { GoMap, STRING_MAP } from '../../value/go-map.ts';
 import { sliceText } from '../../value/go-slice.ts';
-import type { Any } from '../../value/go-type.ts';
-import { BOOL, INT, INTERFACE, STRING, STRINGS } from '../../value/go-type.ts';
+import { type Any, BOOL, INT, INTERFACE, STRING, STRINGS, isString } from '../../value/go-type.ts';
 import { checkElements, checkText } from '../../value/work.ts';
 import { lower, pascalCase, swapCase, title, untitle, upper } from './change-case.ts';
 import { withConnector } from './snake-case.ts';
-import { strslice, strval } from './strval.ts';
 
 export function repeat(count: bigint, text: string): string {
   if (count < 0n) throw new GoError('strings: negative Repeat count');
@@ -250,4 +247,28 @@ function initials(bytes: string): string {
     afterGap = space;
   }
   return result;
+}
+
+/** The text of a value (sprig's strval). */
+export function strval(value: Any): string {
+  return isString(value) ? value.data : sprint([value]);
+}
+
+/** The elements of a list, as the values that an `interface {}` would hold; undefined for what is no list. */
+export function elements(value: Any): readonly Any[] | undefined {
+  const elem = value?.type.kind === 'slice' ? value.type.elem : undefined;
+  if (value === null || elem === undefined) return undefined;
+  const list = (value.data as readonly unknown[] | null) ?? [];
+  checkElements(list.length);
+  return elem.kind === 'interface' ? (list as readonly Any[]) : list.map((data) => ({ type: elem, data }));
+}
+
+/** The texts of the elements of a list; a value that is no list counts as a list of one (sprig's strslice). */
+export function strslice(value: Any): readonly string[] {
+  if (value === null) return [];
+  return (
+    elements(value)
+      ?.filter((element) => element !== null)
+      .map(strval) ?? [strval(value)]
+  );
 }

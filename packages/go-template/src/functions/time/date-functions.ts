@@ -4,11 +4,19 @@ import { quote } from '../../text/quote.ts';
 import { GoError, Refusal } from '../../value/go-error.ts';
 import type { FuncMap } from '../../value/go-func.ts';
 import { func } from '../../value/go-func.ts';
-import type { Any, GoType, Method } from '../../value/go-type.ts';
-import { BOOL, INT, INT64, INTERFACE, isString, STRING } from '../../value/go-type.ts';
+import {
+  type Any,
+  type GoType,
+  type Method,
+  BOOL,
+  INT,
+  INT64,
+  INTERFACE,
+  isString,
+  STRING,
+  wrap64,
+} from '../../value/go-type.ts';
 import { spend } from '../../value/work.ts';
-import { wrap64 } from '../../value/wrap-int.ts';
-import { DAYS, MONTHS, layoutParts } from './layout.ts';
 import {
   type ClockFields,
   type Moment,
@@ -17,7 +25,7 @@ import {
   ZERO_TIME,
   UNKNOWN_ZONE,
 } from './moment.ts';
-import { parseTime } from './parse-time.ts';
+import { parseTime, DAYS, MONTHS, layoutParts } from './parse-time.ts';
 
 const MONTH: GoType<bigint> = {
   kind: 'int',

@@ -3,7 +3,7 @@ import type { Logger } from '@berth/runtime/logger';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { SERVE_RIGHTS } from '../../../../core/rbac/rights-command.ts';
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
-import { onAbort } from '@berth/runtime/loop/on-abort';
+import { onAbort } from '@berth/runtime/loop/sleep';
 import type { LeaderElector } from '@berth/kube/leader-election/leader-elector';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { ElectionSettings } from './election-flags.ts';

@@ -1,12 +1,8 @@
+import { checkTiming, DEFAULT_TIMING, type ElectionTiming } from '@berth/kube/leader-election/lease';
 import type { Command } from 'commander';
 import { sha256 } from '@berth/runtime/sha256';
 import { isDnsSubdomain } from '@berth/kube/model/selector/label-syntax';
 import { leaseNameOf } from '../../../../core/sync/lease-name.ts';
-import {
-  checkTiming,
-  DEFAULT_TIMING,
-  type ElectionTiming,
-} from '@berth/kube/leader-election/election-timing';
 import { positiveDuration } from '../../flags/option-values.ts';
 import { wrongValue } from '../../flags/refused-flags.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { onAbort } from '@berth/runtime/loop/on-abort';
+import { onAbort } from '@berth/runtime/loop/sleep';
 import { sha256 } from '@berth/runtime/sha256';
 import type { Command } from 'commander';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';

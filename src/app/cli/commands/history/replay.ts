@@ -2,7 +2,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { InputError } from '@berth/runtime/errors';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { printableLines } from '@berth/runtime/text/printable';
-import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
+import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { decidedText } from '../../../../core/publish/record/decision-record.ts';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';

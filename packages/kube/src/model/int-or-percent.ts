@@ -1,2 +1,0 @@
-/** util/intstr IntOrString: a JSON number or a string (`"25%"`). */
-export type IntOrString = number | string;
