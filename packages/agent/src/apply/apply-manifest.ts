@@ -21,14 +21,6 @@ import { type ApplyContext, type StrategyResult, readLive, withManagers } from '
 import { JqRunner } from './jq-runner.ts';
 
 /**
- * Annotation with a digest of the last applied manifest with ignoreFields; an equal digest means
- * that drift is ignored.
- */
-const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
-
-const jq = new JqRunner();
-
-/**
  * Applies one manifest by its strategy. Errors are returned as outcomes, so that one manifest does
  * not stop the others.
  */
@@ -159,6 +151,8 @@ function pointerExists(object: unknown, pointer: string): boolean {
   return true;
 }
 
+const jq = new JqRunner();
+
 async function removeByJq(object: unknown, expression: string): Promise<unknown> {
   let results: readonly unknown[];
   try {
@@ -227,6 +221,12 @@ async function applyAll(
   const object = await send(context, manifest, config, live);
   return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
 }
+
+/**
+ * Annotation with a digest of the last applied manifest with ignoreFields; an equal digest means
+ * that drift is ignored.
+ */
+const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
 async function applyWithIgnored(
   context: ApplyContext,

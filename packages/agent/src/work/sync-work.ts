@@ -31,9 +31,6 @@ import type { AgentState } from '../state/agent-state.ts';
 import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
 import { writeFinalizers } from '../state/work-status.ts';
 
-/** The rights of a denied executor are asked for again after this time. */
-const DENIED_RETRY_MS = 60_000;
-
 /**
  * One pass over a work: applies it to the cluster, and updates its status from the cluster. Every
  * step is idempotent.
@@ -120,6 +117,9 @@ function applyCause(
   if (!memory.drifted && applied !== undefined) return undefined;
   return allowed ? 'drift' : undefined;
 }
+
+/** The rights of a denied executor are asked for again after this time. */
+const DENIED_RETRY_MS = 60_000;
 
 /**
  * Stored only after the pass was reported completely, because its results are stored nowhere else:
