@@ -19,8 +19,6 @@ import type { DecidedState } from './decided-state.ts';
 import { finishDecision, misconfiguredStatus, type DecisionOutcome } from './finish-decision.ts';
 import { selectRankedClusters } from './select-ranked-clusters.ts';
 
-const NO_SCORES: ScoredClusters['expired'] = [];
-
 /** The earlier decisions that a decision starts from. */
 export interface DecisionBasis {
   /** The previous decisions of this placement. */
@@ -180,6 +178,8 @@ interface Candidates {
   readonly input: Omit<ScoreInput, 'clusters'>;
   readonly kept: CachedScores;
 }
+
+const NO_SCORES: ScoredClusters['expired'] = [];
 
 /** At most `limit` feasible clusters, best first, in scratch buffers. */
 function orderFeasible(index: SchedulingIndex, candidates: Candidates, limit: number): OrderedClusters {

@@ -12,12 +12,6 @@ import type { PlacementDependents } from './placement-dependents.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
 /**
- * A group with more clusters than this is checked 32 clusters at a time. One at a time, 1,000
- * placements that noticed 1,000 tainted clusters took 1.5 s of processor time.
- */
-const FEW = 32;
-
-/**
  * Finds the placements that a change can affect, and updates the index. A placement is affected if
  * one of the following may have changed: its feasible clusters, one of their scores, groups or
  * topology values, its conditions, or its requeue time. A new decision of another placement alone
@@ -191,6 +185,12 @@ interface Before {
   /** The decisions of the placement before that. */
   readonly prior: Bitset;
 }
+
+/**
+ * A group with more clusters than this is checked 32 clusters at a time. One at a time, 1,000
+ * placements that noticed 1,000 tainted clusters took 1.5 s of processor time.
+ */
+const FEW = 32;
 
 /** Clusters that changed. One placement after the other asks which of them concern it. */
 export class ClusterGroup {
