@@ -23,9 +23,6 @@ import { narrateControllerEvent } from './narrate-controller-event.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
 import { waitUntil, type CheckResult } from './wait-until.ts';
 
-const NAMESPACE = 'guestbook';
-const DONE: CheckResult = { done: true };
-
 export interface DemoOptions {
   readonly dataDir: string;
   readonly exampleDir: string;
@@ -308,6 +305,10 @@ interface ExpectedApp {
   readonly clusters: readonly string[];
   readonly readyReplicas: number;
 }
+
+const NAMESPACE = 'guestbook';
+
+const DONE: CheckResult = { done: true };
 
 /**
  * Checks the state on the hub only: decisions published, works there and nowhere else, applied,

@@ -23,7 +23,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import { LastLists } from '@berth/runtime/lists/once-per-list';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { SourceChecker } from '../../core/sources/source-checker.ts';
+import { SourceChecker } from '../../core/sources/check-sources.ts';
 import { applicationContext } from '../generator-inputs/argo-part.ts';
 
 /*

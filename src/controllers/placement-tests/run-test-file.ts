@@ -37,9 +37,6 @@ import { planContents } from '../previews/plan-contents.ts';
 import { parseRules } from '../previews/rules/parse-rules.ts';
 import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
 
-/** In the order in which `berth plan` applies its flags. */
-const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
-
 export interface TestRun {
   readonly cwd: string;
   /** RFC 3339; the default time of tests. */
@@ -255,6 +252,9 @@ function fleetOf(declared: readonly SourceObject[]): {
 } {
   return { objects: appliedObjects(declared, undefined), declared };
 }
+
+/** In the order in which `berth plan` applies its flags. */
+const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
 
 function assumptionsOf(assume: NonNullable<RuleTestCase['assume']>): readonly WhatIf[] {
   return ASSUMED.flatMap((flag) => (assume[flag] ?? []).map((value) => parseWhatIf(flag, value)));

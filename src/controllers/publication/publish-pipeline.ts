@@ -48,9 +48,6 @@ import type { PublicationJournal } from './publication-journal.ts';
 import type { TransitionJournal } from './transition-journal.ts';
 import { UnpublishedMoves } from './unpublished-moves.ts';
 
-/** Further placements are only counted. */
-const MAX_NAMED = 10;
-
 export interface PipelineOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
@@ -316,6 +313,9 @@ export class PublishPipeline {
     return publishedClusters(pages.map((page) => decisionPageOf(page, undefined)));
   }
 }
+
+/** Further placements are only counted. */
+const MAX_NAMED = 10;
 
 /** Placements whose decision could not be written, until it is written. */
 class PublishProblems {

@@ -32,10 +32,6 @@ import type {
 import { concernedClusters, planFleet } from './planned-fleet.ts';
 import { planWorkloads } from './workload-plans.ts';
 
-/** Each wave examines every cluster. For a huge rollout with small waves only the first waves are computed. */
-const MAX_EXAMINED_CLUSTERS = 200_000;
-const MAX_WAVES = 200;
-
 /** The plan between two sides. Both were scheduled at the same time with the same previous decisions. */
 export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
   const fleet = planFleet(base.snapshot, head.snapshot);
@@ -331,6 +327,11 @@ interface ForecastInput {
 }
 
 type Forecast = Pick<RolloutForecast, 'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'problem'>;
+
+/** Each wave examines every cluster. For a huge rollout with small waves only the first waves are computed. */
+const MAX_EXAMINED_CLUSTERS = 200_000;
+
+const MAX_WAVES = 200;
 
 /**
  * The waves in which the clusters get new content, if each cluster succeeds at once. Uses the rules of the rollout,

@@ -11,9 +11,6 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { withPublishedClusters } from './with-published-clusters.ts';
 
-/** The kinds of objects that own pages. */
-const OWNERS = ['Placement', 'Namespace'];
-
 export interface TransitionOptions {
   /**
    * Yields one result per placement, in the order of the snapshot. After each result the caller
@@ -303,6 +300,9 @@ function withoutOrphans(
   };
   return decisions.some(isOrphan) ? decisions.filter((page) => !isOrphan(page)) : decisions;
 }
+
+/** The kinds of objects that own pages. */
+const OWNERS = ['Placement', 'Namespace'];
 
 /**
  * Whether the page has an owner whose deletion deletes it. Pages of Berth have two owners: their

@@ -3,7 +3,7 @@ import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import type { KubeConfigSource } from '@berth/kube/config/load-kube-config';
 import type { CliIo } from '../../terminal/cli-io.ts';
 import { onAbort } from '@berth/runtime/loop/on-abort';
-import { wrongOption } from './refused-flags.ts';
+import { wrongOption } from './option-values.ts';
 
 /** Flags of every command that connects to a hub. */
 export interface HubFlags {

@@ -48,13 +48,6 @@ import { applyDesired } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
 import { NamespaceCreator } from './namespace-creator.ts';
 
-const KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
-
-/** If more namespaces are missing, they are found when their objects are tried again. */
-const MAX_WATCHES = 10;
-/** The pause before an existing namespace is reported, because it was missing just before. */
-const PAUSE_MS = 1_000;
-
 interface Tally {
   applied: number;
   unchanged: number;
@@ -347,6 +340,12 @@ class StoredForms {
   }
 }
 
+/** If more namespaces are missing, they are found when their objects are tried again. */
+const MAX_WATCHES = 10;
+
+/** The pause before an existing namespace is reported, because it was missing just before. */
+const PAUSE_MS = 1_000;
+
 /**
  * Resolves when one of the namespaces exists on the hub, or when the signal aborts. If namespaces
  * cannot be read, only the signal ends the wait.
@@ -373,6 +372,8 @@ function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
+
+const KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
 
 /**
  * Writes the status that Git records, on a hub without agents.

@@ -10,9 +10,6 @@ import type { SourceEvent } from './source-events.ts';
 /** How long to wait for the first read of a source. After that, the source has no precedence. */
 const FIRST_READ_MS = 30_000;
 
-/** How long to wait for other sources to fetch again. */
-const MAX_WAIT_MS = 30_000;
-
 interface Entry {
   objects: readonly SourceObject[];
   /** Built on first use from these objects. */
@@ -162,6 +159,9 @@ interface FreshRequest {
   /** The source waits and was not notified yet. */
   isWaiting: boolean;
 }
+
+/** How long to wait for other sources to fetch again. */
+const MAX_WAIT_MS = 30_000;
 
 /**
  * Before objects that left one source are deleted, every other source fetches once more. The objects

@@ -35,8 +35,6 @@ import {
 } from '../plan-text.ts';
 import type { Plan, PlacementPlan } from '../plan.ts';
 
-const MAX_ROWS = 2000;
-
 export interface PreviewReport {
   /** `team/fleet#12` */
   readonly title: string;
@@ -122,6 +120,8 @@ const STYLE = [
   '.danger{color:#cf222e;font-weight:600}.warning{color:#9a6700}',
   '@media (prefers-color-scheme:dark){.danger{color:#ff7b72}.warning{color:#d29922}}',
 ].join('');
+
+const MAX_ROWS = 2000;
 
 /** @param rows cells as HTML. @returns '' without rows */
 export function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {

@@ -7,8 +7,7 @@ import {
   DEFAULT_TIMING,
   type ElectionTiming,
 } from '@berth/kube/leader-election/election-timing';
-import { positiveDuration } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
+import { positiveDuration, wrongValue } from '../../flags/option-values.ts';
 
 /** The flags have the names of those of Kubernetes components. */
 export interface ElectionFlags {

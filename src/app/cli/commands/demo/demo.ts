@@ -1,7 +1,7 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { packageRoot } from '../../../../adapters/program/package-root.ts';
 import { packageVersion } from '../package-version.ts';
 

@@ -7,7 +7,7 @@ import { type HistoryFlags, historyDir } from './decision-history.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 
 export interface DeletionFlags extends HistoryFlags {
   readonly output: OutputFormat;

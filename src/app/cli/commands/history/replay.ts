@@ -6,7 +6,7 @@ import { utf8LengthBytes } from '@berth/runtime/text/utf8-length';
 import { decidedText } from '../../../../core/publish/record/decision-record.ts';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';
 import { addHubFlags, isHubRequested, withHub } from '../../flags/hub-flags.ts';

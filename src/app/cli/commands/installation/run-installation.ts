@@ -12,8 +12,7 @@ import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
-import { durationOrSeconds } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
+import { durationOrSeconds, wrongValue } from '../../flags/option-values.ts';
 
 /** Flags of the commands that install something. */
 export interface InstallFlags {

@@ -54,8 +54,6 @@ import { type MemberHeads, declaredIdentities } from './members/read-members.ts'
 import { readSourceMembers } from './members/source-members.ts';
 import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
 
-const NO_DELETIONS = { held: undefined, deleted: [], withdrawn: [], notEvaluated: [] };
-
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
 
 interface JudgedInput {
@@ -118,6 +116,8 @@ export interface DeletionContext {
   /** RFC 3339. */
   readonly now: string;
 }
+
+const NO_DELETIONS = { held: undefined, deleted: [], withdrawn: [], notEvaluated: [] };
 
 /**
  * Judges which objects of a source the merge would delete from the hub at once, and which only after a release. It uses

@@ -1,0 +1,40 @@
+import { type OutputFormat, outputOption, renderDocument } from '../../terminal/output-format.ts';
+import type { CliCommand } from './cli-command.ts';
+import { builtCommit, packageVersion } from './package-version.ts';
+
+const HELP = `
+Exit codes: 0 printed.
+
+Examples:
+  berth version
+  berth version -o json
+`;
+
+export const versionCommand: CliCommand = {
+  register(program, run) {
+    program
+      .command('version')
+      .description('print the versions of berth and of Node.js, and the commit that was built')
+      .addOption(outputOption())
+      .addHelpText('after', HELP)
+      .action(
+        run(async (io, { output }: VersionOptions) => {
+          const version = {
+            berth: await packageVersion(),
+            commit: builtCommit(),
+            node: process.version,
+          };
+          io.stdout.write(
+            output === 'table'
+              ? `berth ${version.berth}, commit ${version.commit} (Node.js ${version.node})\n`
+              : await renderDocument(version, output),
+          );
+          return 0;
+        }),
+      );
+  },
+};
+
+interface VersionOptions {
+  readonly output: OutputFormat;
+}
