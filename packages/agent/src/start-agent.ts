@@ -11,7 +11,6 @@ import { DONE, type ReconcileOutcome, RETRY } from '@berth/runtime/loop/reconcil
 import { sha256 } from '@berth/runtime/sha256';
 import { readManifests } from './apply/apply-manifests.ts';
 import { LiveObjects } from './cluster/live-objects.ts';
-import { ReadYourWritesCache } from './cluster/read-your-writes-cache.ts';
 import { ExecutorReviews } from './executor/executor-reviews.ts';
 import { ExecutorRights } from './executor/executor-rights.ts';
 import { observeWork } from './feedback/observe-work.ts';
@@ -21,8 +20,7 @@ import { evictApplied } from './release/evict-applied.ts';
 import { releaseApplied } from './release/release-applied.ts';
 import { isRefusal } from './rules/applied/kube-failure.ts';
 import { isOwned } from './rules/applied/ownership.ts';
-import { AgentState } from './state/agent-state.ts';
-import { writeFinalizers } from './state/work-status.ts';
+import { AgentState, writeFinalizers, ReadYourWritesCache } from './state/agent-state.ts';
 import { syncWork } from './work/sync-work.ts';
 
 export interface Agent {

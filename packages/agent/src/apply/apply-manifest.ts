@@ -9,15 +9,19 @@ import jsonPatch from 'fast-json-patch';
 import { objectIdOf } from '../cluster/manifest-task.ts';
 import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
 import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
-import { withClaim } from '../rules/applied/claim.ts';
 import { failureText, isApplyConflict, missingNamespace } from '../rules/applied/kube-failure.ts';
-import { isShared } from '../rules/applied/ownership.ts';
+import { isShared, withClaim } from '../rules/applied/ownership.ts';
 import type { PlannedCondition } from '../rules/feedback/observed-status.ts';
 import { isPartOf } from '../rules/manifests/is-part-of.ts';
 import { takeOverFields } from '../rules/update/take-over-fields.ts';
 import { applyByCreateOnly, applyByUpdate, updateOwnerReference } from './apply-by-update.ts';
-import { desiredDigest } from './apply-cache.ts';
-import { type ApplyContext, type StrategyResult, readLive, withManagers } from './apply-context.ts';
+import {
+  desiredDigest,
+  type ApplyContext,
+  type StrategyResult,
+  readLive,
+  withManagers,
+} from './apply-cache.ts';
 import { JqRunner } from './jq-runner.ts';
 
 /**

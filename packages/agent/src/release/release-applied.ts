@@ -2,8 +2,7 @@ import { APPLIED_MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { AppliedManifestWork, AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';
 import type { AgentState } from '../state/agent-state.ts';
-import { allAppliedResources } from '../record/apply-intents.ts';
-import { dropAppliedFinalizer, readApplied } from '../record/applied-work.ts';
+import { dropAppliedFinalizer, readApplied, allAppliedResources } from '../record/applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
 /**

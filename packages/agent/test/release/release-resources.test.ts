@@ -3,8 +3,7 @@ import { kindOfResource } from '../../src/rules/applied/applied-resources.ts';
 import { releaseResources } from '../../src/release/release-resources.ts';
 import type { AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
-import { CLAIM_LABEL } from '../../src/rules/applied/claim.ts';
-import { appliedWorkOwner } from '../../src/rules/applied/ownership.ts';
+import { appliedWorkOwner, CLAIM_LABEL } from '../../src/rules/applied/ownership.ts';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 
 const OURS = appliedWorkOwner('hash-web', 'ours');
