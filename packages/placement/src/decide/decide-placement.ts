@@ -12,7 +12,7 @@ import {
   scoreClusters,
 } from '../prioritize/score-clusters.ts';
 import type { ScheduleStatus, ScheduleResult } from '../result/schedule-result.ts';
-import { type RankedClusters, rankByCounting } from '../select/rank-by-counting.ts';
+import { type RankedClusters, rankByCounting } from '../select/rank.ts';
 import { type Bitset, hasBit, readBits } from '../snapshot/bitset.ts';
 import { ClusterRanking } from './cluster-ranking.ts';
 import type { DecidedState } from './decided-state.ts';

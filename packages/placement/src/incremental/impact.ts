@@ -7,8 +7,7 @@ import { feasibleClusters, isFeasible } from '../filter/feasible.ts';
 import type { TolerationClass } from '../filter/toleration-class.ts';
 import type { SchedulingIndex, CompiledPlacement } from '../index/scheduling-index.ts';
 import { type Bitset, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
-import { changedClusterFields } from './changed-cluster-fields.ts';
-import type { PlacementDependents } from './placement-dependents.ts';
+import { type PlacementDependents, changedClusterFields } from './placement-dependents.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
 
 /**

@@ -4,12 +4,12 @@ import type { Toleration } from '@berth/ocm/kind/placement';
 import { instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { Instant } from '@berth/kube/model/rfc3339';
 import {
+  TolerationClass,
   judgeTaint,
   matchTolerations,
   tolerationProblem,
   toleratesTaint,
-} from '../../src/filter/taint-rules.ts';
-import { TolerationClass } from '../../src/filter/toleration-class.ts';
+} from '../../src/filter/toleration-class.ts';
 import { bitsToArray } from '../../src/snapshot/bitset.ts';
 import { ClusterIndex } from '../../src/snapshot/cluster-index.ts';
 
