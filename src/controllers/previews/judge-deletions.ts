@@ -50,8 +50,7 @@ import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/repl
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
-import { type MemberHeads, declaredIdentities } from './members/read-members.ts';
-import { readSourceMembers } from './members/source-members.ts';
+import { type MemberHeads, declaredIdentities, readSourceMembers } from './members/read-members.ts';
 import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
 
 export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];

@@ -43,10 +43,9 @@ import { PageRequests } from './page-requests.ts';
 import { PassFactsReader } from './pass-facts-reader.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PreviousRecords } from './previous-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
-import type { TransitionJournal } from './transition-journal.ts';
-import { UnpublishedMoves } from './unpublished-moves.ts';
+import type { PreviousRecords } from './recorded-publications.ts';
+import { type TransitionJournal, UnpublishedMoves } from './transition-journal.ts';
 
 export interface PipelineOptions {
   readonly api: KubeApi;

@@ -1,4 +1,4 @@
-import { NextScoreExpiry } from '@berth/placement/prioritize/next-score-expiry';
+import { NextScoreExpiry } from '@berth/placement/prioritize/score-expiry';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';

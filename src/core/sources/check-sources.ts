@@ -15,8 +15,7 @@ import {
 } from '@berth/placement/prioritize/missing-scores';
 import { BUILT_IN_PRIORITIZERS } from '@berth/placement/prioritize/registry';
 import { closestName } from '@berth/runtime/text/closest-name';
-import { parseAnnotationList } from '../publish/approval/annotation-list.ts';
-import { planEntries } from '../publish/approval/approved-plans.ts';
+import { planEntries, parseAnnotationList } from '../publish/approval/approved-plans.ts';
 import {
   PLAN_ANNOTATION,
   MOVE_ABORT_ANNOTATION,

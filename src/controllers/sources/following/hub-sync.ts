@@ -23,10 +23,9 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { desiredObject, isApplied, containsAll } from '../../../core/sync/desired-object.ts';
+import { desiredObject, isApplied, containsAll, placeObject } from '../../../core/sync/desired-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
-import { placeObject } from '../../../core/sync/place-object.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
@@ -44,9 +43,8 @@ import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
-import { applyDesired } from './apply-desired.ts';
+import { applyDesired, NamespaceCreator } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
-import { NamespaceCreator } from './namespace-creator.ts';
 
 interface Tally {
   applied: number;

@@ -4,8 +4,8 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { DeletionOrder } from './deletion-order.ts';
-import { FirstReads } from './first-reads.ts';
 import type { SourceEvent } from './source-events.ts';
+import { FirstReads } from './source-ledger.ts';
 
 /** How long to wait for the first read of a source. After that, the source has no precedence. */
 const FIRST_READ_MS = 30_000;

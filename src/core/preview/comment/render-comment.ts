@@ -20,8 +20,7 @@ import {
 } from '../plan-text.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names, fieldList } from './comment-blocks.ts';
-import { fleetMapAlt } from './fleet-map-svg.ts';
-import type { FleetMap, CellChange, FleetGroup } from './fleet-map.ts';
+import { type FleetMap, type CellChange, type FleetGroup, fleetMapAlt } from './fleet-map.ts';
 import { code, prose, fenced } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';

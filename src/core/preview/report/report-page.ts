@@ -1,9 +1,7 @@
 import { formatRef } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { formatLocation } from '@berth/runtime/problem/source-location';
-import { fleetMapSvg } from '../comment/fleet-map-svg.ts';
-import type { FleetMap } from '../comment/fleet-map.ts';
-import { fleetMap } from '../comment/fleet-map.ts';
+import { type FleetMap, fleetMap, fleetMapSvg } from '../comment/fleet-map.ts';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
 import {

@@ -105,7 +105,7 @@ async function inputsOf(
   record: HistoryRecord,
   all: readonly HistoryRecord[],
 ): Promise<Inputs> {
-  const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
+  const { HistoryReader } = await import('../../../../adapters/store/history-store.ts');
   try {
     return { snapshot: await new HistoryReader(historyDir(flags)).readSnapshot(record.inputs), from: '' };
   } catch (error) {

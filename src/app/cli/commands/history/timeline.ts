@@ -1,4 +1,4 @@
-import { HistoryReader } from '../../../../adapters/store/history-reader.ts';
+import { HistoryReader } from '../../../../adapters/store/history-store.ts';
 import { readRecordLog } from '../../../../adapters/store/record-log.ts';
 import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
 import { movedStep, tolerationSteps } from '../../../../core/timeline/decision-steps.ts';
