@@ -18,7 +18,7 @@ import {
   missingNamespaces,
 } from '../apply/apply-manifests.ts';
 import type { ManifestTask } from '../cluster/manifest-task.ts';
-import { observeWork, type WorkObservation } from '../feedback/observe-work.ts';
+import { observeWork, type WorkObservation } from './observe-work.ts';
 import type { FeedbackByObject } from '../options/agent-options.ts';
 import {
   appliedWorkName,
@@ -28,10 +28,10 @@ import {
   allAppliedResources,
   hasOpenIntents,
   newIntents,
-} from '../record/applied-work.ts';
-import { cancelEviction } from '../release/evict-applied.ts';
-import { releaseApplied } from '../release/release-applied.ts';
-import { type TrackedResources, trackResources } from '../release/release-resources.ts';
+} from './applied-work.ts';
+import { cancelEviction } from './evict-applied.ts';
+import { releaseApplied } from './release-applied.ts';
+import { type TrackedResources, trackResources } from './release-resources.ts';
 import { untrackedResources } from '../rules/applied/applied-resources.ts';
 import { isAlreadyExists } from '../rules/applied/kube-failure.ts';
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';
@@ -47,7 +47,7 @@ import {
   noteCorrection,
   type WorkMemory,
   writeFinalizers,
-} from '../state/agent-state.ts';
+} from './agent-state.ts';
 
 /**
  * One pass over a work: applies it to the cluster, and updates its status from the cluster. Every

@@ -29,7 +29,7 @@ import {
 } from '../rules/feedback/observed-status.ts';
 import { resolveManifestConfig } from '../rules/manifests/manifest-config.ts';
 import { RESERVED_CONDITIONS } from '../rules/manifests/validate-work.ts';
-import type { AgentState } from '../state/agent-state.ts';
+import type { AgentState } from './agent-state.ts';
 
 /** The result of observing a work's objects. */
 export interface WorkObservation {

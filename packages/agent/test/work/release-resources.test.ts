@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kindOfResource } from '../../src/rules/applied/applied-resources.ts';
-import { releaseResources } from '../../src/release/release-resources.ts';
+import { releaseResources } from '../../src/work/release-resources.ts';
 import type { AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
 import { appliedWorkOwner, CLAIM_LABEL } from '../../src/rules/applied/ownership.ts';

@@ -1,5 +1,5 @@
 import type { AppliedManifestWork } from '@berth/ocm/kind/applied-manifest-work';
-import { type AgentState, rfc3339 } from '../state/agent-state.ts';
+import { type AgentState, rfc3339 } from './agent-state.ts';
 import { releaseApplied } from './release-applied.ts';
 import { DONE, RETRY, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 

@@ -11,7 +11,7 @@ import { ApplyCache } from '../apply/apply-cache.ts';
 import type { LiveObjects } from '../cluster/live-objects.ts';
 import type { ExecutorReviews } from '../executor/executor-reviews.ts';
 import type { AgentSettings } from '../options/agent-options.ts';
-import { appliedWorkName, writeAppliedStatus } from '../record/applied-work.ts';
+import { appliedWorkName, writeAppliedStatus } from './applied-work.ts';
 import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { APPLIED_MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { AppliedManifestWork, AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';
-import type { AgentState } from '../state/agent-state.ts';
-import { dropAppliedFinalizer, readApplied, allAppliedResources } from '../record/applied-work.ts';
+import type { AgentState } from './agent-state.ts';
+import { dropAppliedFinalizer, readApplied, allAppliedResources } from './applied-work.ts';
 import { releaseResources } from './release-resources.ts';
 
 /**

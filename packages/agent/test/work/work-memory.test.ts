@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { correctionAllowedAtMs, newWorkMemory, noteCorrection } from '../../src/state/agent-state.ts';
+import { correctionAllowedAtMs, newWorkMemory, noteCorrection } from '../../src/work/agent-state.ts';
 
 const RESYNC_MS = 300_000;
 const QUIET_MS = 600_000;
