@@ -3,7 +3,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { clusterSteps, leaseExpired, workSteps } from '../../../src/core/timeline/cluster-steps.ts';
+import { clusterSteps, leaseExpired, workSteps } from '../../../src/core/timeline/hub-steps.ts';
 import { movedStep, tolerationSteps } from '../../../src/core/timeline/decision-steps.ts';
 import { inOrder, stepsOf, type TimelineStep } from '../../../src/core/timeline/timeline-step.ts';
 
