@@ -224,7 +224,6 @@ type ParsedPath =
 
 /** Valid names in Kubernetes. */
 const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-
 /**
  * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path
  * unrestricted.

@@ -225,7 +225,6 @@ function placementParameters(
 
 /** Cached maps of the facts of a cluster, shared by all placements. */
 const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
-
 /** The text that was last rendered from the facts of a cluster. */
 const rendered = new WeakMap<
   ClusterFacts,
