@@ -1,6 +1,7 @@
+import { readFile } from 'node:fs/promises';
+import { builtFrom, packageRoot } from '../../../adapters/program/package-root.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../terminal/output-format.ts';
 import type { CliCommand } from './cli-command.ts';
-import { builtCommit, packageVersion } from './package-version.ts';
 
 const HELP = `
 Exit codes: 0 printed.
@@ -37,4 +38,15 @@ export const versionCommand: CliCommand = {
 
 interface VersionOptions {
   readonly output: OutputFormat;
+}
+
+/** The version of this package; `unknown` if package.json is missing. */
+export async function packageVersion(): Promise<string> {
+  const text = await readFile(new URL('package.json', packageRoot()), 'utf8').catch(() => undefined);
+  return text === undefined ? 'unknown' : (JSON.parse(text) as { version: string }).version;
+}
+
+/** Id of the commit that was built; `unknown` without one, or if Berth runs from its sources. */
+export function builtCommit(): string {
+  return builtFrom()?.commit ?? 'unknown';
 }

@@ -23,7 +23,7 @@ import {
   wrongOption,
   wrongValue,
 } from '../../flags/option-values.ts';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../version.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
 import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';

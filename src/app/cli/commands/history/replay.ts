@@ -10,7 +10,7 @@ import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';
 import { addHubFlags, isHubRequested, withHub } from '../../flags/hub-flags.ts';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../version.ts';
 
 const EXAMPLES = `
 Exit codes: 0 the same result byte for byte, 1 another result, or an error.

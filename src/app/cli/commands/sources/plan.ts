@@ -15,7 +15,7 @@ import { outputOption } from '../../../terminal/output-format.ts';
 import { makeProgress } from '../../../terminal/progress.ts';
 import { addHubFlags, givenDecided, EMBEDDED_HELP, isHubRequested, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../version.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { HubPart } from './plan-hub.ts';
 import { addInventoryFlags, type InventoryFlags, openInventory } from './plan-inventory.ts';

@@ -4,7 +4,7 @@ import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { wrongOption } from '../../flags/option-values.ts';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../version.ts';
 import type { CliCommand } from '../cli-command.ts';
 import { readKeyFile } from './plan-inventory.ts';
 
