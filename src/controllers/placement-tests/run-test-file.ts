@@ -1,6 +1,5 @@
 import { readFile, access } from 'node:fs/promises';
 import path from 'node:path';
-import { applyMergePatch } from '@berth/embedded-hub/patch/merge-patch';
 import { formatRef, refOf, objectIdentity } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -333,11 +332,24 @@ function find(fleet: readonly SourceObject[], target: ChangeTarget, field: strin
 }
 
 function patchOf({ object }: SourceObject, patch: object, { shown }: ChangePlace): SourceObject {
-  const json = JSON.parse(JSON.stringify(object)) as Parameters<typeof applyMergePatch>[0];
-  const [patched] = checked([applyMergePatch(json, patch as Parameters<typeof applyMergePatch>[1])], shown);
+  const [patched] = checked([mergePatch(JSON.parse(JSON.stringify(object)), patch)], shown);
   if (patched === undefined)
     throw new InputError('leaves no object', { code: 'test.change', subject: shown });
   return patched;
+}
+
+/** RFC 7386: null removes, objects merge, everything else replaces. The inputs are not changed. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isMapping(patch)) return patch;
+  const merged = new Map(isMapping(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch))
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  return Object.fromEntries(merged);
+}
+
+function isMapping(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function readOverlay(
