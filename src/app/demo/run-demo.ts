@@ -36,7 +36,6 @@ export interface DemoOptions {
 const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
 /** Timeout of a step that hangs; generous for slow machines. */
 const STEP_TIMEOUT_MS = 240_000;
-
 /** Of the answer of the plugin endpoint: the whole would fill the screen. */
 const SHOWN_FIELDS = ['output', 'parameters', 'name', 'clusterName', 'placement', 'wave', 'rank', 'commit'];
 
@@ -307,7 +306,6 @@ interface ExpectedApp {
 }
 
 const NAMESPACE = 'guestbook';
-
 const DONE: CheckResult = { done: true };
 
 /**

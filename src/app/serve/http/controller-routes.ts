@@ -114,9 +114,7 @@ function electionLine(status: LeadershipStatus | undefined): readonly string[] {
 }
 
 const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
-
 const FILE = /^[1-9][0-9]{0,15}\.(html|svg)$/;
-
 /** A report must not run scripts or load anything, even if the escaping of a name failed. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 

@@ -113,7 +113,6 @@ function secretsOf(file: string, text: string): readonly string[] {
 }
 
 const RETRY_AFTER_SECONDS = '10';
-
 /** Header of a forwarded delivery, which is not forwarded again. Controllers of other versions read it. */
 const FORWARDED_HEADER = 'x-berth-handed-on';
 

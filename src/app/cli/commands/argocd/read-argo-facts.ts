@@ -134,9 +134,7 @@ async function mayListDecisions(hub: KubeApi, namespace: string): Promise<Readon
 
 /** Deployments of Argo CD, the one that generates first. With Helm and the operator they begin with the name of the installation. */
 const DEPLOYMENTS = [/applicationset-controller$/, /repo-server$/, /server$/];
-
 const VERSION_LABEL = 'app.kubernetes.io/version';
-
 /** Of whatever registry, with the tag that a mirror gave it. */
 const IMAGE = /(?:^|\/)[^/:@]*argocd[^/:@]*:(v?\d[^@]*)/;
 

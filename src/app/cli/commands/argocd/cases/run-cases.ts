@@ -22,7 +22,6 @@ import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
 
 const GZIP_MAGIC = 0x1f8b;
-
 /** The reason for a case that Berth does not render. */
 const NOT_RENDERED = 'NotRendered';
 
