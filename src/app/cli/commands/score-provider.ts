@@ -177,10 +177,7 @@ function serverOf({ prometheusUrl: url }: PrometheusFlags): string {
   return url;
 }
 
-/**
- * Valid label names, which are used in queries unescaped. Source: Prometheus, "Data model", label
- * names.
- */
+/** Valid label names, which queries contain unescaped. Source: Prometheus, "Data model", label names. */
 const LABEL = /^[a-zA-Z_][a-zA-Z0-9_]*$/;
 
 function ownerOf({ clusterLabel: label, clusterName: name }: PrometheusFlags): SeriesOwner {

@@ -45,10 +45,7 @@ export function wholeNumber(option: string, text: string, min: number, max?: num
   throw wrongValue(option, text, `a whole number ${range}`);
 }
 
-/**
- * Parses names of managed clusters, separated by commas. Removes duplicates and keeps the order.
- * @throws InputError when there is none
- */
+/** Names of managed clusters, separated by commas: each once, in their order. At least one. */
 export function clusterNames(option: string, text: string): readonly string[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '');
   if (names.length === 0)

@@ -107,9 +107,7 @@ async function acceptOne(
   print(`Managed cluster ${cluster} is accepted: its agent joins with the certificate`);
 }
 
-/**
- * Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict.
- */
+/** Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict. */
 function isWorthWaiting(error: unknown): boolean {
   if (error instanceof InputError) return error.code === 'kube.notfound';
   return error instanceof TransientError || error instanceof ConflictError;

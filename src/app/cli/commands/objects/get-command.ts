@@ -13,9 +13,7 @@ export interface GetFlags extends HubFlags {
   readonly output: OutputFormat;
 }
 
-/**
- * The objects of a `berth get`. `list` renders the table of the objects that the arguments name.
- */
+/** The objects of a `berth get`. `list` renders the table of the objects that the arguments name. */
 export interface ReadObjects {
   readonly objects: readonly KubeObject[];
   readonly list: (objects: readonly KubeObject[], nowMs: number) => Listed;
