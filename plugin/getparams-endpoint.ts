@@ -16,17 +16,6 @@ import type { TokenGrant, Binding } from './tokens/token-grant.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 
-/** Valid names in Kubernetes. */
-const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
-/**
- * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path
- * unrestricted.
- */
-const MISSPELT = /^(name-?spaces?|cluster-?sets?)$/i;
-
-/** Enough for 64 responses with 1,000 clusters each. */
-const MAX_BYTES = 64 * 1024 * 1024;
-
 /** One request and its response, for metrics and the log. */
 export interface ServedRequest {
   readonly applicationSet: string;
@@ -148,6 +137,9 @@ interface CachedResponse {
   readonly revision: number;
 }
 
+/** Enough for 64 responses with 1,000 clusters each. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 /**
  * Caches the bytes of responses, because Argo CD sends the same request at every reconcile of an
  * ApplicationSet. A cached response is used only while all of its inputs are the same. Refusals are
@@ -230,6 +222,14 @@ type ParsedPath =
   | { readonly ok: true; readonly binding: Binding }
   | { readonly ok: false; readonly message: string };
 
+/** Valid names in Kubernetes. */
+const NAME = /^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$/;
+/**
+ * Common misspellings of `namespaces` and `clustersets`: ignoring them would leave the path
+ * unrestricted.
+ */
+const MISSPELT = /^(name-?spaces?|cluster-?sets?)$/i;
+
 /**
  * The restriction of a request by the path of its `baseUrl`, in addition to its token:
  * `/namespaces/team-a,team-b` and `/clustersets/gpu`, each once, in any order. Other parts of the
@@ -243,14 +243,14 @@ function parsePathBinding(path: string): ParsedPath {
     const part = parts[at] ?? '';
     if (!MISSPELT.test(part)) continue;
     if (part !== 'namespaces' && part !== 'clustersets')
-      return refuseBinding(`the path of baseUrl has ${part}, expected namespaces or clustersets`);
+      return refusedPath(`the path of baseUrl has ${part}, expected namespaces or clustersets`);
     const names = (parts[at + 1] ?? '').split(',');
     const wrong = names.find((name) => !NAME.test(name));
     if (wrong !== undefined)
-      return refuseBinding(
+      return refusedPath(
         `the path of baseUrl has ${JSON.stringify(wrong)} after ${part}, expected names separated by commas`,
       );
-    if (bound.has(part)) return refuseBinding(`the path of baseUrl has ${part} twice, expected it once`);
+    if (bound.has(part)) return refusedPath(`the path of baseUrl has ${part} twice, expected it once`);
     bound.set(part, new Set(names));
     at += 1;
   }
@@ -263,6 +263,6 @@ function parsePathBinding(path: string): ParsedPath {
   };
 }
 
-function refuseBinding(message: string): ParsedPath {
+function refusedPath(message: string): ParsedPath {
   return { ok: false, message };
 }

@@ -17,11 +17,6 @@ const FIXED_VERSION = '3.3.9';
 /** Argo CD supports its last three minor versions. Berth is tested with the newest (docs/compatibility.md). */
 const OLDEST_SUPPORTED = '3.4.0';
 
-/** The project of an Application that names none. */
-const DEFAULT_PROJECT = 'default';
-/** Valid names of projects. Others cannot exist, and must not be part of a suggested command. */
-const VALID_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-
 /**
  * Problems of the connection between Argo CD and Berth; the hint of each problem is the command
  * that solves it.
@@ -321,6 +316,9 @@ function projectProblems({ applicationSets, projects, namespace }: ArgoFacts): r
   });
 }
 
+/** The project of an Application that names none. */
+const DEFAULT_PROJECT = 'default';
+
 /** Undefined if it differs between the Applications. */
 function projectOf({ spec }: KubeObject): string | undefined {
   const { template } = (spec ?? {}) as {
@@ -330,6 +328,9 @@ function projectOf({ spec }: KubeObject): string | undefined {
   if (typeof project !== 'string' || project.includes('{{')) return undefined;
   return project === '' ? DEFAULT_PROJECT : project;
 }
+
+/** Valid names of projects. Others cannot exist, and must not be part of a suggested command. */
+const VALID_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
 
 function missingProject(
   { metadata: { name, namespace: ownNamespace = '' } }: KubeObject,

@@ -5,20 +5,6 @@ import { clusterFacts, type ClusterFacts, FACT_MAPS, type Facts } from './cluste
 import type { PluginRequest } from './plugin-request.ts';
 import type { PluginPlacement, PluginSource } from './plugin-source.ts';
 
-const MAX_NAME_LENGTH = 253;
-
-/** Cached results of `orderedDecisions` for complete decisions. */
-const orderByGroups = new WeakMap<PluginPlacement['groups'], readonly OrderedDecision[]>();
-
-/** Cached maps of the facts of a cluster, shared by all placements. */
-const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
-
-/** The text that was last rendered from the facts of a cluster. */
-const rendered = new WeakMap<
-  ClusterFacts,
-  Omit<Item, 'facts'> & { readonly inputs: string; readonly text: string }
->();
-
 /** An HTTP response of the endpoint. */
 export interface GetparamsResponse {
   readonly status: number;
@@ -210,6 +196,9 @@ interface Item {
   readonly wave: number;
 }
 
+/** Cached results of `orderedDecisions` for complete decisions. */
+const orderByGroups = new WeakMap<PluginPlacement['groups'], readonly OrderedDecision[]>();
+
 /** The decided clusters, sorted by name. The list of a complete decision is cached by its groups. */
 function orderedDecisions(
   { group: wanted }: PluginRequest,
@@ -233,6 +222,14 @@ function placementParameters(
   const [namespace = '', placementName = ''] = placement.split('/');
   return { placement, placementName, namespace, decisionId, commit };
 }
+
+/** Cached maps of the facts of a cluster, shared by all placements. */
+const renderedMaps = new WeakMap<ClusterFacts, { readonly shape: string; readonly maps: PluginParameters }>();
+/** The text that was last rendered from the facts of a cluster. */
+const rendered = new WeakMap<
+  ClusterFacts,
+  Omit<Item, 'facts'> & { readonly inputs: string; readonly text: string }
+>();
 
 /**
  * Renders an item, or returns the cached text for the same facts: after a change of one cluster,
@@ -364,6 +361,8 @@ function flattened(
 function nestUnder(key: string, item: PluginParameters, flat: boolean): PluginParameters {
   return flat ? flattened([[key, item]]) : { [key]: item };
 }
+
+const MAX_NAME_LENGTH = 253;
 
 /**
  * A cluster's name as a valid part of a Kubernetes name, as Argo CD's cluster generator gives it in

@@ -11,7 +11,7 @@ import { deserialize, serialize } from 'node:v8';
 const [checkout, gitDir, base, head, count, drained] = process.argv.slice(2);
 const load = (file) => import(join(checkout, '.cache/modules/src', file));
 const { planRevisions } = await load('controllers/previews/plan-revisions.js');
-const { SourceChecker } = await load('core/sources/source-checker.js');
+const { SourceChecker } = await load('core/sources/check-sources.js');
 const { applicationContext } = await load('app/generator-inputs/argo-part.js');
 const { parseWhatIf } = await load('core/preview/what-if/parse-what-if.js');
 /** Older checkouts have files instead of bases, under two names. */

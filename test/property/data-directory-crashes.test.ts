@@ -2,8 +2,8 @@ import { mkdtempSync, mkdirSync, readdirSync, rmSync, symlinkSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { HistoryReader } from '../../src/adapters/store/history-reader.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
+import { HistoryReader } from '../../src/adapters/store/history-store.ts';
 import { startEngine } from '../../src/controllers/scheduling/placement-engine.ts';
 import { PLACEMENT } from '@berth/kube/model/kinds';
 import { type DecisionRecord, decidedText } from '../../src/core/publish/record/decision-record.ts';

@@ -9,9 +9,13 @@ import { scheduleEach } from '@berth/placement/schedule-each';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { Transition, TransitionOptions } from '../../src/core/transition/transition.ts';
-import { completeTransition, Transitions } from '../../src/core/transition/transition.ts';
-import { withPublishedClusters } from '../../src/core/transition/with-published-clusters.ts';
+import {
+  type Transition,
+  type TransitionOptions,
+  completeTransition,
+  Transitions,
+  withPublishedClusters,
+} from '../../src/core/transition/transition.ts';
 import {
   crowdDelta,
   crowdedSnapshot,

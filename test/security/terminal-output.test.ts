@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import yaml from 'js-yaml';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLogger } from '../../src/adapters/log/pino-logger.ts';
-import type { CliCommand } from '../../src/app/cli/commands/verb-command.ts';
+import type { CliCommand } from '../../src/app/cli/commands/cli-command.ts';
 import type { CliIo } from '../../src/app/terminal/cli-io.ts';
 import { renderDocument } from '../../src/app/terminal/output-format.ts';
 import { runCli } from '../../src/app/cli/program.ts';

@@ -10,9 +10,6 @@ import type { ImpersonatedUser } from './rules/applied/executor-subject.ts';
 /** The command that prints the rights of an agent, as messages about missing rights name it. */
 const AGENT_RIGHTS = 'berth agent --print-rbac';
 
-/** The number of open clients. There are few executors, and each client has its own connections. */
-const MAX_CLIENTS = 20;
-
 /** The client of one API server. */
 export interface AgentClient {
   readonly api: HttpKubeApi;
@@ -59,6 +56,9 @@ export class AgentClients {
     }
   }
 }
+
+/** The number of open clients. There are few executors, and each client has its own connections. */
+const MAX_CLIENTS = 20;
 
 /** Clients of the managed cluster that impersonate other users. */
 export class ImpersonatingClients {

@@ -11,18 +11,16 @@ import { DONE, type ReconcileOutcome, RETRY } from '@berth/runtime/loop/reconcil
 import { sha256 } from '@berth/runtime/sha256';
 import { readManifests } from './apply/apply-manifests.ts';
 import { LiveObjects } from './cluster/live-objects.ts';
-import { ReadYourWritesCache } from './cluster/read-your-writes-cache.ts';
 import { ExecutorReviews } from './executor/executor-reviews.ts';
 import { ExecutorRights } from './executor/executor-rights.ts';
-import { observeWork } from './feedback/observe-work.ts';
+import { observeWork } from './work/observe-work.ts';
 import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
-import { appliedWorkName, readApplied } from './record/applied-work.ts';
-import { evictApplied } from './release/evict-applied.ts';
-import { releaseApplied } from './release/release-applied.ts';
+import { appliedWorkName, readApplied } from './work/applied-work.ts';
+import { evictApplied } from './work/evict-applied.ts';
+import { releaseApplied } from './work/release-applied.ts';
 import { isRefusal } from './rules/applied/kube-failure.ts';
 import { isOwned } from './rules/applied/ownership.ts';
-import { AgentState } from './state/agent-state.ts';
-import { writeFinalizers } from './state/work-status.ts';
+import { AgentState, writeFinalizers, ReadYourWritesCache } from './work/agent-state.ts';
 import { syncWork } from './work/sync-work.ts';
 
 export interface Agent {

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { CLAIM_LABEL } from '../src/rules/applied/claim.ts';
 import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
+import { CLAIM_LABEL } from '../src/rules/applied/ownership.ts';
 import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
 
 // Server-side apply makes an object in one request and owns it in the next. These agents die between the two.

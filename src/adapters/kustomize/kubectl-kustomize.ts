@@ -5,15 +5,6 @@ import path from 'node:path';
 import { TransientError, errorText } from '@berth/runtime/errors';
 import { childProcessGroups, killGroup } from '@berth/runtime/processes/process-groups';
 
-const MAX_STDERR_CHARS = 64 * 1024;
-/** Exit code of a shell for a missing program. */
-const NOT_FOUND = 127;
-/**
- * Node.js cannot limit the memory of a child process; a shell can (`ulimit`), and then executes the
- * program.
- */
-const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
-
 export interface KustomizeInput {
   /** The folder of the kustomization, relative to the repository. */
   readonly folder: string;
@@ -176,6 +167,17 @@ type BoundedResult =
     }
   | { readonly kind: 'killed'; readonly signal: string }
   | { readonly kind: 'not-found' | 'too-slow' | 'too-much-output' };
+
+const MAX_STDERR_CHARS = 64 * 1024;
+
+/** Exit code of a shell for a missing program. */
+const NOT_FOUND = 127;
+
+/**
+ * Node.js cannot limit the memory of a child process; a shell can (`ulimit`), and then executes the
+ * program.
+ */
+const LIMITED = 'ulimit -v "$1" 2>/dev/null; shift; exec "$@"';
 
 /**
  * Runs a program with limits of time, memory and output. It leads a process group, which is killed

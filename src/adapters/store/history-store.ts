@@ -1,18 +1,34 @@
 import { mkdirSync } from 'node:fs';
-import { access, readdir, rm } from 'node:fs/promises';
+import { access, readdir, rm, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
-import type { Logger } from '@berth/runtime/logger';
-import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
+import { gzip, gunzip } from 'node:zlib';
+import { movePlacementsFirst } from '@berth/placement/snapshot/move-placements-first';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { InputError } from '@berth/runtime/errors';
 import { removeTemporaryFiles, writeFileAtomic } from '@berth/runtime/files/atomic-file';
-import { historyFiles, HistoryReader, type SnapshotManifest } from './history-reader.ts';
+import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
+import type { Logger } from '@berth/runtime/logger';
+import { compareText } from '@berth/runtime/text/compare-text';
+import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import { LineFile } from './line-file.ts';
-import { SNAPSHOT_LISTS, type SnapshotDigest } from './snapshot-digest.ts';
+import { readRecordLog, recordFile } from './record-log.ts';
+import {
+  SNAPSHOT_LISTS,
+  type SnapshotDigest,
+  snapshotObjectKey,
+  type SnapshotList,
+} from './snapshot-digest.ts';
 
 /** How long a write waits for further records. */
 const GATHER_MS = 50;
+
+/** Paths in a history directory. The manifests of snapshots are in the folder `worlds`. */
+const historyFiles = {
+  records: (dir: string): string => recordFile({ dir, name: 'records' }),
+  snapshot: (dir: string, hash: string): string => join(dir, 'worlds', `${hash}.json`),
+  piece: (dir: string, hash: string): string => join(dir, 'pieces', `${hash}.json.gz`),
+};
 
 interface Entry {
   readonly hash: string;
@@ -175,3 +191,71 @@ async function removeOthers(dir: string, suffix: string, keep: ReadonlySet<strin
 }
 
 const compress = promisify(gzip);
+
+/** The pieces of a snapshot. */
+interface SnapshotManifest {
+  readonly now: string;
+  readonly pieces: Readonly<Record<SnapshotList, readonly string[]>>;
+  /** Placements (`namespace/name`) that were scheduled before the others. Absent: none. */
+  readonly first?: readonly string[];
+  /** See `Snapshot.held`. Absent: none. */
+  readonly held?: Snapshot['held'];
+}
+
+const decompress = promisify(gunzip);
+
+/** Reads a history, even while a controller writes it. */
+export class HistoryReader {
+  readonly #dir: string;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /**
+   * The records, oldest first; none if nothing was recorded. Lines that a crash truncated are left out.
+   * @throws InputError when the records exist and cannot be read
+   */
+  list(): Promise<readonly DecisionRecord[]> {
+    return readRecordLog({ dir: this.#dir, name: 'records' });
+  }
+
+  async readManifest(hash: string): Promise<SnapshotManifest> {
+    return JSON.parse(await readFile(historyFiles.snapshot(this.#dir, hash), 'utf8')) as SnapshotManifest;
+  }
+
+  /** @throws InputError when the inputs were dropped, or are damaged */
+  async readSnapshot(hash: string): Promise<Snapshot> {
+    try {
+      const { now, pieces, first = [], held } = await this.readManifest(hash);
+      const lists = await Promise.all(
+        SNAPSHOT_LISTS.map(async (list) => [list, await this.#readList(pieces[list])]),
+      );
+      const snapshot = { now, ...Object.fromEntries(lists), ...(held && { held }) } as Snapshot;
+      return { ...snapshot, placements: movePlacementsFirst(snapshot.placements, new Set(first)) };
+    } catch (cause) {
+      throw new InputError('the inputs of this decision are no longer stored, or are damaged', {
+        code: 'history.inputs',
+        subject: hash,
+        cause,
+      });
+    }
+  }
+
+  async #readList(hashes: readonly string[]): Promise<readonly unknown[]> {
+    const pieces = await Promise.all(hashes.map((hash) => this.#readPiece(hash)));
+    return pieces.flat().sort(byKey);
+  }
+
+  async #readPiece(hash: string): Promise<readonly SnapshotEntry[]> {
+    const bytes = await decompress(await readFile(historyFiles.piece(this.#dir, hash)));
+    return JSON.parse(bytes.toString('utf8')) as SnapshotEntry[];
+  }
+}
+
+type SnapshotEntry = Parameters<typeof snapshotObjectKey>[0];
+
+/** The order of objects in the snapshots of the inventory. */
+function byKey(a: SnapshotEntry, b: SnapshotEntry): number {
+  return compareText(snapshotObjectKey(a), snapshotObjectKey(b));
+}

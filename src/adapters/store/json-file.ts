@@ -9,8 +9,6 @@ import type { Logger } from '@berth/runtime/logger';
 import { sha256 } from '@berth/runtime/sha256';
 import { LineFile } from './line-file.ts';
 
-const NAME_MARK = '# ';
-
 /**
  * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash
  * loses at most these, but no awaited one. A file that cannot be read, or is not this one, is renamed, and
@@ -217,6 +215,8 @@ export class JsonFileMap<T> {
 }
 
 const WRITE_DELAY_MS = 250;
+
+const NAME_MARK = '# ';
 
 /**
  * Entries that were set after a snapshot of a map and had to be durable before the next one: the

@@ -1,8 +1,15 @@
 import type { FieldPath } from '@berth/kube/model/field-path';
 import { DocumentLocator } from './document-locator.ts';
 import type { Position } from './document-locator.ts';
-import type { ManifestPlace } from './parse-manifests.ts';
 import { splitDocuments } from './split-documents.ts';
+
+/** The position of an object in its file, to locate its fields later. */
+export interface ManifestPlace {
+  /** The index of the document in the file, from 0. Blank documents do not count. */
+  readonly document: number;
+  /** Path of the object inside the document: empty, or `items[3]` of a List. */
+  readonly within: FieldPath;
+}
 
 /** Finds the positions of fields in a file's text, for problems that are found after parsing. Create it once for each file. */
 export function makeFieldLocator(text: string): (place: ManifestPlace, path: FieldPath) => Position {

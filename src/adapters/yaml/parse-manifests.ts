@@ -14,15 +14,8 @@ import type { ManifestFinding } from './manifest-check.ts';
 import { isMapping } from './schema/check.ts';
 import { splitDocuments } from './split-documents.ts';
 import type { DocumentText } from './split-documents.ts';
+import type { ManifestPlace } from './locate-fields.ts';
 import { syntaxProblems } from './syntax-problems.ts';
-
-/** The position of an object in its file, for locating its fields later (locate-fields.ts). */
-export interface ManifestPlace {
-  /** The index of the document in the file, from 0. Blank documents do not count. */
-  readonly document: number;
-  /** Path of the object inside the document: empty, or `items[3]` of a List. */
-  readonly within: FieldPath;
-}
 
 export interface ParsedManifest extends SourceObject {
   readonly place: ManifestPlace;

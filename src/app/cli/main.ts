@@ -7,7 +7,6 @@ import { runCli } from './program.ts';
 const CUT_OFF_AFTER_MS = 3_000;
 /** The process always exits after this time. `docker stop` sends SIGKILL after 10 s. */
 const EXIT_AFTER_MS = 8_000;
-
 const { stop, cutOff } = listenForStop(process.stderr);
 
 const io: CliIo = {

@@ -23,9 +23,6 @@ import { narrateControllerEvent } from './narrate-controller-event.ts';
 import { type Narrator, createNarrator } from './narrator.ts';
 import { waitUntil, type CheckResult } from './wait-until.ts';
 
-const NAMESPACE = 'guestbook';
-const DONE: CheckResult = { done: true };
-
 export interface DemoOptions {
   readonly dataDir: string;
   readonly exampleDir: string;
@@ -39,7 +36,6 @@ export interface DemoOptions {
 const CLUSTERS = ['cluster1', 'cluster2', 'cluster3'];
 /** Timeout of a step that hangs; generous for slow machines. */
 const STEP_TIMEOUT_MS = 240_000;
-
 /** Of the answer of the plugin endpoint: the whole would fill the screen. */
 const SHOWN_FIELDS = ['output', 'parameters', 'name', 'clusterName', 'placement', 'wave', 'rank', 'commit'];
 
@@ -308,6 +304,9 @@ interface ExpectedApp {
   readonly clusters: readonly string[];
   readonly readyReplicas: number;
 }
+
+const NAMESPACE = 'guestbook';
+const DONE: CheckResult = { done: true };
 
 /**
  * Checks the state on the hub only: decisions published, works there and nowhere else, applied,

@@ -13,9 +13,6 @@ import { objectInputs } from './object-inputs.ts';
  */
 const USUAL_CONFIG_MAP = { ...DECISIONS_GENERATOR, baseUrl: 'http://berth', token: '$berth.token' };
 
-/** Both sides of a plan, and consecutive plans, share most clusters. */
-const SECRETS = new WeakMap<ManagedCluster, ClusterSecret>();
-
 /**
  * The generator inputs for the decisions of a snapshot. Argo CD knows all clusters, unless cluster
  * Secrets define them.
@@ -34,6 +31,9 @@ export function planInputs(
     callPlugin: berthPluginResponses(snapshot),
   });
 }
+
+/** Both sides of a plan, and consecutive plans, share most clusters. */
+const SECRETS = new WeakMap<ManagedCluster, ClusterSecret>();
 
 /** The cluster Secrets that Argo CD would have for the clusters of a snapshot: name, address and labels. */
 function snapshotClusters({ clusters }: Snapshot): readonly ClusterSecret[] {

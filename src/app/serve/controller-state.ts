@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import { RecordLog } from '../../adapters/store/record-log.ts';
-import { HistoryReader } from '../../adapters/store/history-reader.ts';
-import { HistoryStore } from '../../adapters/store/history-store.ts';
+import { HistoryStore, HistoryReader } from '../../adapters/store/history-store.ts';
 import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
@@ -17,8 +16,10 @@ import type { TimelineStep } from '../../core/timeline/timeline-step.ts';
 import { isEarlierTerm } from '@berth/kube/leader-election/lease';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { HubRecords } from '../../controllers/publication/hub-records.ts';
-import { PreviousRecords } from '../../controllers/publication/previous-records.ts';
-import { RecordedPublications } from '../../controllers/publication/recorded-publications.ts';
+import {
+  RecordedPublications,
+  PreviousRecords,
+} from '../../controllers/publication/recorded-publications.ts';
 import { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
 import { type ServeOptions } from '../settings/serve-options.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';

@@ -11,7 +11,7 @@ import { PlanningProcesses } from '../../controllers/previews/bounded/planning-p
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import type { PlannedSource } from '../../controllers/previews/source-readings.ts';
 import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
-import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/known-rules.ts';
+import { KnownRules, type KnownRule } from '../../controllers/previews/pull-requests/preview-statuses.ts';
 import type {
   MergeGroup,
   PullRequestComment,

@@ -4,7 +4,7 @@ import { JsonFileMap } from '../../adapters/store/json-file.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { InputError } from '@berth/runtime/errors';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
-import { SourceChecker } from '../../core/sources/source-checker.ts';
+import { SourceChecker } from '../../core/sources/check-sources.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import { appliedKinds } from '../../core/sync/applied/applied-kinds.ts';

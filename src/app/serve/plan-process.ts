@@ -1,11 +1,13 @@
-import { ParentKubeApi } from '../../controllers/previews/bounded/parent-kube-api.ts';
 import { KeptBases } from '../../controllers/sources/reading/kept-bases.ts';
 import { FrameReader, frameOf } from '../../controllers/previews/bounded/frames.ts';
 import {
   type NumberedObjects,
   ReceivedObjects,
+  ReceivedLists,
+  type SentList,
+  unpackSnapshot,
 } from '../../controllers/previews/bounded/numbered-objects.ts';
-import type { PlanJob } from '../../controllers/previews/bounded/plan-job.ts';
+import { type PlanJob, ParentKubeApi } from '../../controllers/previews/bounded/plan-job.ts';
 import {
   type HubResponse,
   type HubRead,
@@ -13,8 +15,6 @@ import {
   receivedError,
   sentError,
 } from '../../controllers/previews/bounded/plan-messages.ts';
-import { ReceivedLists, type SentList } from '../../controllers/previews/bounded/sent-lists.ts';
-import { unpackSnapshot } from '../../controllers/previews/bounded/sent-snapshot.ts';
 import { RenderedSets } from '../../controllers/previews/rendered-sets.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import type { KindInfo } from '@berth/kube/model/kinds';
@@ -23,7 +23,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import { LastLists } from '@berth/runtime/lists/once-per-list';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { SourceChecker } from '../../core/sources/source-checker.ts';
+import { SourceChecker } from '../../core/sources/check-sources.ts';
 import { applicationContext } from '../generator-inputs/argo-part.ts';
 
 /*

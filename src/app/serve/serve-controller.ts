@@ -19,10 +19,12 @@ import type { PlanApprovals } from '../../controllers/publication/plan-approvals
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
-import { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
-import { CommitsInProgress } from '../../controllers/sources/progress/commits-in-progress.ts';
+import {
+  CommitBarrier,
+  CommitsInProgress,
+  SharedCommits,
+} from '../../controllers/sources/progress/commit-barrier.ts';
 import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';
-import { SharedCommits } from '../../controllers/sources/progress/shared-commits.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
 import { sourceNameOf } from '../../controllers/sources/progress/source-options.ts';

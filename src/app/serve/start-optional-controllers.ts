@@ -14,8 +14,7 @@ import {
 import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { DEFAULT_STALE_AFTER_MS } from '../../controllers/inventory/hub-inventory.ts';
-import { placementOfWork } from '../../controllers/inventory/works-by-placement.ts';
+import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
 import {
   type RunningRegistration,
   startRegistration,
@@ -24,8 +23,7 @@ import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
-import { clusterSteps, leaseExpired } from '../../core/timeline/cluster-steps.ts';
-import { workSteps } from '../../core/timeline/work-steps.ts';
+import { clusterSteps, leaseExpired, workSteps } from '../../core/timeline/hub-steps.ts';
 import { type ServeOptions, decidedPlacements } from '../settings/serve-options.ts';
 import type { ControllerState } from './controller-state.ts';
 import type { ControllerMetrics } from './http/controller-metrics.ts';

@@ -34,17 +34,6 @@ const CHECK_INTERVAL_MS = 10_000;
 /** Attempts at one pass, when other processes write at the same time. */
 const MAX_ATTEMPTS = 5;
 
-const WRITE = { fieldManager: 'berth-admission' };
-
-/** The object before and after the write, at most 3 MiB each (the limit of API servers), and as much again for the rest. */
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
-/** Reviews in progress. When one more is refused, the API server follows the `failurePolicy` of the webhook. */
-const MAX_AT_ONCE = 64;
-/** The timeout when the request names none, and the longest one that is accepted. */
-const DEFAULT_TIMEOUT_MS = 10_000;
-/** Reserved for sending the response. */
-const RESERVE_MS = 250;
-
 export interface AdmissionWebhooksOptions {
   readonly hub: KubeApi;
   /** The address to listen on. */
@@ -169,6 +158,8 @@ class AdmissionWebhooks {
   }
 }
 
+const WRITE = { fieldManager: 'berth-admission' };
+
 /**
  * Writes the webhook configurations on the hub, so that its API server calls the webhooks, and corrects them when they
  * differ.
@@ -208,6 +199,12 @@ interface ReviewHandlerOptions {
     readonly verdict: ReviewVerdict;
   }) => void;
 }
+
+/** The object before and after the write, at most 3 MiB each (the limit of API servers), and as much again for the rest. */
+const MAX_BODY_BYTES = 8 * 1024 * 1024;
+
+/** Reviews in progress. When one more is refused, the API server follows the `failurePolicy` of the webhook. */
+const MAX_AT_ONCE = 64;
 
 /** Answers `POST /admission/mutate` and `POST /admission/validate`. Both take an AdmissionReview. */
 function reviewHandler(
@@ -266,6 +263,12 @@ async function readReviewRequest(request: IncomingMessage): Promise<ReviewReques
   if (typeof review === 'string' || isReviewed(review)) return review;
   return `request.resource: no webhook reviews ${review.resource}`;
 }
+
+/** The timeout when the request names none, and the longest one that is accepted. */
+const DEFAULT_TIMEOUT_MS = 10_000;
+
+/** Reserved for sending the response. */
+const RESERVE_MS = 250;
 
 /** @param given the timeout as Go formats durations; API servers send `5s` */
 function timeoutOf(given: string | null): number {

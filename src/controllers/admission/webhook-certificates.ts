@@ -20,14 +20,6 @@ const FIELD_MANAGER = ADMISSION_NAME;
 /** Label of the Secret: Berth created it, and may write it. */
 const OWN_LABEL = 'berth.dev/admission-certificate';
 
-/** Keys of the Secret. */
-const KEYS = {
-  authority: ['ca.crt', 'ca.key'],
-  next: ['next-ca.crt', 'next-ca.key'],
-  last: 'last-ca.crt',
-  serving: ['tls.crt', 'tls.key'],
-} as const;
-
 /** The key and the certificate of the webhooks, in PEM. */
 export interface WebhookIdentity {
   readonly cert: string;
@@ -163,6 +155,14 @@ interface CertificateTexts {
   readonly last?: string | undefined;
   readonly serving?: PemPair | undefined;
 }
+
+/** Keys of the Secret. */
+const KEYS = {
+  authority: ['ca.crt', 'ca.key'],
+  next: ['next-ca.crt', 'next-ca.key'],
+  last: 'last-ca.crt',
+  serving: ['tls.crt', 'tls.key'],
+} as const;
 
 function readCertificateTexts({ data = {} }: KubeObject & { data?: unknown }): CertificateTexts {
   const text = (key: string): string => {

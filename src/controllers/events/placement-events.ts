@@ -15,9 +15,6 @@ import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
 import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
 
-/** In a larger snapshot only selected clusters have a score. Computing the others would block the process. */
-const LIMITS = { clusters: 1_000, pages: 1_000 };
-
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create'>;
   readonly clock: Clock;
@@ -152,6 +149,9 @@ export class PlacementEvents {
 }
 
 type Score = readonly [cluster: string, total: number];
+
+/** In a larger snapshot only selected clusters have a score. Computing the others would block the process. */
+const LIMITS = { clusters: 1_000, pages: 1_000 };
 
 /**
  * The scores of clusters in a decision. The results of one transition come from few snapshots, so the engine of the last

@@ -1,8 +1,8 @@
-import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { InputError } from '@berth/runtime/errors';
 import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import { decisionChanges } from '@berth/placement/explain/decision-changes';
 import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
+import { HistoryReader } from '../../adapters/store/history-store.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 

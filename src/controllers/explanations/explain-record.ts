@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { HistoryReader } from '../../adapters/store/history-reader.ts';
 import { InputError } from '@berth/runtime/errors';
 import type { PlacementRef } from '@berth/placement/explain/snapshot/snapshot-change';
+import { HistoryReader } from '../../adapters/store/history-store.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { OfflineExplanation } from './explain-offline.ts';
 import { explainInSnapshot } from './explain-offline.ts';

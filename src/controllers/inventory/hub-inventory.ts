@@ -1,8 +1,7 @@
 import type { KeyIndex } from '@berth/kube/cache/key-index';
-import type { ObjectCache } from '@berth/kube/cache/object-cache';
+import type { ObjectCache, IndexDefinition } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
 import { SortedView } from '@berth/kube/cache/sorted-view';
-import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import {
   ADDON_PLACEMENT_SCORE,
   MANAGED_CLUSTER,
@@ -12,18 +11,29 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
-import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ManagedClusterSet, ManagedClusterSetBinding } from '@berth/ocm/kind/managed-cluster-set';
+import { REPLICA_SET_LABEL, WORK_PLACEMENT_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import type { Clock } from '@berth/runtime/clock/clock';
-import { usesAddOnScores } from '@berth/placement/prioritize/uses-addon-scores';
+import { usesAddOnScores } from '@berth/placement/prioritize/score-expiry';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { Clock } from '@berth/runtime/clock/clock';
 import { withHealthTaints } from '../../core/registration/health/health-taints.ts';
-import { WORKS_BY_PLACEMENT, worksKey } from './works-by-placement.ts';
 import { refusedKindText } from './refused-kind.ts';
 import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';
+
+/** By placement and cluster; see `worksKey`. */
+export const WORKS_BY_PLACEMENT: IndexDefinition = {
+  kind: MANIFEST_WORK,
+  keysOf: ({ metadata }) => {
+    const placement = placementOfWork(metadata);
+    const { namespace } = metadata;
+    return placement && namespace ? worksKey(placement, namespace) : undefined;
+  },
+};
 
 export interface InventoryOptions {
   /** The caller starts it. Other parts of the process read from it, too. */
@@ -220,4 +230,17 @@ function sorted<T>(
   read: (object: KubeObject) => T = (object) => object as unknown as T,
 ): SortedView<T> {
   return new SortedView(store, read);
+}
+
+/** `namespace/name` of the placement that a work of a replica set is made for. */
+export function placementOfWork({ labels }: Pick<ObjectMeta, 'labels'>): string | undefined {
+  // The label is `NAMESPACE.NAME` of the replica set, which has the same namespace as its placements.
+  const [owner] = (labels?.[REPLICA_SET_LABEL] ?? '').split('.', 1);
+  const placement = labels?.[WORK_PLACEMENT_LABEL];
+  return owner && placement ? `${owner}/${placement}` : undefined;
+}
+
+/** @param placement `namespace/name` */
+export function worksKey(placement: string, cluster: string): string {
+  return `${placement} ${cluster}`;
 }

@@ -1,6 +1,5 @@
 import { readFile, access } from 'node:fs/promises';
 import path from 'node:path';
-import { applyMergePatch } from '@berth/embedded-hub/patch/merge-patch';
 import { formatRef, refOf, objectIdentity } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -36,9 +35,6 @@ import type { ApplicationContext } from '../previews/plan-applications.ts';
 import { planContents } from '../previews/plan-contents.ts';
 import { parseRules } from '../previews/rules/parse-rules.ts';
 import { readSourceFolder } from '../sources/reading/read-source-folder.ts';
-
-/** In the order in which `berth plan` applies its flags. */
-const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
 
 export interface TestRun {
   readonly cwd: string;
@@ -256,6 +252,9 @@ function fleetOf(declared: readonly SourceObject[]): {
   return { objects: appliedObjects(declared, undefined), declared };
 }
 
+/** In the order in which `berth plan` applies its flags. */
+const ASSUMED: readonly WhatIfFlag[] = ['label', 'claim', 'score', 'taint', 'drain', 'lose'];
+
 function assumptionsOf(assume: NonNullable<RuleTestCase['assume']>): readonly WhatIf[] {
   return ASSUMED.flatMap((flag) => (assume[flag] ?? []).map((value) => parseWhatIf(flag, value)));
 }
@@ -333,11 +332,24 @@ function find(fleet: readonly SourceObject[], target: ChangeTarget, field: strin
 }
 
 function patchOf({ object }: SourceObject, patch: object, { shown }: ChangePlace): SourceObject {
-  const json = JSON.parse(JSON.stringify(object)) as Parameters<typeof applyMergePatch>[0];
-  const [patched] = checked([applyMergePatch(json, patch as Parameters<typeof applyMergePatch>[1])], shown);
+  const [patched] = checked([mergePatch(JSON.parse(JSON.stringify(object)), patch)], shown);
   if (patched === undefined)
     throw new InputError('leaves no object', { code: 'test.change', subject: shown });
   return patched;
+}
+
+/** RFC 7386: null removes, objects merge, everything else replaces. The inputs are not changed. */
+function mergePatch(target: unknown, patch: unknown): unknown {
+  if (!isMapping(patch)) return patch;
+  const merged = new Map(isMapping(target) ? Object.entries(target) : []);
+  for (const [key, value] of Object.entries(patch))
+    if (value === null) merged.delete(key);
+    else merged.set(key, mergePatch(merged.get(key), value));
+  return Object.fromEntries(merged);
+}
+
+function isMapping(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function readOverlay(

@@ -12,7 +12,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { LastLists } from '@berth/runtime/lists/once-per-list';
 import type { ParsedManifest } from '../../adapters/yaml/parse-manifests.ts';
 import type { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import type { SourceChecker } from '../../core/sources/source-checker.ts';
+import type { SourceChecker } from '../../core/sources/check-sources.ts';
 import type { ParsedFiles } from '../sources/parsing/parsed-files.ts';
 import type { KeptBases } from '../sources/reading/kept-bases.ts';
 import type { RenderedSets } from './rendered-sets.ts';

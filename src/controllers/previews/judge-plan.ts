@@ -12,8 +12,6 @@ import { snapshotDigests } from '../../core/preview/sides/snapshot-digests.ts';
 import { errorProblem } from '../../core/sources/error-problem.ts';
 import type { PlannedContents } from './plan-contents.ts';
 
-const MAX_BYTES = 1_000_000;
-
 interface ComparedRules {
   readonly repository: Pick<GitRepository, 'listTree' | 'readBlobs'>;
   /** Full ids of the commits before and after the change. */
@@ -95,6 +93,8 @@ interface CommittedRules {
   readonly blob: string;
   readonly rules: readonly PlanRule[];
 }
+
+const MAX_BYTES = 1_000_000;
 
 /**
  * Reads the guard rules of a commit.

@@ -3,8 +3,6 @@ import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { sameEntries } from '@berth/placement/prior/page-of-clusters';
-import { decisionOwner } from '@berth/placement/prior/decision-owner';
 import { applicationSetPlacements } from '../../core/preview/application-set-placements.ts';
 import {
   applicationChanges,
@@ -20,6 +18,7 @@ import { NotRendered } from '@berth/applicationset/failure/failures';
 import { ApplicationGenerator, type Generated } from '@berth/applicationset/generate-applications';
 import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
 import type { JsonValue } from '@berth/applicationset/json/json-value';
+import { sameEntries, decisionOwner } from '@berth/placement/prior/published-clusters';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import type { RenderedSets } from './rendered-sets.ts';
 

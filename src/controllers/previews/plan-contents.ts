@@ -16,10 +16,12 @@ import { makePlan } from '../../core/preview/make-plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import { PlanJudge } from '../../core/preview/plan-judge.ts';
 import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
-import { lastingDecisions } from '../../core/preview/sides/lasting-decisions.ts';
-import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
+import {
+  overlaySnapshot,
+  lastingDecisions,
+  snapshotWithout,
+} from '../../core/preview/sides/overlay-snapshot.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { snapshotWithout } from '../../core/preview/sides/snapshot-without.ts';
 import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';

@@ -26,7 +26,7 @@ import {
 } from '../../core/preview/sides/merge-sources.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
-import { SourceChecker } from '../../core/sources/source-checker.ts';
+import { SourceChecker } from '../../core/sources/check-sources.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
@@ -37,7 +37,7 @@ import { STAYS } from '../sources/reading/judge-commit.ts';
 import { type ComparedCommits, withComparedCommits, type PlanMemory } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
 import { judgePlan } from './judge-plan.ts';
-import { judgeSources, type ReadFleets } from './judge-sources.ts';
+import { judgeSources, type ReadFleets } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';
 import { type ContentPlanInput, planContents, type PlannedFleet } from './plan-contents.ts';
 import { readOwners } from './read-owners.ts';

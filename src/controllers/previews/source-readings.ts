@@ -3,7 +3,7 @@ import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.t
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { SourceReader } from '../sources/reading/source-reader.ts';
 import type { ComparedCommits, PlanMemory } from './compared-commits.ts';
-import type { ReadFleets } from './judge-sources.ts';
+import type { ReadFleets } from './judge-deletions.ts';
 
 export interface PlannedSource extends Omit<SourceDeclaration, 'objects'> {
   readonly paths: readonly string[];

@@ -1,9 +1,10 @@
-import { ConflictError, InputError } from '@berth/runtime/errors';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
+import type { KubeApi, WriteOptions } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import { ConflictError, InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
+import type { Digest } from '../../core/publish/approval/plan-token.ts';
 import {
   type CompactRecord,
   compactRecord,
@@ -13,8 +14,6 @@ import {
   RECORDS_NAME,
 } from '../../core/publish/record/compact-record.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
-import type { Digest } from '../../core/publish/approval/plan-token.ts';
-import { METADATA_ONLY } from './object-after-write.ts';
 
 /** Publications within this time are written in one request. */
 const GATHER_MS = 1_000;
@@ -27,6 +26,9 @@ const MAX_GATHER_MS = 10_000;
 const RETRY_MS = 15_000;
 /** If more records wait, the oldest are dropped: a hub that refuses them must not fill the memory. */
 const MAX_WAITING = 500;
+
+/** Requests a response with metadata only, since the written object is large and known. */
+export const METADATA_ONLY: WriteOptions = { fieldManager: 'berth', metadataOnly: true };
 
 export interface HubRecordsOptions {
   readonly api: KubeApi;
@@ -152,4 +154,20 @@ export class HubRecords {
 
 export function dataOf(object: KubeObject | undefined): Readonly<Record<string, string>> {
   return (object?.['data'] ?? {}) as Readonly<Record<string, string>>;
+}
+
+/**
+ * The object after a write: the response, or if that has only metadata, the previous object with
+ * the written parts.
+ * @param written the complete parts that the write set
+ */
+export function objectAfterWrite(
+  response: KubeObject,
+  before: KubeObject,
+  written: Readonly<Record<string, unknown>>,
+): KubeObject {
+  if (response.kind !== 'PartialObjectMetadata') return response;
+  // Dropped as in the store: managedFields are not read, and are half of the size.
+  const { managedFields: _dropped, ...metadata } = response.metadata;
+  return { ...before, ...written, metadata };
 }

@@ -12,7 +12,7 @@ import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement
 import { pageLabels } from '../../core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PageAction } from '../../core/publish/pages/plan-pages.ts';
-import { objectAfterWrite, METADATA_ONLY } from './object-after-write.ts';
+import { objectAfterWrite, METADATA_ONLY } from './hub-records.ts';
 import { isKeptByNamespace, type PageOwners } from './page-owners.ts';
 
 const FENCE_ANNOTATION = 'berth.dev/fence';

@@ -9,8 +9,8 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PreviousRecords } from './previous-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
+import type { PreviousRecords } from './recorded-publications.ts';
 
 export interface PassFactsOptions {
   readonly inventory: HubInventory;

@@ -16,7 +16,7 @@ import type { ControllerEventBody } from '../events/controller-events.ts';
 import type { PageWritten } from '../events/placement-events.ts';
 import type { PassFactsReader } from './pass-facts-reader.ts';
 import type { PageRequests } from './page-requests.ts';
-import type { PreviousRecords } from './previous-records.ts';
+import type { PreviousRecords } from './recorded-publications.ts';
 import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
 import type { PublicationJournal } from './publication-journal.ts';

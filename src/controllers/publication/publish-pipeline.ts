@@ -43,13 +43,9 @@ import { PageRequests } from './page-requests.ts';
 import { PassFactsReader } from './pass-facts-reader.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PreviousRecords } from './previous-records.ts';
 import type { PublicationJournal } from './publication-journal.ts';
-import type { TransitionJournal } from './transition-journal.ts';
-import { UnpublishedMoves } from './unpublished-moves.ts';
-
-/** Further placements are only counted. */
-const MAX_NAMED = 10;
+import type { PreviousRecords } from './recorded-publications.ts';
+import { type TransitionJournal, UnpublishedMoves } from './transition-journal.ts';
 
 export interface PipelineOptions {
   readonly api: KubeApi;
@@ -316,6 +312,9 @@ export class PublishPipeline {
     return publishedClusters(pages.map((page) => decisionPageOf(page, undefined)));
   }
 }
+
+/** Further placements are only counted. */
+const MAX_NAMED = 10;
 
 /** Placements whose decision could not be written, until it is written. */
 class PublishProblems {

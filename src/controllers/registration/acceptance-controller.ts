@@ -35,11 +35,12 @@ import {
 } from '../../core/registration/approval/judge-request.ts';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import { CachedController } from './cached-controller.ts';
+import { hasAnyOf } from './cluster-cleaner.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { requestsOf } from './read-request.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
-import { writeConditions, hasAnyOf } from './write-conditions.ts';
+import { writeConditions } from './write-conditions.ts';
 
 /** Works are not watched here. A binding that waits until the last work is deleted is checked at this interval. */
 const WAIT_MS = 5_000;

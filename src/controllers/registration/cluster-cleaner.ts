@@ -1,11 +1,13 @@
 import type { ObjectChange } from '@berth/kube/cache/object-store';
 import { errorText, InputError } from '@berth/runtime/errors';
 import {
+  type KindInfo,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_ADDON,
   MANIFEST_WORK,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { DELETING, deletionFailed } from '@berth/ocm/registration/cluster-conditions';
 import {
@@ -22,7 +24,7 @@ import { listedClusters } from '../inventory/decisions-by-cluster.ts';
 import { CachedController } from './cached-controller.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { reportEvent } from './report-event.ts';
-import { writeConditions, objectsOfCluster } from './write-conditions.ts';
+import { writeConditions } from './write-conditions.ts';
 
 const RECHECK_MS = 5_000;
 const SOON_MS = 200;
@@ -186,4 +188,25 @@ function conditionOf(cluster: KubeObject): string | undefined {
  */
 function wasDeleted({ before }: ObjectChange): boolean {
   return before?.metadata.deletionTimestamp !== undefined;
+}
+
+/**
+ * The objects of a kind in the namespace of a cluster. They are read from the hub itself, because they will be deleted
+ * and a cache may lag behind. A kind that the hub does not serve has no objects.
+ */
+export async function objectsOfCluster(
+  hub: KubeApi,
+  kind: KindInfo,
+  cluster: string,
+): Promise<readonly KubeObject[]> {
+  try {
+    return (await hub.list(kind, { namespace: cluster })).items;
+  } catch (error) {
+    if (error instanceof InputError && error.code === 'kube.notfound') return [];
+    throw error;
+  }
+}
+
+export async function hasAnyOf(hub: KubeApi, kind: KindInfo, cluster: string): Promise<boolean> {
+  return (await objectsOfCluster(hub, kind, cluster)).length > 0;
 }

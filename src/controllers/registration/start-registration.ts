@@ -37,13 +37,6 @@ import { LeaseController } from './lease-controller.ts';
 import { readRequest, requestsOf } from './read-request.ts';
 import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
 
-const ALL = 'all';
-/** The two roles do not carry the label of a cluster, so they are not watched. */
-const RECHECK_MS = 60_000;
-
-/** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
-const APPROVER_RECHECK_MS = 30_000;
-
 export interface RunningRegistration {
   /** What fails at the moment, as text for users. Berth retries all of it. */
   warnings(): readonly string[];
@@ -122,6 +115,11 @@ function refusals(controllers: readonly RegistrationController[]): readonly stri
   );
 }
 
+/** The only key of the queue: both roles are handled together. */
+const ALL = 'all';
+/** The two roles do not carry the label of a cluster, so they are not watched. */
+const ROLES_RECHECK_MS = 60_000;
+
 /** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
 class SharedRoleController extends CachedController {
   readonly name = 'shared roles';
@@ -151,9 +149,12 @@ class SharedRoleController extends CachedController {
         await hub.mergePatch(kind, key, patch, options);
       }
     }
-    return { kind: 'requeue', afterMs: RECHECK_MS };
+    return { kind: 'requeue', afterMs: ROLES_RECHECK_MS };
   }
 }
+
+/** A right that was missing may exist by then: it appears shortly after the ManagedCluster shows the acceptance. */
+const RIGHT_RECHECK_MS = 30_000;
 
 /** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
 class CertificateApprover extends CachedController {
@@ -202,8 +203,7 @@ class CertificateApprover extends CachedController {
         await this.#approve(csr, label, 'rule');
         return DONE;
       case 'renewal':
-        if (!(await this.#mayRenew(verdict.requester)))
-          return { kind: 'requeue', afterMs: APPROVER_RECHECK_MS };
+        if (!(await this.#mayRenew(verdict.requester))) return { kind: 'requeue', afterMs: RIGHT_RECHECK_MS };
         await this.#approve(csr, label, 'renewal');
         return DONE;
     }

@@ -5,7 +5,6 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import type { Clock } from '@berth/runtime/clock/clock';
-import { InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 
 /**
@@ -35,25 +34,4 @@ export async function writeConditions(
     { subresource: 'status', fieldManager: REGISTRATION_MANAGER, metadataOnly: true },
   );
   return true;
-}
-
-/**
- * The objects of a kind in the namespace of a cluster. They are read from the hub itself, because they will be deleted
- * and a cache may lag behind. A kind that the hub does not serve has no objects.
- */
-export async function objectsOfCluster(
-  hub: KubeApi,
-  kind: KindInfo,
-  cluster: string,
-): Promise<readonly KubeObject[]> {
-  try {
-    return (await hub.list(kind, { namespace: cluster })).items;
-  } catch (error) {
-    if (error instanceof InputError && error.code === 'kube.notfound') return [];
-    throw error;
-  }
-}
-
-export async function hasAnyOf(hub: KubeApi, kind: KindInfo, cluster: string): Promise<boolean> {
-  return (await objectsOfCluster(hub, kind, cluster)).length > 0;
 }

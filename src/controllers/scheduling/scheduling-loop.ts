@@ -1,4 +1,4 @@
-import { NextScoreExpiry } from '@berth/placement/prioritize/next-score-expiry';
+import { NextScoreExpiry } from '@berth/placement/prioritize/score-expiry';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';
@@ -7,17 +7,6 @@ import { sleep } from '@berth/runtime/loop/sleep';
 import { TimeSlices } from '@berth/runtime/loop/time-slices';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
 import type { Transition } from '../../core/transition/transition.ts';
-
-/**
- * Maximum interval of checking the time, because timers do not notice that the clock was set or
- * that the machine slept.
- */
-const CHECK_MS = 15_000;
-/**
- * Minimum delay of a report, so that a caller which sets the same time again does not loop without
- * a pause.
- */
-const SOON_MS = 100;
 
 export interface SchedulingOptions {
   readonly clock: Clock;
@@ -329,6 +318,18 @@ function sameResult(a: ScheduleResult, b: ScheduleResult): boolean {
     (a.placement.spec?.sortBy !== 'Score' || jsonEqual(a.selectedScores, b.selectedScores))
   );
 }
+
+/**
+ * Maximum interval of checking the time, because timers do not notice that the clock was set or
+ * that the machine slept.
+ */
+const CHECK_MS = 15_000;
+
+/**
+ * Minimum delay of a report, so that a caller which sets the same time again does not loop without
+ * a pause.
+ */
+const SOON_MS = 100;
 
 /** Calls back when the wall clock reaches a moment, also if the clock jumps there. */
 export class WallClockTimer {

@@ -16,8 +16,7 @@ import { runReconciler, DONE, type ReconcileOutcome } from '@berth/runtime/loop/
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
-import { FailingReplicaSets } from '../../core/work/replica-set/failing-replica-sets.ts';
-import { STATUS_RIVAL_TEXT } from '../../core/work/replica-set/status-rivals.ts';
+import { STATUS_RIVAL_TEXT, FailingReplicaSets } from '../../core/work/replica-set/status-rivals.ts';
 import { MissingNamespaces } from '../inventory/missing-namespaces.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
 import { WorkInventory } from './work-inventory.ts';

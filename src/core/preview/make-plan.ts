@@ -3,14 +3,13 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ManifestWorkReplicaSet, RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { decisionOwner } from '@berth/placement/prior/decision-owner';
-import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
+import { decisionOwner, sameNumbers } from '@berth/placement/prior/published-clusters';
 import { type ClusterChange, clusterChange } from '@berth/placement/result/cluster-change';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { groupBy } from '@berth/runtime/lists/group-by';
+import { releaseTokens } from '../publish/approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
-import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
 import { planRollout } from '../rollout/plan-rollout.ts';
 import { decisionGroups } from '../rollout/rollout-groups.ts';
@@ -31,10 +30,6 @@ import type {
 } from './plan.ts';
 import { concernedClusters, planFleet } from './planned-fleet.ts';
 import { planWorkloads } from './workload-plans.ts';
-
-/** Each wave examines every cluster. For a huge rollout with small waves only the first waves are computed. */
-const MAX_EXAMINED_CLUSTERS = 200_000;
-const MAX_WAVES = 200;
 
 /** The plan between two sides. Both were scheduled at the same time with the same previous decisions. */
 export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Plan {
@@ -331,6 +326,11 @@ interface ForecastInput {
 }
 
 type Forecast = Pick<RolloutForecast, 'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'problem'>;
+
+/** Each wave examines every cluster. For a huge rollout with small waves only the first waves are computed. */
+const MAX_EXAMINED_CLUSTERS = 200_000;
+
+const MAX_WAVES = 200;
 
 /**
  * The waves in which the clusters get new content, if each cluster succeeds at once. Uses the rules of the rollout,

@@ -1,18 +1,18 @@
-import { activeHold } from '../publish/approval/active-hold.ts';
-import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import type { Placement } from '@berth/ocm/kind/placement';
-import { samePlacementSpec } from '../sources/same-placement-spec.ts';
+import { withoutPlacementDefaults } from '@berth/ocm/definition/ocm-crds';
+import type { Placement, PlacementSpec } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { activeHold } from '../publish/approval/active-hold.ts';
 import { addedApprovals, type Approvals, joinApprovals } from '../publish/approval/approved-plans.ts';
-import type { CompactRecord } from '../publish/record/compact-record.ts';
-import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
-import { listedClusters } from '../publish/pages/decision-page.ts';
-import type { Hold } from '../publish/judge/judge-result.ts';
 import { type Digest, planToken, unspentToken } from '../publish/approval/plan-token.ts';
+import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
+import type { Hold } from '../publish/judge/judge-result.ts';
 import type { PublishState } from '../publish/judge/publish-state.ts';
-import { stateFromRecords } from '../publish/record/state-from-records.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
+import { listedClusters } from '../publish/pages/decision-page.ts';
+import type { CompactRecord } from '../publish/record/compact-record.ts';
+import { stateFromRecords } from '../publish/record/state-from-records.ts';
 
 /** One side of a merge, as declared in Git. */
 export interface GitRevision {
@@ -163,4 +163,9 @@ function approvalsOf(base: readonly Approvals[], head: readonly Approvals[]): Co
 
 function byKey(placements: readonly Placement[]): ReadonlyMap<string, Placement> {
   return new Map(placements.map((placement) => [namespacedName(placement.metadata), placement]));
+}
+
+/** Whether two specs are equal, ignoring defaults that a hub has filled in. */
+export function samePlacementSpec(a: PlacementSpec | undefined, b: PlacementSpec | undefined): boolean {
+  return jsonEqual(a, b) || jsonEqual(withoutPlacementDefaults(a ?? {}), withoutPlacementDefaults(b ?? {}));
 }

@@ -1,5 +1,5 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import { isMember, membershipOf, type SetMembership } from '@berth/placement/filter/set-membership';
+import { isMember, membershipOf, type SetMembership } from '@berth/placement/filter/eligibility';
 import { claimOf, labelOf } from '@berth/placement/snapshot/cluster-index';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { FleetCluster, PlacementPlan, PlanCluster } from './plan.ts';

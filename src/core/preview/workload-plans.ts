@@ -17,8 +17,6 @@ import { objectKeyOf } from './object-changes.ts';
 import type { PlanSide } from './plan-input.ts';
 import type { WorkloadPlan } from './plan.ts';
 
-const NO_WORKS: Works = new Map();
-
 /** A workload on one side: its clusters and its content. */
 export interface PlacedWorkload {
   readonly object: KubeObject;
@@ -169,6 +167,8 @@ function placementsOf(replicaSet: ManifestWorkReplicaSet): readonly string[] {
   const { namespace } = replicaSet.metadata;
   return placementNamesOf(replicaSet).map((name) => namespacedName({ namespace, name }));
 }
+
+const NO_WORKS: Works = new Map();
 
 /** The clusters on which replica sets have works, before a merge and after it: the rules of `planReplicaSet`. */
 class ReplicaSetWorks {

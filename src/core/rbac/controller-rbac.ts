@@ -29,16 +29,6 @@ export const PREVIEWED_KIND_PERMISSION: Pick<Permission, 'verbs' | 'why'> = {
 /** What Berth grants to agents: RBAC lets nobody grant rights that he does not have. */
 const GRANTED = 'granted';
 
-/** The parts of rights.yaml that each registration controller needs. */
-const NEEDED: Readonly<Record<RegistrationDuty, readonly string[]>> = {
-  acceptance: ['clusters', 'cluster-status', 'acceptance', 'certificate-requests', 'events', GRANTED],
-  approval: ['certificate-requests', 'approval'],
-  health: ['cluster-status', 'leases', 'events'],
-  taints: ['clusters'],
-  sets: ['sets', 'clusters', 'set-members', 'cluster-status'],
-  cleanup: ['clusters', 'cluster-status', 'cleanup', 'events'],
-};
-
 /** The flags of `berth serve` that decide which permissions the controller needs. */
 export interface ControllerDuties {
   /** At least one source has `sync: apply`. */
@@ -286,6 +276,16 @@ function secretNamespaces({ secrets }: ControllerDuties): readonly (readonly [st
     return [namespace, [...new Set(names)].sort()];
   });
 }
+
+/** The parts of rights.yaml that each registration controller needs. */
+const NEEDED: Readonly<Record<RegistrationDuty, readonly string[]>> = {
+  acceptance: ['clusters', 'cluster-status', 'acceptance', 'certificate-requests', 'events', GRANTED],
+  approval: ['certificate-requests', 'approval'],
+  health: ['cluster-status', 'leases', 'events'],
+  taints: ['clusters'],
+  sets: ['sets', 'clusters', 'set-members', 'cluster-status'],
+  cleanup: ['clusters', 'cluster-status', 'cleanup', 'events'],
+};
 
 /** Needed with `--registration`: rules as YAML lines. */
 export function registrationRights(duties: readonly RegistrationDuty[]): readonly string[] {

@@ -19,9 +19,6 @@ import { groupBy } from '@berth/runtime/lists/group-by';
 import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import { compareText } from '@berth/runtime/text/compare-text';
 
-/** The same placement is the same object in each plan, so that it is not decided again. */
-const DEFAULTED = new WeakMap<Placement, Placement>();
-
 /**
  * The snapshot of a fleet without a hub: recorded status (claims, resources, scores, decisions) is
  * used unchanged, absent fields get the defaults of a hub. Placements are in the order of their
@@ -58,6 +55,9 @@ function byName(a: Placement, b: Placement): number {
     `${b.metadata.namespace}/${b.metadata.name}`,
   );
 }
+
+/** The same placement is the same object in each plan, so that it is not decided again. */
+const DEFAULTED = new WeakMap<Placement, Placement>();
 
 /**
  * The defaults of OCM's custom resource definitions that change a decision: a hub fills them in on write, so a plan from

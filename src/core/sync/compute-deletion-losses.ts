@@ -16,7 +16,7 @@ import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { formatRef, namespacedName, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
+import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
 import { REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';

@@ -1,9 +1,9 @@
-import type { Taint } from '@berth/ocm/kind/managed-cluster';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Taint } from '@berth/ocm/kind/managed-cluster';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
-import type { Digest } from '../publish/approval/plan-token.ts';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
+import type { Digest } from '../publish/approval/plan-token.ts';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';
@@ -90,4 +90,19 @@ function sameItems(whole: object, part: object): boolean {
 function isEmpty(value: unknown): boolean {
   if (value === null || value === undefined) return true;
   return typeof value === 'object' && Object.keys(value).length === 0;
+}
+
+/** Sets the namespace as kubectl does: a namespaced object without one gets `default`, a cluster-scoped one gets none. */
+export function placeObject(
+  object: KubeObject,
+  { namespaced }: { readonly namespaced: boolean },
+): KubeObject {
+  if (namespaced)
+    return object.metadata.namespace === undefined
+      ? { ...object, metadata: { ...object.metadata, namespace: 'default' } }
+      : object;
+  // Most objects need no change. Returning the same object lets callers recognize it.
+  if (object.metadata.namespace === undefined) return object;
+  const { namespace: _namespace, ...metadata } = object.metadata;
+  return { ...object, metadata };
 }

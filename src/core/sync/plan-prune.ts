@@ -13,10 +13,6 @@ import { type PruneReleases, releaseMark, objectMark } from './prune-releases.ts
 /** Why nothing is deleted, if no place is known. */
 export const NOT_ALL_READ = 'not all of Git could be read';
 
-const LOSSES_NOTHING_EARLIER: EarlierLosses = { losses: [], windowMs: 0 };
-/** Losses that a message names; the others are counted. */
-const MAX_NAMED = 3;
-
 export interface PruneInput {
   /** Name of the set, for the token. */
   readonly source: string;
@@ -212,7 +208,7 @@ function holdOf(
       advice: 'If that is a mistake, correct the source, for example its ref or its paths. ',
       carrier: 'for example a namespace that is added for it',
     };
-  const { gone, of } = countGoneMembers(earlier ?? NOTHING_EARLIER, present, digest);
+  const { gone, of } = countGoneMembers(earlier ?? NO_EARLIER_DELETIONS, present, digest);
   const limit = removalLimit(budget, of - (present.length - before));
   // What stays on the hub is no removal. What it changes of placements is judged where they are published.
   if (counts.deletions === 0 || counts.deletions + gone <= limit)
@@ -259,7 +255,7 @@ export function countedMembers({
   members,
   wanted,
   movesOn,
-  earlier = NOTHING_EARLIER,
+  earlier = NO_EARLIER_DELETIONS,
   digest,
 }: Pick<PruneInput, 'members' | 'wanted' | 'movesOn' | 'earlier' | 'digest'>): readonly CountedMember[] {
   const present = new Map<string, CountedMember>();
@@ -276,7 +272,7 @@ export function countedMembers({
   return [...present.values()];
 }
 
-const NOTHING_EARLIER: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };
+const NO_EARLIER_DELETIONS: EarlierDeletions = { deletions: [], windowMs: 0, elsewhere: [] };
 
 /**
  * The identities that the object may have on the hub: in `default` if it names no namespace, in none if its kind has
@@ -313,6 +309,11 @@ interface RefusedLosses {
   readonly holders: readonly string[];
 }
 
+const NO_EARLIER_LOSSES: EarlierLosses = { losses: [], windowMs: 0 };
+
+/** Losses that a message names; the others are counted. */
+const MAX_NAMED = 3;
+
 /**
  * The losses that are not allowed: more clusters or works of one holder than its budget allows, or any loss of a
  * placement that is held. Losses of the holder within the window are added, both to the loss and to the total that the
@@ -323,7 +324,7 @@ export function judgeLosses(
   losses: readonly DeletionLoss[],
   { budget, earlierLosses, digest }: LossRules,
 ): RefusedLosses | undefined {
-  const { losses: earlier, windowMs } = earlierLosses ?? LOSSES_NOTHING_EARLIER;
+  const { losses: earlier, windowMs } = earlierLosses ?? NO_EARLIER_LOSSES;
   const refused = losses.flatMap((loss) => {
     if (loss.heldFor !== undefined) return [{ loss, why: `held: ${loss.heldFor}` }];
     const before = earlier.length === 0 ? 0 : sumEarlierLosses(earlier, objectMark(digest, loss.holder));

@@ -1,4 +1,5 @@
 import type { SourceObject } from '@berth/kube/model/source-object';
+import { releaseTokens } from '../publish/approval/approved-plans.ts';
 import {
   HELD_LOSSES_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,
@@ -7,7 +8,6 @@ import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
-import { releaseTokens } from '../publish/approval/release-tokens.ts';
 import { countedDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
 import { type EarlierLoss, parseLosses } from './loss-window.ts';
 import { type HeldLosses, type PruneInput, possibleIdentities } from './plan-prune.ts';

@@ -4,9 +4,6 @@ import {
   SPENT_TOKENS_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
 
-/** Characters of a mark. */
-const LENGTH = 10;
-
 /** The releases of deletions that an ApplySet's parent stores. */
 export interface PruneReleases {
   /** Tokens that were released, oldest first: none of them counts again. */
@@ -46,6 +43,9 @@ export function noteReleased({ spent }: PruneReleases, token: string, marks: rea
 export function noteRest(marks: readonly string[]): Annotations {
   return { [RELEASED_OBJECTS_ANNOTATION]: marks.length > MAX_MARKS ? '' : [...marks].sort().join('') };
 }
+
+/** Characters of a mark. */
+const LENGTH = 10;
 
 /**
  * A short digest of an object's name, for the annotations of an ApplySet parent, in which full

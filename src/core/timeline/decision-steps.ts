@@ -1,7 +1,7 @@
 import { findCluster } from '@berth/placement/explain/snapshot/snapshot-lookup';
 import { formatRfc3339, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { judgeTaint } from '@berth/placement/filter/taint-rules';
+import { judgeTaint } from '@berth/placement/filter/toleration-class';
 import type { DecisionRecord } from '../publish/record/decision-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { TimelineStep } from './timeline-step.ts';

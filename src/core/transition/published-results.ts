@@ -1,9 +1,7 @@
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { DECISION_GROUP_NAME_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { decisionOwner } from '@berth/placement/prior/decision-owner';
-import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
-import { clustersOfPage } from '@berth/placement/prior/page-of-clusters';
+import { clustersOfPage, decisionOwner, sameNumbers } from '@berth/placement/prior/published-clusters';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';

@@ -1,18 +1,18 @@
+import { apiVersionOf, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Placement } from '@berth/ocm/kind/placement';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { ResultGenerator } from '@berth/placement/engine';
-import { decisionOwner } from '@berth/placement/prior/decision-owner';
-import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
-import { PublishedClusters } from '@berth/placement/prior/published-clusters';
+import {
+  PublishedClusters,
+  decisionOwner,
+  sameNumbers,
+  pageOfClusters,
+} from '@berth/placement/prior/published-clusters';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { compareText } from '@berth/runtime/text/compare-text';
-import { withPublishedClusters } from './with-published-clusters.ts';
-
-/** The kinds of objects that own pages. */
-const OWNERS = ['Placement', 'Namespace'];
 
 export interface TransitionOptions {
   /**
@@ -304,6 +304,9 @@ function withoutOrphans(
   return decisions.some(isOrphan) ? decisions.filter((page) => !isOrphan(page)) : decisions;
 }
 
+/** The kinds of objects that own pages. */
+const OWNERS = ['Placement', 'Namespace'];
+
 /**
  * Whether the page has an owner whose deletion deletes it. Pages of Berth have two owners: their
  * placement and their namespace. When the placement is deleted, the garbage collector removes its
@@ -311,4 +314,41 @@ function withoutOrphans(
  */
 function isOwned({ metadata }: PlacementDecision): boolean {
   return metadata.ownerReferences?.some(({ kind }) => OWNERS.includes(kind)) === true;
+}
+
+/**
+ * The snapshot with these clusters published for some placements. One PlacementDecision per
+ * placement lists all of its clusters, because a scheduler reads only the names. All other
+ * decisions are unchanged and keep their order.
+ * @param outcomes clusters by `namespace/name` of the placement
+ */
+export function withPublishedClusters(
+  snapshot: Snapshot,
+  outcomes: ReadonlyMap<string, readonly string[]>,
+): Snapshot {
+  if (outcomes.size === 0) return snapshot;
+  const open = new Map(outcomes);
+  const decisions = snapshot.decisions.flatMap((page) => {
+    const owner = decisionOwner(page);
+    if (owner === undefined || !outcomes.has(owner)) return page;
+    const clusters = open.get(owner);
+    open.delete(owner);
+    return clusters === undefined || clusters.length === 0 ? [] : decisionOf(owner, clusters, page);
+  });
+  for (const [owner, clusters] of open) if (clusters.length > 0) decisions.push(decisionOf(owner, clusters));
+  return { ...snapshot, decisions };
+}
+
+function decisionOf(owner: string, clusters: readonly string[], page?: PlacementDecision): PlacementDecision {
+  const slash = owner.indexOf('/');
+  const [namespace, name] = [owner.slice(0, slash), owner.slice(slash + 1)];
+  const metadata = page?.metadata ?? {
+    name: `${name}-decision-1`,
+    namespace,
+    labels: { [PLACEMENT_LABEL]: name },
+  };
+  return pageOfClusters(
+    { apiVersion: apiVersionOf(PLACEMENT_DECISION), kind: 'PlacementDecision', metadata },
+    clusters,
+  );
 }

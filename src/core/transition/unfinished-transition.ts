@@ -1,11 +1,9 @@
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { decisionOwner } from '@berth/placement/prior/decision-owner';
-import { clustersOfPage } from '@berth/placement/prior/page-of-clusters';
+import { clustersOfPage, decisionOwner } from '@berth/placement/prior/published-clusters';
 import { type ClusterChange, clusterChange } from '@berth/placement/result/cluster-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { Transition } from './transition.ts';
-import { withPublishedClusters } from './with-published-clusters.ts';
+import { type Transition, withPublishedClusters } from './transition.ts';
 
 /** The change that a transition makes to one placement. Plain JSON. */
 export interface PlacementMove extends ClusterChange {

@@ -10,8 +10,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
-import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
+import { HistoryStore, HistoryReader } from '../../../src/adapters/store/history-store.ts';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
 import { digestSnapshot, snapshotObjectKey } from '../../../src/adapters/store/snapshot-digest.ts';
 import { movePlacementsFirst } from '@berth/placement/snapshot/move-placements-first';

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { followSources } from '../../../src/app/serve/serve-controller.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
-import { CommitsInProgress } from '../../../src/controllers/sources/progress/commits-in-progress.ts';
-import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-barrier.ts';
+import {
+  CommitBarrier,
+  CommitsInProgress,
+} from '../../../src/controllers/sources/progress/commit-barrier.ts';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
 import type { SourceLedger } from '../../../src/controllers/sources/progress/source-ledger.ts';
 import type { SourcePlans } from '../../../src/core/publish/approval/pending-plans.ts';

@@ -11,7 +11,7 @@ import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts'
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
 import { SourceClaims } from '../../../src/controllers/sources/progress/source-claims.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
-import { PreviousRecords } from '../../../src/controllers/publication/previous-records.ts';
+import { PreviousRecords } from '../../../src/controllers/publication/recorded-publications.ts';
 import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
+import { HistoryReader } from '../../../src/adapters/store/history-store.ts';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { appliedWorkName } from '../../../packages/agent/src/record/applied-work.ts';
+import { appliedWorkName } from '../../../packages/agent/src/work/applied-work.ts';
 import { hubHashOf } from '../../../packages/agent/src/start-agent.ts';
 import { addonNames } from '../../../src/core/addon/addon-names.ts';
 

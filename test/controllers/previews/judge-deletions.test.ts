@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type DeletionContext, judgeDeletions } from '../../../src/controllers/previews/judge-sources.ts';
+import { type DeletionContext, judgeDeletions } from '../../../src/controllers/previews/judge-deletions.ts';
 import { APPLICATION_SET } from '../../../src/core/argocd/argocd-kinds.ts';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

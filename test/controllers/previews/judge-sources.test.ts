@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { judgeSources, type ReadFleets } from '../../../src/controllers/previews/judge-sources.ts';
+import { judgeSources, type ReadFleets } from '../../../src/controllers/previews/judge-deletions.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { mergeSources } from '../../../src/core/preview/sides/merge-sources.ts';
 

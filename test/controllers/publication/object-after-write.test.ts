@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { objectAfterWrite } from '../../../src/controllers/publication/object-after-write.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { objectAfterWrite } from '../../../src/controllers/publication/hub-records.ts';
 
 const page: KubeObject = {
   apiVersion: 'cluster.open-cluster-management.io/v1beta1',

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { PreviousRecords } from '../../../src/controllers/publication/previous-records.ts';
+import { PreviousRecords } from '../../../src/controllers/publication/recorded-publications.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import { decisionRecord } from '../../fakes/decision-record.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { KeyIndex } from '@berth/kube/cache/key-index';
-import { WORKS_BY_PLACEMENT, worksKey } from '../../../src/controllers/inventory/works-by-placement.ts';
+import { WORKS_BY_PLACEMENT, worksKey } from '../../../src/controllers/inventory/hub-inventory.ts';
 import { areWorksReady } from '../../../src/controllers/publication/pass-facts-reader.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkAnnotations } from '../../../src/core/sources/source-checker.ts';
+import { checkAnnotations } from '../../../src/core/sources/check-sources.ts';
 
 const found = (annotations?: Record<string, string>) =>
   checkAnnotations({

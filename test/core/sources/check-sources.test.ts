@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { formatFieldPath, parseFieldPath } from '@berth/kube/model/field-path';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
-import { checkSources } from '../../../src/core/sources/source-checker.ts';
+import { checkSources } from '../../../src/core/sources/check-sources.ts';
 
 const CLUSTER_API = 'cluster.open-cluster-management.io';
 const SET = `apiVersion: ${CLUSTER_API}/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: prod}\n`;

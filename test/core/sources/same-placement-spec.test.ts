@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { samePlacementSpec } from '../../../src/core/sources/same-placement-spec.ts';
+import { samePlacementSpec } from '../../../src/core/preview/plan-judge.ts';
 
 const inGit = {
   numberOfClusters: 2,

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { SourceChecker, checkSources } from '../../../src/core/sources/source-checker.ts';
+import { SourceChecker, checkSources } from '../../../src/core/sources/check-sources.ts';
 import type { SourceFinding } from '../../../src/core/sources/source-finding.ts';
 
 const API = 'cluster.open-cluster-management.io';

@@ -13,7 +13,7 @@ import {
 import { isOwned, withOwner } from '../../../packages/agent/src/rules/applied/ownership.ts';
 import { sameWorkSpec } from '../../../src/core/work/manifests/same-work-spec.ts';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
-import { checkWorks } from '../../../src/core/sources/source-checker.ts';
+import { checkWorks } from '../../../src/core/sources/check-sources.ts';
 import { ObjectsByKind } from '../../../src/core/sources/objects-by-kind.ts';
 import { SourceReferences } from '../../../src/core/sources/source-references.ts';
 import { splitManifests } from '../../../src/core/work/manifests/split-manifests.ts';

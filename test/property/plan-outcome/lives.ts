@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
-import { HistoryReader } from '../../../src/adapters/store/history-reader.ts';
+import { HistoryReader } from '../../../src/adapters/store/history-store.ts';
 import type { ControllerEvent } from '../../../src/controllers/events/controller-events.ts';
 import type { RunningController } from '../../../src/app/serve/serve-controller.ts';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { planInputs } from '../../../src/app/generator-inputs/plan-inputs.ts';
-import { pageOfClusters } from '@berth/placement/prior/page-of-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { ApplicationGenerator, generateApplications } from '@berth/applicationset/generate-applications';
 import type { JsonValue } from '@berth/applicationset/json/json-value';
 import type { GeneratorInputs } from '@berth/applicationset/inputs/generator-inputs';
+import { pageOfClusters } from '@berth/placement/prior/published-clusters';
 
 const PLACEMENT = 'cluster.open-cluster-management.io/placement';
 

@@ -2,14 +2,18 @@ import { InputError } from '@berth/runtime/errors';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { type FieldPath, withFieldsOf } from '@berth/kube/model/field-path';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { unclaimPatch } from '../rules/applied/claim.ts';
-import { withOwner } from '../rules/applied/ownership.ts';
-import { objectToCreate, planUpdate, sameMetadata } from '../rules/update/plan-update.ts';
+import { withOwner, unclaimPatch } from '../rules/applied/ownership.ts';
+import { objectToCreate, planUpdate, sameMetadata, objectContent } from '../rules/update/plan-update.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { isAlreadyExists, isRefusal } from '../rules/applied/kube-failure.ts';
 import { objectIdOf } from '../cluster/manifest-task.ts';
-import { desiredDigest } from './apply-cache.ts';
-import { objectContent } from '../rules/update/merge-content.ts';
+import {
+  desiredDigest,
+  type ApplyContext,
+  readLive,
+  type StrategyResult,
+  withManagers,
+} from './apply-cache.ts';
 import {
   assignedFields,
   differencesOutsideManifest,
@@ -18,7 +22,6 @@ import {
 } from '../rules/update/fields-outside-manifest.ts';
 import { isUntouched } from '../rules/update/untouched.ts';
 import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
-import { type ApplyContext, readLive, type StrategyResult, withManagers } from './apply-context.ts';
 
 /** Strategy Update: creates the object, or changes it to match the manifest by the rule of its kind. */
 export async function applyByUpdate(context: ApplyContext): Promise<StrategyResult> {

@@ -9,24 +9,20 @@ import jsonPatch from 'fast-json-patch';
 import { objectIdOf } from '../cluster/manifest-task.ts';
 import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
 import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
-import { withClaim } from '../rules/applied/claim.ts';
 import { failureText, isApplyConflict, missingNamespace } from '../rules/applied/kube-failure.ts';
-import { isShared } from '../rules/applied/ownership.ts';
+import { isShared, withClaim } from '../rules/applied/ownership.ts';
 import type { PlannedCondition } from '../rules/feedback/observed-status.ts';
 import { isPartOf } from '../rules/manifests/is-part-of.ts';
 import { takeOverFields } from '../rules/update/take-over-fields.ts';
 import { applyByCreateOnly, applyByUpdate, updateOwnerReference } from './apply-by-update.ts';
-import { desiredDigest } from './apply-cache.ts';
-import { type ApplyContext, type StrategyResult, readLive, withManagers } from './apply-context.ts';
+import {
+  desiredDigest,
+  type ApplyContext,
+  type StrategyResult,
+  readLive,
+  withManagers,
+} from './apply-cache.ts';
 import { JqRunner } from './jq-runner.ts';
-
-/**
- * Annotation with a digest of the last applied manifest with ignoreFields; an equal digest means
- * that drift is ignored.
- */
-const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
-
-const jq = new JqRunner();
 
 /**
  * Applies one manifest by its strategy. Errors are returned as outcomes, so that one manifest does
@@ -159,6 +155,8 @@ function pointerExists(object: unknown, pointer: string): boolean {
   return true;
 }
 
+const jq = new JqRunner();
+
 async function removeByJq(object: unknown, expression: string): Promise<unknown> {
   let results: readonly unknown[];
   try {
@@ -227,6 +225,12 @@ async function applyAll(
   const object = await send(context, manifest, config, live);
   return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };
 }
+
+/**
+ * Annotation with a digest of the last applied manifest with ignoreFields; an equal digest means
+ * that drift is ignored.
+ */
+const HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
 async function applyWithIgnored(
   context: ApplyContext,

@@ -1,20 +1,27 @@
-import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
-import type { OwnerReference } from '@berth/kube/model/object-meta';
-import type { Clock } from '@berth/runtime/clock/clock';
+import { NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { OwnerReference } from '@berth/kube/model/object-meta';
+import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
+import type { Clock } from '@berth/runtime/clock/clock';
+import { errorText } from '@berth/runtime/errors';
 import { sleep } from '@berth/runtime/loop/sleep';
+import type { LiveObjects, WatchedObject } from '../cluster/live-objects.ts';
+import { type ManifestTask, objectIdOf, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
+import type { ExecutorReviews, ExecutorVerb } from '../executor/executor-reviews.ts';
+import type { AgentSettings } from '../options/agent-options.ts';
+import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
+import {
+  parseExecutor,
+  type ImpersonatedUser,
+  type Executor,
+  serviceAccountUser,
+} from '../rules/applied/executor-subject.ts';
+import { failureText, isAlreadyExists, isRefusal, refusedResource } from '../rules/applied/kube-failure.ts';
+import { isOwned, isShared } from '../rules/applied/ownership.ts';
 import { applyOrder } from '../rules/manifests/kind-order.ts';
 import { resolveManifestConfig } from '../rules/manifests/manifest-config.ts';
-import { isOwned, isShared } from '../rules/applied/ownership.ts';
-import type { AgentSettings } from '../options/agent-options.ts';
-import { checkExecutor } from '../executor/executor-check.ts';
-import type { ExecutorReviews } from '../executor/executor-reviews.ts';
-import { parseExecutor } from '../rules/applied/executor-subject.ts';
-import type { LiveObjects } from '../cluster/live-objects.ts';
-import { type ManifestTask, objectIdOf, type ReadyTask, readManifest } from '../cluster/manifest-task.ts';
 import type { ApplyCache } from './apply-cache.ts';
 import { applyManifest } from './apply-manifest.ts';
-import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
 
 export interface ManifestResult {
   readonly task: ManifestTask;
@@ -158,4 +165,93 @@ async function cacheOutcome(work: ApplyWork, task: ManifestTask, outcome: ApplyO
 
 function failed(problem: string, retry: 'soon' | 'minute'): ApplyOutcome {
   return { kind: 'failed', problem, ignoreField: false, retry, conflict: false };
+}
+
+type ExecutorVerdict =
+  /** `cluster`, if present, is the client to write with: it impersonates the executor on the managed cluster. */
+  | { readonly kind: 'allowed'; readonly cluster?: KubeApi | undefined }
+  /** Checked again after a minute, since the right may be granted meanwhile. */
+  | { readonly kind: 'denied'; readonly problem: string }
+  | { readonly kind: 'failed'; readonly problem: string };
+
+interface ExecutorCheck {
+  readonly reviews: ExecutorReviews;
+  readonly impersonate: ((user: ImpersonatedUser) => KubeApi) | undefined;
+  readonly task: ReadyTask;
+  readonly owned: boolean;
+}
+
+const ALLOWED: ExecutorVerdict = { kind: 'allowed' };
+
+/**
+ * Checks whether the work's executor may do what the agent is about to do in its name. Most objects
+ * are applied with the agent's own rights, so this check is their only protection; it runs before
+ * every apply with every strategy. RBAC objects are written as the executor, because only the API
+ * server can decide whether they grant more rights than the executor has.
+ */
+async function checkExecutor(
+  executor: ManifestWorkSpec['executor'],
+  check: ExecutorCheck,
+): Promise<ExecutorVerdict> {
+  const choice = parseExecutor(executor);
+  if (choice.kind === 'none') return ALLOWED;
+  if (choice.kind === 'unusable') return { kind: 'failed', problem: choice.problem };
+  try {
+    if (!(await hasVerbs(check, choice.account))) return denied(check.task, '');
+    return await checkEscalation(check, serviceAccountUser(choice.account));
+  } catch (error) {
+    return { kind: 'failed', problem: errorText(error) };
+  }
+}
+
+async function hasVerbs({ reviews, task, owned }: ExecutorCheck, executor: Executor): Promise<boolean> {
+  const verbs: readonly ExecutorVerb[] = [
+    'create',
+    'update',
+    'patch',
+    'get',
+    ...(owned ? ['delete' as const] : []),
+  ];
+  for (const verb of verbs) if (!(await reviews.isAllowed(executor, verb, task))) return false;
+  return true;
+}
+
+const ESCALATING = new Set(['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings']);
+
+/** Roles and bindings could grant more than the executor has. A dry run as the executor makes the API server decide. */
+async function checkEscalation(check: ExecutorCheck, user: ImpersonatedUser): Promise<ExecutorVerdict> {
+  const { task, impersonate } = check;
+  if (task.kind.group !== 'rbac.authorization.k8s.io' || !ESCALATING.has(task.kind.plural)) return ALLOWED;
+  if (impersonate === undefined)
+    return {
+      kind: 'failed',
+      problem: 'the agent may not impersonate executors, so it applies no RBAC objects for them',
+    };
+  // The server adds the groups of a service account itself; sending them would need the right to
+  // impersonate groups.
+  const cluster = impersonate({ name: user.name, groups: [] });
+  try {
+    await cluster.create(task.kind, task.manifest, { dryRun: true });
+    return { kind: 'allowed', cluster };
+  } catch (error) {
+    // The server checks escalation before it checks whether the object exists.
+    if (isAlreadyExists(error)) return { kind: 'allowed', cluster };
+    if (!isRefusal(error, 'forbidden')) throw error;
+    // The agent lacks a right, so the rights of the executor are unknown.
+    const mayNotImpersonate = refusedResource(error) === 'serviceaccounts';
+    return denied(task, `, error: ${mayNotImpersonate ? failureText(error) : 'permission escalation'}`);
+  }
+}
+
+function denied({ kind, key }: ReadyTask, why: string): ExecutorVerdict {
+  const problem = `not allowed to apply the resource ${kind.group} ${kind.plural}, ${key.namespace} ${key.name}${why}, will try again in 1m0s`;
+  return { kind: 'denied', problem };
+}
+
+/** Missing namespaces that manifests of a work wait for. Each manifest is applied when its namespace exists. */
+export function missingNamespaces(results: readonly ManifestResult[]): readonly WatchedObject[] {
+  const names = results.flatMap(({ outcome }) =>
+    outcome.kind === 'failed' ? (outcome.missingNamespace ?? []) : [],
+  );
+  return [...new Set(names)].map((name) => ({ kind: NAMESPACE, key: { namespace: '', name } }));
 }

@@ -2,8 +2,8 @@ import type { KindInfo } from '@berth/kube/model/kinds';
 import type { ManifestResourceMeta } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
-import { withoutClaim } from '../rules/applied/claim.ts';
 import { failureText } from '../rules/applied/kube-failure.ts';
+import { withoutClaim } from '../rules/applied/ownership.ts';
 
 /** One manifest of a work, parsed and resolved. */
 export type ManifestTask =

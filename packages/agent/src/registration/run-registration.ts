@@ -22,10 +22,6 @@ import {
   type ClusterAnswer,
 } from './session/run-session.ts';
 
-const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
-/** A longer name, or one with a colon, could not be read back from a certificate. */
-const AGENT_ID = /^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
-
 export interface Registration {
   /** One hub, or several of which one is used at a time. */
   readonly bootstraps: readonly ReadBootstrap[];
@@ -299,6 +295,11 @@ export interface IdentitySources {
   readonly keptClusterName: string | undefined;
   readonly keptAgentId: string | undefined;
 }
+
+const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** A longer name, or one with a colon, could not be read back from a certificate. */
+const AGENT_ID = /^[A-Za-z0-9]([-._A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 
 /**
  * The identity of the agent.

@@ -21,9 +21,6 @@ import { type Agent, startAgent } from '../start-agent.ts';
 import { SIMULATE_ANNOTATION } from './simulation-options.ts';
 import { startWorkloadSimulation } from './workload-simulation.ts';
 
-const MANAGER = 'berth-member';
-const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
-
 export interface MembersOptions {
   /** A running embedded hub. */
   readonly hub: {
@@ -127,6 +124,10 @@ async function registerDefaultSets(hub: KubeApi): Promise<void> {
       await createReleased(hub, MANAGED_CLUSTER_SET, plan.set as unknown as KubeObject);
   }
 }
+
+const MANAGER = 'berth-member';
+
+const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
 
 /**
  * Creates an object without a namespace unless it exists. Its fields are only defaults, so the

@@ -9,24 +9,6 @@ import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { Logger } from '@berth/runtime/logger';
 import { behaviourOf, type SimulatedBehaviour } from './simulation-options.ts';
 
-/** Time fields, which are not compared: they only record when other fields changed. */
-const TIMES = new Set([
-  'lastTransitionTime',
-  'lastUpdateTime',
-  'lastProbeTime',
-  'startTime',
-  'completionTime',
-]);
-
-/** The kinds that are simulated, by `group/Kind`. */
-const STATUS_RULES: Readonly<Record<string, StatusRule>> = {
-  'apps/Deployment': deploymentStatus,
-  'apps/StatefulSet': statefulSetStatus,
-  'apps/DaemonSet': daemonSetStatus,
-  'batch/Job': jobStatus,
-  '/Pod': podStatus,
-};
-
 const CONTAINER_STATES = {
   Pending: () => ({ waiting: { reason: 'ContainerCreating' } }),
   Running: (startedAt: string) => ({ running: { startedAt } }),
@@ -68,6 +50,15 @@ export function startWorkloadSimulation(options: WorkloadSimulationOptions): Wor
     },
   };
 }
+
+/** The kinds that are simulated, by `group/Kind`. */
+const STATUS_RULES: Readonly<Record<string, StatusRule>> = {
+  'apps/Deployment': deploymentStatus,
+  'apps/StatefulSet': statefulSetStatus,
+  'apps/DaemonSet': daemonSetStatus,
+  'batch/Job': jobStatus,
+  '/Pod': podStatus,
+};
 
 class KindSimulation {
   readonly #kind: KindInfo;
@@ -325,6 +316,15 @@ function statusPatch(current: unknown, wanted: Fields): Fields | undefined {
   const gone = Object.keys(before).filter((key) => wanted[key] === undefined);
   return { ...wanted, ...Object.fromEntries(gone.map((key) => [key, null])) };
 }
+
+/** Time fields, which are not compared: they only record when other fields changed. */
+const TIMES = new Set([
+  'lastTransitionTime',
+  'lastUpdateTime',
+  'lastProbeTime',
+  'startTime',
+  'completionTime',
+]);
 
 function withoutTimes(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutTimes);

@@ -11,28 +11,43 @@ import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { RETRY, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { desiredDigest } from '../apply/apply-cache.ts';
 import { appliedCondition } from '../apply/apply-manifest.ts';
-import { applyManifests, type ManifestResult, readManifests } from '../apply/apply-manifests.ts';
-import { missingNamespaces } from '../apply/missing-namespaces.ts';
+import {
+  applyManifests,
+  type ManifestResult,
+  readManifests,
+  missingNamespaces,
+} from '../apply/apply-manifests.ts';
 import type { ManifestTask } from '../cluster/manifest-task.ts';
-import { observeWork, type WorkObservation } from '../feedback/observe-work.ts';
+import { observeWork, type WorkObservation } from './observe-work.ts';
 import type { FeedbackByObject } from '../options/agent-options.ts';
-import { appliedWorkName, dropIntents, ensureApplied, readApplied } from '../record/applied-work.ts';
-import { allAppliedResources, hasOpenIntents, newIntents } from '../record/apply-intents.ts';
-import { cancelEviction } from '../release/evict-applied.ts';
-import { releaseApplied } from '../release/release-applied.ts';
-import { type TrackedResources, trackResources } from '../release/track-resources.ts';
+import {
+  appliedWorkName,
+  dropIntents,
+  ensureApplied,
+  readApplied,
+  allAppliedResources,
+  hasOpenIntents,
+  newIntents,
+} from './applied-work.ts';
+import { cancelEviction } from './evict-applied.ts';
+import { releaseApplied } from './release-applied.ts';
+import { type TrackedResources, trackResources } from './release-resources.ts';
 import { untrackedResources } from '../rules/applied/applied-resources.ts';
 import { isAlreadyExists } from '../rules/applied/kube-failure.ts';
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';
-import { aggregateApplied } from '../rules/conditions/aggregate-conditions.ts';
-import { findManifestCondition, mergeManifestStatus } from '../rules/feedback/merge-manifest-status.ts';
-import { wasApplied } from '../rules/feedback/observed-status.ts';
-import type { AgentState } from '../state/agent-state.ts';
-import { correctionAllowedAtMs, noteCorrection, type WorkMemory } from '../state/work-memory.ts';
-import { writeFinalizers } from '../state/work-status.ts';
-
-/** The rights of a denied executor are asked for again after this time. */
-const DENIED_RETRY_MS = 60_000;
+import {
+  wasApplied,
+  aggregateApplied,
+  findManifestCondition,
+  mergeManifestStatus,
+} from '../rules/feedback/observed-status.ts';
+import {
+  type AgentState,
+  correctionAllowedAtMs,
+  noteCorrection,
+  type WorkMemory,
+  writeFinalizers,
+} from './agent-state.ts';
 
 /**
  * One pass over a work: applies it to the cluster, and updates its status from the cluster. Every
@@ -120,6 +135,9 @@ function applyCause(
   if (!memory.drifted && applied !== undefined) return undefined;
   return allowed ? 'drift' : undefined;
 }
+
+/** The rights of a denied executor are asked for again after this time. */
+const DENIED_RETRY_MS = 60_000;
 
 /**
  * Stored only after the pass was reported completely, because its results are stored nowhere else:

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { ObjectStore } from '@berth/kube/cache/object-store';
-import { ReadYourWritesCache } from '../../src/cluster/read-your-writes-cache.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { ReadYourWritesCache } from '../../src/work/agent-state.ts';
 
 const work = (resourceVersion: string): KubeObject => ({
   apiVersion: 'work.open-cluster-management.io/v1',

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ExecutorReviews, GET_RESULT_TTL_MS } from '../../src/executor/executor-reviews.ts';
 import { parseExecutor } from '../../src/rules/applied/executor-subject.ts';
-import { reviewReadAccess } from '../../src/executor/review-read-access.ts';
+import { reviewReadAccess } from '../../src/work/observe-work.ts';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { FakeClock } from '@berth/test-kit/fake-clock';

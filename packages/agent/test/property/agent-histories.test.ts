@@ -4,7 +4,7 @@ import { startAgent, type Agent, hubHashOf } from '../../src/start-agent.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { CLAIM_LABEL } from '../../src/rules/applied/claim.ts';
+import { CLAIM_LABEL } from '../../src/rules/applied/ownership.ts';
 import { CONFIG_MAP, configMap } from '../agent-harness.ts';
 import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 import { FakeClock } from '@berth/test-kit/fake-clock';

@@ -11,7 +11,7 @@ import {
 import type { EngineOptions } from '../engine-options.ts';
 import { PlacementEngine } from '../engine.ts';
 import { placementKey } from '../index/scheduling-index.ts';
-import { pageOfClusters } from '../prior/page-of-clusters.ts';
+import { pageOfClusters } from '../prior/published-clusters.ts';
 import type { ScheduleResult } from '../result/schedule-result.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import type { PlacementTrace } from '../trace/trace.ts';

@@ -1,7 +1,7 @@
 import { lowerBound } from '@berth/runtime/lists/lower-bound';
 import type { AmountRange } from '../prioritize/prioritizer.ts';
-import type { RankedClusters } from '../select/rank-by-counting.ts';
-import type { ScratchBuffers } from '../index/scratch-buffers.ts';
+import type { RankedClusters } from '../select/rank.ts';
+import type { ScratchBuffers } from '../index/scheduling-index.ts';
 
 /** What the scores of a ranking depend on, apart from each single cluster. */
 export interface RankingBasis {

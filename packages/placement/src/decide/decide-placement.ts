@@ -12,14 +12,12 @@ import {
   scoreClusters,
 } from '../prioritize/score-clusters.ts';
 import type { ScheduleStatus, ScheduleResult } from '../result/schedule-result.ts';
-import { type RankedClusters, rankByCounting } from '../select/rank-by-counting.ts';
+import { type RankedClusters, rankByCounting } from '../select/rank.ts';
 import { type Bitset, hasBit, readBits } from '../snapshot/bitset.ts';
 import { ClusterRanking } from './cluster-ranking.ts';
 import type { DecidedState } from './decided-state.ts';
 import { finishDecision, misconfiguredStatus, type DecisionOutcome } from './finish-decision.ts';
 import { selectRankedClusters } from './select-ranked-clusters.ts';
-
-const NO_SCORES: ScoredClusters['expired'] = [];
 
 /** The earlier decisions that a decision starts from. */
 export interface DecisionBasis {
@@ -180,6 +178,8 @@ interface Candidates {
   readonly input: Omit<ScoreInput, 'clusters'>;
   readonly kept: CachedScores;
 }
+
+const NO_SCORES: ScoredClusters['expired'] = [];
 
 /** At most `limit` feasible clusters, best first, in scratch buffers. */
 function orderFeasible(index: SchedulingIndex, candidates: Candidates, limit: number): OrderedClusters {

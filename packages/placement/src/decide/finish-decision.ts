@@ -1,16 +1,16 @@
-import type { Bitset } from '../snapshot/bitset.ts';
-import { makeBitset, putBit, readBits } from '../snapshot/bitset.ts';
-import type { ClusterIndex } from '../snapshot/cluster-index.ts';
-import { conditionsOf } from '../result/conditions.ts';
-import type { DecidedState } from './decided-state.ts';
-import { divideIntoGroups } from '../select/decision-groups.ts';
-import type { OwnDecisions } from '../prior/own-decisions.ts';
-import { makeOwnDecisions } from '../prior/own-decisions.ts';
-import { requeueAtMs } from './requeue-time.ts';
-import type { DecisionGroup, ScheduleResult, ScheduleStatus } from '../result/schedule-result.ts';
-import type { CachedScores } from '../prioritize/score-clusters.ts';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { type Instant, compareInstants, epochMsOf } from '@berth/kube/model/rfc3339';
+import type { EligibilityClass } from '../filter/eligibility.ts';
+import { matchTolerations } from '../filter/toleration-class.ts';
 import type { CompiledPlacement, SchedulingIndex } from '../index/scheduling-index.ts';
+import { type OwnDecisions, makeOwnDecisions } from '../prior/own-decisions.ts';
+import type { CachedScores } from '../prioritize/score-clusters.ts';
+import type { DecisionGroup, ScheduleResult, ScheduleStatus } from '../result/schedule-result.ts';
+import { divideIntoGroups } from '../select/decision-groups.ts';
+import { type Bitset, makeBitset, putBit, readBits, hasBit } from '../snapshot/bitset.ts';
+import type { ClusterIndex } from '../snapshot/cluster-index.ts';
 import type { ClusterRanking } from './cluster-ranking.ts';
+import type { DecidedState } from './decided-state.ts';
 
 /** The outcome of a decision, before conditions are written. */
 export interface DecisionOutcome {
@@ -118,4 +118,92 @@ function inNameOrder(clusters: Uint32Array, clusterIndex: ClusterIndex): Uint32A
   const ordered = new Uint32Array(clusters.length);
   readBits(marks, ordered);
   return ordered;
+}
+
+interface ConditionInput {
+  readonly status: ScheduleStatus;
+  readonly eligibility: EligibilityClass;
+  /** `spec.clusterSets` */
+  readonly wantedSets: readonly string[];
+  readonly selectedCount: number;
+  readonly unscheduled: number;
+}
+
+/**
+ * PlacementMisconfigured and PlacementSatisfied, without transition times. Reasons and messages are
+ * those of OCM.
+ */
+function conditionsOf(input: ConditionInput): readonly Condition[] {
+  return [misconfigured(input.status), satisfied(input)];
+}
+
+/** Nearly all placements share this condition and `ALL_SCHEDULED`. */
+const CONFIGURED: Condition = {
+  type: 'PlacementMisconfigured',
+  status: 'False',
+  reason: 'Succeedconfigured',
+  message: 'Placement configurations check pass',
+};
+
+function misconfigured({ code, plugin, message }: ScheduleStatus): Condition {
+  const type = 'PlacementMisconfigured';
+  return code === 'Misconfigured'
+    ? { type, status: 'True', reason: 'Misconfigured', message: `${plugin}:${message}` }
+    : CONFIGURED;
+}
+
+const ALL_SCHEDULED: Condition = {
+  type: 'PlacementSatisfied',
+  status: 'True',
+  reason: 'AllDecisionsScheduled',
+  message: 'All cluster decisions scheduled',
+};
+
+function satisfied({ eligibility, wantedSets, selectedCount, unscheduled }: ConditionInput): Condition {
+  if (eligibility.validBindings.length === 0)
+    return no(
+      'NoManagedClusterSetBindings',
+      'No valid ManagedClusterSetBindings found in placement namespace',
+    );
+  if (eligibility.sets.length === 0)
+    return no(
+      'NoIntersection',
+      `None of ManagedClusterSets [${wantedSets.join(',')}] is bound to placement namespace`,
+    );
+  if (eligibility.count === 0)
+    return no(
+      'AllManagedClusterSetsEmpty',
+      `All ManagedClusterSets [${eligibility.sets.join(',')}] have no member ManagedCluster`,
+    );
+  if (selectedCount === 0)
+    return no('NoManagedClusterMatched', 'No ManagedCluster matches any of the cluster predicate');
+  if (unscheduled > 0) return no('NotAllDecisionsScheduled', `${unscheduled} cluster decisions unscheduled`);
+  return ALL_SCHEDULED;
+}
+
+function no(reason: string, message: string): Condition {
+  return { type: 'PlacementSatisfied', status: 'False', reason, message };
+}
+
+/**
+ * The earliest time at which a toleration for a previously selected cluster ends, in milliseconds
+ * since the epoch. Undefined if no such toleration ends.
+ */
+export function requeueAtMs(
+  { clusterIndex, now }: SchedulingIndex,
+  { tolerations }: CompiledPlacement,
+  prior: OwnDecisions,
+): number | undefined {
+  if (!tolerations.timed) return undefined;
+  let first: Instant | undefined;
+  for (const cluster of tolerations.timedClusters) {
+    if (!hasBit(prior.bits, cluster) || !hasBit(tolerations.passDecided, cluster)) continue;
+    for (const taint of clusterIndex.cluster(cluster).spec?.taints ?? []) {
+      if (taint.effect === 'PreferNoSelect' || taint.effect === 'NoSelectIfNew') continue;
+      const verdict = matchTolerations(taint, tolerations.tolerations, now);
+      if (verdict.verdict !== 'tolerated' || verdict.until === undefined) continue;
+      if (first === undefined || compareInstants(verdict.until, first) < 0) first = verdict.until;
+    }
+  }
+  return first === undefined ? undefined : epochMsOf(first);
 }

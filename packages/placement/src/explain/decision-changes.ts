@@ -11,23 +11,6 @@ import { clusterVerdict } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
 import type { ClusterVerdict, DecisionChange, DecisionChanges } from './verdict/explanation.ts';
 
-/** The last comparison of each later list. The moves of one plan compare the same lists. */
-const COMPARED = new WeakMap<readonly string[], Comparison>();
-
-const LISTS: readonly { readonly list: ListName; readonly kind: string }[] = [
-  { list: 'clusters', kind: 'ManagedCluster' },
-  { list: 'placements', kind: 'Placement' },
-  { list: 'clusterSets', kind: 'ManagedClusterSet' },
-  { list: 'bindings', kind: 'ManagedClusterSetBinding' },
-  { list: 'scores', kind: 'AddOnPlacementScore' },
-];
-
-/** The last comparison of each later list. The moves of one plan compare the same lists. */
-const DIFFERENCE_COMPARED = new WeakMap<
-  Objects,
-  { readonly before: Objects; readonly differences: readonly SnapshotDifference[] }
->();
-
 export interface ChangeSubject {
   readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
@@ -223,13 +206,16 @@ interface Comparison {
   readonly moved: ReadonlySet<string> | undefined;
 }
 
+/** The last comparison of each later list. The moves of one plan compare the same lists. */
+const COMPARED_CLUSTERS = new WeakMap<readonly string[], Comparison>();
+
 /** The names that are in exactly one of the lists; undefined if there are none. */
 function movedBetween(was: readonly string[], is: readonly string[]): ReadonlySet<string> | undefined {
   if (was === is) return undefined;
-  const known = COMPARED.get(is);
+  const known = COMPARED_CLUSTERS.get(is);
   if (known?.was === was) return known.moved;
   const moved = sameClusters(was, is) ? undefined : exchanged(was, is);
-  COMPARED.set(is, { was, moved });
+  COMPARED_CLUSTERS.set(is, { was, moved });
   return moved;
 }
 
@@ -261,15 +247,29 @@ interface AnyObject {
   readonly metadata: ObjectMeta;
 }
 
+const KIND_LISTS: readonly { readonly list: ListName; readonly kind: string }[] = [
+  { list: 'clusters', kind: 'ManagedCluster' },
+  { list: 'placements', kind: 'Placement' },
+  { list: 'clusterSets', kind: 'ManagedClusterSet' },
+  { list: 'bindings', kind: 'ManagedClusterSetBinding' },
+  { list: 'scores', kind: 'AddOnPlacementScore' },
+];
+
 /**
  * Objects added, removed or changed between two snapshots. Decisions are not compared, since they
  * follow from the other objects.
  */
 export function snapshotDifferences(before: Snapshot, after: Snapshot): readonly SnapshotDifference[] {
-  return LISTS.flatMap(({ list, kind }) =>
+  return KIND_LISTS.flatMap(({ list, kind }) =>
     listDifferences({ before: before[list], after: after[list] }, list, kind),
   );
 }
+
+/** The last comparison of each later list. The moves of one plan compare the same lists. */
+const COMPARED_LISTS = new WeakMap<
+  Objects,
+  { readonly before: Objects; readonly differences: readonly SnapshotDifference[] }
+>();
 
 function listDifferences(
   snapshots: { readonly before: readonly AnyObject[]; readonly after: readonly AnyObject[] },
@@ -277,10 +277,10 @@ function listDifferences(
   kind: string,
 ): readonly SnapshotDifference[] {
   if (snapshots.before === snapshots.after) return [];
-  const known = DIFFERENCE_COMPARED.get(snapshots.after);
+  const known = COMPARED_LISTS.get(snapshots.after);
   if (known?.before === snapshots.before) return known.differences;
   const differences = compareLists(snapshots, list, kind);
-  DIFFERENCE_COMPARED.set(snapshots.after, { before: snapshots.before, differences });
+  COMPARED_LISTS.set(snapshots.after, { before: snapshots.before, differences });
   return differences;
 }
 

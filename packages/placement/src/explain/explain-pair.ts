@@ -23,16 +23,6 @@ import type {
   ScoreFinding,
 } from './verdict/explanation.ts';
 
-const MAX_SUGGESTIONS = 5;
-/** How many filters one suggestion may address. */
-const MAX_STAGES = 4;
-const MAX_TRIES = 24;
-
-/** A number of clusters larger than any fleet. */
-const UNLIMITED = Number.MAX_SAFE_INTEGER;
-
-const MAX_SCORE = 100;
-
 export interface PairSubject {
   readonly snapshot: Snapshot;
   readonly decided: DecidedPlacement;
@@ -90,6 +80,10 @@ function toleratedTaints(
   return taintFindings(trace, cluster, now).filter((finding) => !isRefusing(finding));
 }
 
+const MAX_SUGGESTIONS = 5;
+
+const MAX_TRIES = 24;
+
 /**
  * Finds changes after which a refused cluster would be selected. Filters examine one cluster at a
  * time, so a proposal is tried by scheduling the placement on the changed cluster alone: the engine
@@ -135,6 +129,9 @@ interface Search {
   readonly tries: { left: number };
   readonly found: Suggestion[];
 }
+
+/** How many filters one suggestion may address. */
+const MAX_STAGES = 4;
 
 function extend(search: Search, changes: Fix, verdict: ClusterVerdict): void {
   if (changes.length > 0 && stagesOf(changes) >= MAX_STAGES) return;
@@ -182,6 +179,9 @@ function distinct(suggestions: readonly Suggestion[]): readonly Suggestion[] {
     return isNew;
   });
 }
+
+/** A number of clusters larger than any fleet. */
+const UNLIMITED = Number.MAX_SAFE_INTEGER;
 
 /**
  * Completes changes after which the cluster passes the filters: if it is still outranked,
@@ -289,6 +289,8 @@ function suggestScores(
     return [{ changes: [change], evicts: lostNames(before, trial.selected()) }];
   });
 }
+
+const MAX_SCORE = 100;
 
 function neededScore(part: ScoreFinding['parts'][number], missingPoints: number) {
   const [type, resourceName, scoreName] = part.prioritizer.split('/');

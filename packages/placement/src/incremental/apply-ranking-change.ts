@@ -3,9 +3,8 @@ import { SUCCESS } from '../decide/decide-placement.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
 import type { SelectionChange } from '../select/decision-groups.ts';
 import { updateGroups } from '../select/decision-groups.ts';
-import { finishDecision } from '../decide/finish-decision.ts';
+import { finishDecision, requeueAtMs } from '../decide/finish-decision.ts';
 import type { OwnDecisionChange, OwnDecisions } from '../prior/own-decisions.ts';
-import { requeueAtMs } from '../decide/requeue-time.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
 import type { RankingSplice, ClusterRanking } from '../decide/cluster-ranking.ts';
 

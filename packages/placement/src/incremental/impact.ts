@@ -7,15 +7,8 @@ import { feasibleClusters, isFeasible } from '../filter/feasible.ts';
 import type { TolerationClass } from '../filter/toleration-class.ts';
 import type { SchedulingIndex, CompiledPlacement } from '../index/scheduling-index.ts';
 import { type Bitset, hasBit, makeBitset, putBit } from '../snapshot/bitset.ts';
-import { changedClusterFields } from './changed-cluster-fields.ts';
-import type { PlacementDependents } from './placement-dependents.ts';
+import { type PlacementDependents, changedClusterFields } from './placement-dependents.ts';
 import type { SnapshotDelta } from './snapshot-delta.ts';
-
-/**
- * A group with more clusters than this is checked 32 clusters at a time. One at a time, 1,000
- * placements that noticed 1,000 tainted clusters took 1.5 s of processor time.
- */
-const FEW = 32;
 
 /**
  * Finds the placements that a change can affect, and updates the index. A placement is affected if
@@ -191,6 +184,12 @@ interface Before {
   /** The decisions of the placement before that. */
   readonly prior: Bitset;
 }
+
+/**
+ * A group with more clusters than this is checked 32 clusters at a time. One at a time, 1,000
+ * placements that noticed 1,000 tainted clusters took 1.5 s of processor time.
+ */
+const FEW = 32;
 
 /** Clusters that changed. One placement after the other asks which of them concern it. */
 export class ClusterGroup {

@@ -3,7 +3,7 @@ import type { DecidedState } from '../decide/decided-state.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
 import { limitOf, placementKey } from '../index/scheduling-index.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../select/prefer-no-select.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../select/rank.ts';
 import { isCountUnchanged } from './keep-selection.ts';
 import { PlacementDependents } from './placement-dependents.ts';
 

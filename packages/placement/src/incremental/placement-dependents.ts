@@ -1,7 +1,7 @@
-import type { ResourceName } from '../snapshot/cluster-index.ts';
-import type { ChangedClusterFields } from './changed-cluster-fields.ts';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { PredicateClass } from '../filter/predicate-class.ts';
 import type { CompiledPlacement } from '../index/scheduling-index.ts';
+import { type ResourceName, claimMapOf } from '../snapshot/cluster-index.ts';
 
 const NO_PLACEMENTS: ReadonlySet<number> = new Set();
 
@@ -95,4 +95,43 @@ function join<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
 function leave<K, V>(map: Map<K, Set<V>>, key: K, value: V): void {
   const known = map.get(key);
   if (known?.delete(value) === true && known.size === 0) map.delete(key);
+}
+
+/** Which parts of a cluster that placement reads differ between two states. */
+interface ChangedClusterFields {
+  /** Keys of labels that were added, removed or changed. `claims` has the same for claims. */
+  readonly labels: readonly string[];
+  readonly claims: readonly string[];
+  readonly taints: boolean;
+  readonly deletion: boolean;
+  /** Whether anything differs. CEL reads the whole object. */
+  readonly object: boolean;
+}
+
+const NONE: TextMap = {};
+
+export function changedClusterFields(before: ManagedCluster, after: ManagedCluster): ChangedClusterFields {
+  return {
+    labels: changedKeys(before.metadata.labels ?? NONE, after.metadata.labels ?? NONE),
+    claims:
+      before.status?.clusterClaims === after.status?.clusterClaims
+        ? []
+        : changedKeys(claimMapOf(before), claimMapOf(after)),
+    taints: JSON.stringify(before.spec?.taints ?? []) !== JSON.stringify(after.spec?.taints ?? []),
+    deletion:
+      (before.metadata.deletionTimestamp === undefined) !== (after.metadata.deletionTimestamp === undefined),
+    object: before !== after,
+  };
+}
+
+type TextMap = Readonly<Record<string, string>>;
+
+function changedKeys(before: TextMap, after: TextMap): string[] {
+  if (before === after) return [];
+  const keys = new Set([...Object.keys(before), ...Object.keys(after)]);
+  return [...keys].filter((key) => own(before, key) !== own(after, key));
+}
+
+function own(map: TextMap, key: string): string | undefined {
+  return Object.hasOwn(map, key) ? map[key] : undefined;
 }

@@ -3,13 +3,16 @@ import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
-import { DecisionCountJournal } from '../prioritize/decision-count-journal.ts';
 import { ClusterRenumbering } from './cluster-renumbering.ts';
-import { decisionOwner } from './decision-owner.ts';
-import { DecisionCountScores } from '../prioritize/decision-count-scores.ts';
-import { clustersOfPages } from './page-of-clusters.ts';
-import type { PublishedClusterLists } from './published-clusters.ts';
-import { numberClusters, type NumberedClusters, numbersOfClusters } from './numbered-clusters.ts';
+import { DecisionCountScores, DecisionCountJournal } from '../prioritize/decision-count-scores.ts';
+import {
+  type PublishedClusterLists,
+  clustersOfPages,
+  decisionOwner,
+  numberClusters,
+  type NumberedClusters,
+  numbersOfClusters,
+} from './published-clusters.ts';
 import type { OwnDecisions } from './own-decisions.ts';
 import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisions.ts';
 

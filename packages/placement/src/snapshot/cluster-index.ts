@@ -13,8 +13,6 @@ import {
   uniteWith,
 } from './bitset.ts';
 
-const ABSENT = 0;
-
 /** Amounts that a cluster can offer to placements. */
 export type ResourceName = 'cpu' | 'memory';
 
@@ -255,6 +253,8 @@ class AttributeIndex {
     return fresh;
   }
 }
+
+const ABSENT = 0;
 
 class KeyIndex {
   readonly column: Int32Array;

@@ -2,7 +2,7 @@ import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import type { Toleration } from '@berth/ocm/kind/placement';
 import type { Instant } from '@berth/kube/model/rfc3339';
 import { epochMsOf } from '@berth/kube/model/rfc3339';
-import { judgeTaint } from '../filter/taint-rules.ts';
+import { judgeTaint } from '../filter/toleration-class.ts';
 
 export interface TraceTaint {
   readonly taint: Taint;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { numberClusters, sameNumbers } from '../../src/prior/numbered-clusters.ts';
 import { makeOwnDecisions } from '../../src/prior/own-decisions.ts';
+import { numberClusters, sameNumbers } from '../../src/prior/published-clusters.ts';
 
 const fleet = {};
 const numbered = (names: string[], numbers: number[], numbering: object = fleet): string[] => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { NextScoreExpiry } from '../../src/prioritize/next-score-expiry.ts';
+import { NextScoreExpiry } from '../../src/prioritize/score-expiry.ts';
 
 const NOW = '2026-03-01T12:00:00.000Z';
 

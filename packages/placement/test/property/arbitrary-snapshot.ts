@@ -7,7 +7,7 @@ import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { MISSING_SCORES_ANNOTATION } from '../../src/prioritize/missing-scores.ts';
-import { PREFER_NO_SELECT_ANNOTATION } from '../../src/select/prefer-no-select.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../../src/select/rank.ts';
 import type { SnapshotDelta } from '../../src/incremental/snapshot-delta.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 

@@ -10,8 +10,7 @@ import { clusterVerdict } from '../../src/explain/verdict/cluster-verdict.ts';
 import { ResumableDecider } from '../../src/explain/verdict/resumable-decider.ts';
 import { IncrementalScheduler } from '../../src/incremental-scheduler.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
-import { decisionOwner } from '../../src/prior/decision-owner.ts';
-import { PublishedClusters } from '../../src/prior/published-clusters.ts';
+import { PublishedClusters, decisionOwner } from '../../src/prior/published-clusters.ts';
 import { applySnapshotDelta } from '../../src/incremental/snapshot-delta.ts';
 import { delta, snapshot, withUniqueNames } from './arbitrary-snapshot.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { compileCel, memoizeCel } from '../../src/filter/cel-hook.ts';
-import { decisionOwner } from '../../src/prior/decision-owner.ts';
+import { decisionOwner } from '../../src/prior/published-clusters.ts';
 import { PlacementEngine } from '../../src/engine.ts';
 import type * as UpdateDecisionModule from '../../src/incremental/update-decision.ts';
 import { renderCase } from '../../src/case/render-case.ts';

@@ -2,7 +2,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Placement, SpreadConstraint } from '@berth/ocm/kind/placement';
 import type { Instant } from '@berth/kube/model/rfc3339';
 import { parseRfc3339 } from '@berth/kube/model/rfc3339';
-import { PREFER_NO_SELECT_ANNOTATION } from '../../src/select/prefer-no-select.ts';
+import { PREFER_NO_SELECT_ANNOTATION } from '../../src/select/rank.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 import { byText, claimMap, ownValue, taintToleratedUntil } from './reference-filters.ts';
 

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { rankByCounting } from '../../src/select/rank-by-counting.ts';
-import { rankPositions } from '../../src/select/rank.ts';
+import { rankPositions, rankByCounting } from '../../src/select/rank.ts';
 
 function rank(totals: readonly number[], limit = Infinity, bound = 300) {
   const clusters = Uint32Array.from(totals, (_, at) => at * 3);

@@ -3,9 +3,15 @@ import { secretPlace } from '@berth/agent/options/credential-place';
 import type { RunAgentsOptions } from '@berth/agent/run-agents';
 import type { Command } from 'commander';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
-import { oneOf, positiveDuration, wholeNumber } from '../flags/option-values.ts';
-import { wrongOption, wrongValue, checkListedKinds } from '../flags/refused-flags.ts';
-import type { CliCommand } from './verb-command.ts';
+import {
+  oneOf,
+  positiveDuration,
+  wholeNumber,
+  wrongOption,
+  wrongValue,
+  checkListedKinds,
+} from '../flags/option-values.ts';
+import type { CliCommand } from './cli-command.ts';
 
 /** The certificates API accepts ten minutes or more; OCM's agent requires at least an hour. */
 const SHORTEST_CERTIFICATE_SECONDS = 3_600;

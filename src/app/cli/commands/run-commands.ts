@@ -1,8 +1,8 @@
 import { Command, CommanderError, Help, type Option } from 'commander';
 import { BerthError, errorText } from '@berth/runtime/errors';
-import type { CliCommand, RunAction } from './verb-command.ts';
+import type { CliCommand, RunAction } from './cli-command.ts';
 import { type CliIo, type ExitCode, NOT_READY } from '../../terminal/cli-io.ts';
-import { builtCommit, packageVersion } from './package-version.ts';
+import { builtCommit, packageVersion } from './version.ts';
 import { messageLines, withSafeOutput } from '../../terminal/terminal-output.ts';
 
 /** Runs one of the commands. Never throws: a failure is printed to stderr and becomes exit code 1, or 2 (NOT_READY). */

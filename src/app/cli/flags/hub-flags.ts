@@ -3,7 +3,7 @@ import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import type { KubeConfigSource } from '@berth/kube/config/load-kube-config';
 import { onAbort } from '@berth/runtime/loop/sleep';
 import type { CliIo } from '../../terminal/cli-io.ts';
-import { wrongOption } from './refused-flags.ts';
+import { wrongOption } from './option-values.ts';
 
 /** Flags of every command that connects to a hub. */
 export interface HubFlags {

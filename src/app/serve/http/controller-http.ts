@@ -2,7 +2,7 @@ import type { ObjectStore } from '@berth/kube/cache/object-store';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
-import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
+import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
 import { TlsPair } from '@berth/runtime/http/tls-pair';
@@ -26,13 +26,6 @@ import { webhookRoute } from './webhook-route.ts';
 
 /** Minimum interval of logged refusals per token, so that one client cannot fill the log. */
 const REFUSALS_LOGGED_EVERY_MS = 60_000;
-
-const NONE: readonly AddOnScore[] = [];
-const WITHOUT_WAVES = {
-  ok: false,
-  isWrong: true,
-  message: 'input.parameters.waves needs berth serve --argocd-waves',
-} as const;
 
 export interface ControllerHttp extends HttpListener {
   /** Starts to load the modules that the first request of a person, a monitor or a forge needs. */
@@ -218,6 +211,12 @@ function addPullGauges({ metrics, pull }: Pick<ControllerHttpOptions, 'metrics' 
 
 type Parts = Pick<ControllerHttpOptions, 'publishedPlacements' | 'inventory' | 'commitOf' | 'waves'>;
 
+const WITHOUT_WAVES = {
+  ok: false,
+  isWrong: true,
+  message: 'input.parameters.waves needs berth serve --argocd-waves',
+} as const;
+
 /**
  * The data of the plugin endpoint: published decisions and clusters, from the controller's memory.
  */
@@ -269,6 +268,8 @@ function publishedPluginSource({ publishedPlacements, inventory, commitOf, waves
     revision: () => clusters.store.revision + clusterSets.store.revision + scores.store.revision,
   };
 }
+
+const NONE: readonly AddOnScore[] = [];
 
 /** The scores of a cluster are in its namespace. They are grouped again when one of them changed. */
 function scoresByCluster(store: ObjectStore): (cluster: string) => readonly AddOnScore[] {

@@ -15,11 +15,6 @@ import { placementGate } from '../../../core/publish/judge/placement-gate.ts';
 import type { ControllerHttpOptions, PreviewParts } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
 
-const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
-const FILE = /^[1-9][0-9]{0,15}\.(html|svg)$/;
-/** A report must not run scripts or load anything, even if the escaping of a name failed. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
-
 /**
  * Public: /healthz, /readyz, and /metrics unless it is protected. /webhooks needs a signature of
  * the forge. /api/v1, /v1/gates and /previews need a token with their scope; a preview can also be
@@ -117,6 +112,11 @@ function electionLine(status: LeadershipStatus | undefined): readonly string[] {
     `${role}${role === 'standby' && holder !== '' ? `: ${printable(holder)} leads` : ''} (Lease ${lease})`,
   ];
 }
+
+const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
+const FILE = /^[1-9][0-9]{0,15}\.(html|svg)$/;
+/** A report must not run scripts or load anything, even if the escaping of a name failed. */
+const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
 
 /** Serves a stored page or picture of a preview: with a signed link that has not expired, or with a token as for `/api`. */
 function previewRoute(

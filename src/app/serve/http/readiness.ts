@@ -1,6 +1,6 @@
 import { type Leadership, type LeadershipStatus, SOLE_LEADER } from '@berth/kube/leader-election/leadership';
 import { printable } from '@berth/runtime/text/printable';
-import type { FirstReads } from '../../../controllers/sources/progress/first-reads.ts';
+import type { FirstReads } from '../../../controllers/sources/progress/source-ledger.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 

@@ -17,22 +17,6 @@ import type { RequestHandler } from 'express';
 import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
-/** Per controller. A forge waits ten seconds for a response. */
-const FORWARD_TIMEOUT_MS = 4_000;
-const RETRY_AFTER_SECONDS = '10';
-/** Header of a forwarded delivery, which is not forwarded again. Controllers of other versions read it. */
-const FORWARDED_HEADER = 'x-berth-handed-on';
-
-/** Forwarded in addition to headers that begin with `x-`. */
-const FORWARDED_HEADERS = new Set([
-  'content-type',
-  'authorization',
-  'idempotency-key',
-  'webhook-id',
-  'webhook-timestamp',
-  'webhook-signature',
-]);
-
 /**
  * A push to a followed repository makes its sources fetch now. Polling covers lost deliveries. Pull requests concern the
  * leader alone: a standby forwards them.
@@ -128,6 +112,10 @@ function secretsOf(file: string, text: string): readonly string[] {
   });
 }
 
+const RETRY_AFTER_SECONDS = '10';
+/** Header of a forwarded delivery, which is not forwarded again. Controllers of other versions read it. */
+const FORWARDED_HEADER = 'x-berth-handed-on';
+
 /**
  * Handles authentic deliveries that only the leader can process, in a standby: forwards them
  * unchanged, with their signatures, to the other controllers until one accepts. If none does, the
@@ -147,6 +135,19 @@ function forwardToLeader(peers: readonly string[]): (delivery: WebhookDelivery) 
     };
   };
 }
+
+/** Per controller. A forge waits ten seconds for a response. */
+const FORWARD_TIMEOUT_MS = 4_000;
+
+/** Forwarded in addition to headers that begin with `x-`. */
+const FORWARDED_HEADERS = new Set([
+  'content-type',
+  'authorization',
+  'idempotency-key',
+  'webhook-id',
+  'webhook-timestamp',
+  'webhook-signature',
+]);
 
 /** Sends a delivery to another controller. One that cannot be reached does not accept it. */
 async function isAcceptedBy(url: string, received: WebhookHeaders, body: Buffer): Promise<boolean> {

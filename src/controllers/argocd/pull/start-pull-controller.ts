@@ -29,14 +29,6 @@ import { isUnreachable, PullInventory } from './pull-inventory.ts';
 import { type PullOptions, PULL_FIELD_MANAGER } from './pull-options.ts';
 import { ApplicationReconciler } from './reconcile-application.ts';
 
-/** After this time Berth checks again whether the hub serves the kind. */
-const RECHECK_MS = 300_000;
-
-/** Concurrent requests to the hub. */
-const CONCURRENCY = 8;
-/** Recent removals leave the window without an event. */
-const HELD_RECHECK_MS = 60_000;
-
 /** The figures of the pull model in `/metrics`. */
 export interface PullMetrics {
   readonly works: number;
@@ -249,6 +241,9 @@ interface SetReportsOptions {
   readonly inventory: PullInventory;
 }
 
+/** After this time Berth checks again whether the hub serves the kind. */
+const RECHECK_MS = 300_000;
+
 /** Writes a MulticlusterApplicationSetReport for each ApplicationSet with pulled Applications, if the hub serves the kind. */
 class SetReports {
   readonly #options: SetReportsOptions;
@@ -312,6 +307,9 @@ interface RemoveWorksOptions
   readonly onHoldChanged: (applications: Iterable<string>) => void;
 }
 
+/** Recent removals leave the window without an event. */
+const HELD_RECHECK_MS = 60_000;
+
 /** Removes the works of one group that no longer carry an Application: all of them, or none (see judgePullRemovals). */
 async function removeWorks(group: string, options: RemoveWorksOptions): Promise<ReconcileOutcome> {
   const { inventory, held, clock, removals, onHeld, onHoldChanged } = options;
@@ -348,6 +346,9 @@ async function removeWorks(group: string, options: RemoveWorksOptions): Promise<
   await deleteAll(verdict.leaving, options);
   return DONE;
 }
+
+/** Concurrent requests to the hub. */
+const CONCURRENCY = 8;
 
 /** The works to remove, read from the hub and not from the cache, because they will be deleted. */
 async function confirmedLeaving(

@@ -23,10 +23,6 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { WaveView, type WaveViewOptions } from './wave-view.ts';
 
-const FIELD_MANAGER = 'berth-argocd';
-/** The hub does not notify Berth when it answers again. */
-const UNKNOWN_RECHECK_MS = 15_000;
-
 export interface WavesOptions extends WaveViewOptions {
   readonly hub: KubeApi;
   readonly clock: Clock;
@@ -150,6 +146,11 @@ interface Memory {
   readonly held: readonly HeldPlacementWaves[];
   readonly problems: readonly string[];
 }
+
+const FIELD_MANAGER = 'berth-argocd';
+
+/** The hub does not notify Berth when it answers again. */
+const UNKNOWN_RECHECK_MS = 15_000;
 
 /** Plans the waves of ApplicationSets, one at a time, and writes them to the ApplicationSet. */
 class WaveWriter {

@@ -1,9 +1,14 @@
+import type { KindInfo } from '@berth/kube/model/kinds';
+import type { KubeApi, ListOptions, ObjectKey, ObjectList } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
+import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
+import { BugError } from '@berth/runtime/errors';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { ApplicationContext } from '../plan-applications.ts';
 import type { PlanRevisionsInput } from '../plan-revisions.ts';
-import type { SentObjects } from './numbered-objects.ts';
-import { packSnapshot, type SentSnapshot } from './sent-snapshot.ts';
+import { type SentObjects, packSnapshot, type SentSnapshot } from './numbered-objects.ts';
+import type { HubRead } from './plan-messages.ts';
 
 /** The input of a plan, without the parts that cannot be sent to another process. */
 export interface PlanJob {
@@ -42,4 +47,36 @@ export function jobOf(
     ),
     server: hubApi?.server,
   };
+}
+
+/** The hub in a process without access to it: the parent process reads for it. */
+export class ParentKubeApi extends ReadOnlyKubeApi implements KubeApi {
+  readonly server: string;
+  readonly #read: (request: HubRead) => Promise<unknown>;
+
+  constructor(server: string, read: (request: HubRead) => Promise<unknown>) {
+    super();
+    this.server = server;
+    this.#read = read;
+  }
+
+  async get(kind: KindInfo, key: ObjectKey): Promise<KubeObject | undefined> {
+    return (await this.#read({ method: 'get', kind, key })) as KubeObject | undefined;
+  }
+
+  async list(kind: KindInfo, options?: ListOptions): Promise<ObjectList> {
+    return (await this.#read({ method: 'list', kind, options })) as ObjectList;
+  }
+
+  async resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined> {
+    return (await this.#read({ method: 'resolve', apiVersion, kind })) as KindInfo | undefined;
+  }
+
+  watch(): never {
+    throw this.refused();
+  }
+
+  protected refused(): BugError {
+    return new BugError('a plan only reads', { code: 'plan.read-only', subject: 'Hub' });
+  }
 }

@@ -10,7 +10,7 @@ import { childProcessGroups, killDescendants } from '@berth/runtime/processes/pr
 import { residentBytes } from '@berth/runtime/processes/resident-bytes';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import { FrameReader, frameOf } from './frames.ts';
-import { SentObjects } from './numbered-objects.ts';
+import { SentObjects, SentLists } from './numbered-objects.ts';
 import { boundExceeded, type PlanBounds } from './plan-bounds.ts';
 import { jobOf } from './plan-job.ts';
 import {
@@ -20,7 +20,6 @@ import {
   receivedError,
   sentError,
 } from './plan-messages.ts';
-import { SentLists } from './sent-lists.ts';
 
 /** A process that makes no plan for this time is ended. */
 const IDLE_MS = 10 * 60_000;

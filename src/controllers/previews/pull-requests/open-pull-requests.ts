@@ -1,7 +1,7 @@
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
-import { fleetMapSvg } from '../../../core/preview/comment/fleet-map-svg.ts';
+import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
 import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';

@@ -1,13 +1,12 @@
 import type { CommitStatus, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
+import { sha256 } from '@berth/runtime/sha256';
+import { compareText } from '@berth/runtime/text/compare-text';
 import {
   type CommentApproval,
   type PreviewOutcome,
   previewVerdict,
 } from '../../../core/preview/comment/preview-outcome.ts';
-import { ruleStatuses } from '../../../core/preview/comment/rule-statuses.ts';
-import { statusReport } from '../../../core/preview/comment/status-report.ts';
-import { sha256 } from '@berth/runtime/sha256';
-import type { KnownRules } from './known-rules.ts';
+import { statusReport, ruleStatuses } from '../../../core/preview/comment/status-report.ts';
 
 export interface PreviewStatusesOptions {
   readonly forge: Pick<PullRequestForge, 'writeStatus'>;
@@ -92,4 +91,50 @@ function ruleContext(source: string, name: string): string {
     .replace(/^-|-$/g, '')
     .slice(0, 50);
   return `berth/rule/${source}/${plain}${plain === '' ? '' : '-'}${sha256(name).slice(0, 6)}`;
+}
+
+/** Each known rule gets a status on every pull request. */
+const MAX_KNOWN_RULES = 100;
+
+/** Where the names are stored. */
+interface KnownRuleStore {
+  get(name: string): KnownRule | undefined;
+  set(name: string, rule: KnownRule): void;
+  delete(name: string): void;
+  keys(): readonly string[];
+}
+
+export interface KnownRule {
+  readonly seenAtMs: number;
+}
+
+/**
+ * The names of all guard rules that a repository ever had. A branch protection may still require the status of a
+ * deleted rule.
+ */
+export class KnownRules {
+  readonly #store: KnownRuleStore;
+  readonly #now: () => number;
+
+  /** @param now milliseconds since the epoch */
+  constructor(store: KnownRuleStore, now: () => number) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Most recently seen first. */
+  names(): readonly string[] {
+    return this.#store.keys().toSorted((a, b) => this.#seenAt(b) - this.#seenAt(a) || compareText(a, b));
+  }
+
+  /** Records the names of the rules in a base. */
+  record(names: readonly string[]): void {
+    const seenAtMs = this.#now();
+    for (const name of names) this.#store.set(name, { seenAtMs });
+    for (const name of this.names().slice(MAX_KNOWN_RULES)) this.#store.delete(name);
+  }
+
+  #seenAt(name: string): number {
+    return this.#store.get(name)?.seenAtMs ?? 0;
+  }
 }

@@ -5,11 +5,11 @@ import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-r
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
-import type { KnownRules } from './known-rules.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 import type { PreviewQueue } from './preview-queue.ts';
 import type { PreviewRecord } from './preview-record.ts';
 import type { PreviewRepository } from './preview-repository.ts';
+import type { KnownRules } from './preview-statuses.ts';
 
 /** Where users of the forge find the whole preview. */
 export interface PreviewReports {

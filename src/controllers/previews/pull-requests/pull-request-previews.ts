@@ -26,9 +26,6 @@ const KEEP_ENDED_MS = 7 * 24 * 3_600_000;
 /** A closed pull request is read again after this time. */
 const CLOSED_AGAIN_MS = 5_000;
 
-/** A merge queue builds only a few groups at the same time. */
-const MAX_POSTPONED = 20;
-
 /**
  * Handles the pull requests of one repository. Each gets a plan in one comment, and statuses. Events from the forge are
  * only hints: the pull request is always read again before Berth acts.
@@ -241,6 +238,9 @@ function waitAfter(error: unknown, backoffMs: number): number {
   const askedMs = error instanceof TransientError ? (error.retryAfterMs ?? 0) : 0;
   return Math.max(askedMs, backoffMs);
 }
+
+/** A merge queue builds only a few groups at the same time. */
+const MAX_POSTPONED = 20;
 
 /** The groups of a repository's merge queue. Each gets the statuses of a preview, but no comment. */
 class MergeGroups {

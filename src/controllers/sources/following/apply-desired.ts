@@ -1,10 +1,18 @@
-import { fieldConflicts } from '@berth/kube/transport/kube-errors';
-import { ConflictError, InputError } from '@berth/runtime/errors';
-import { type KindInfo, MANAGED_CLUSTER_ADDON, MANIFEST_WORK, typeKeyOf } from '@berth/kube/model/kinds';
+import { createIfAbsent } from '@berth/kube/create-if-absent';
+import {
+  type KindInfo,
+  MANAGED_CLUSTER_ADDON,
+  MANIFEST_WORK,
+  typeKeyOf,
+  MANAGED_CLUSTER,
+  NAMESPACE,
+} from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef } from '@berth/kube/model/object-ref';
-import type { KubeApi } from '@berth/kube/model/kube-api';
-import { readOne } from '../members/existing-objects.ts';
+import { fieldConflicts } from '@berth/kube/transport/kube-errors';
+import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import { ConflictError, InputError } from '@berth/runtime/errors';
 import {
   hasTaints,
   TAINTS_FIELD,
@@ -19,6 +27,7 @@ import {
   withoutLeftFields,
 } from '../../../core/sync/left-fields.ts';
 import { isBeingDeleted } from '../../inventory/confirm-takes-work.ts';
+import { readOne } from '../members/existing-objects.ts';
 
 export interface ApplyDesired {
   readonly api: KubeApi;
@@ -148,4 +157,45 @@ function send(
   const sent =
     resourceVersion === undefined ? object : { ...object, metadata: { ...object.metadata, resourceVersion } };
   return api.apply(kind, sent, { fieldManager: FIELD_MANAGER, force: force !== undefined });
+}
+
+/** Creates missing namespaces, and remembers existing ones. */
+export class NamespaceCreator {
+  readonly #api: KubeApi;
+  readonly #known = new Map<string, Promise<void>>();
+
+  constructor(api: KubeApi) {
+    this.#api = api;
+  }
+
+  /** Clears the cache. Called when a namespace may have been deleted. */
+  forget(): void {
+    this.#known.clear();
+  }
+
+  /**
+   * Objects that are written at the same time share one request.
+   * @param labels the labels of the namespace if it has to be created
+   */
+  ensure(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
+    const known = this.#known.get(name);
+    if (known !== undefined) return known;
+    const metadata = { name, ...(Object.keys(labels).length > 0 && { labels }) };
+    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata };
+    const made = createIfAbsent(this.#api, NAMESPACE, namespace, { fieldManager: 'berth' });
+    this.#known.set(name, made);
+    made.catch(() => {
+      if (this.#known.get(name) === made) this.#known.delete(name);
+    });
+    return made;
+  }
+
+  /** Makes the namespace that an object needs: its own, or that of a cluster. */
+  async ensureFor({ namespaced }: KindInfo, { kind, metadata }: KubeObject): Promise<void> {
+    if (namespaced) await this.ensure(metadata.namespace ?? 'default');
+    if (kind !== MANAGED_CLUSTER.kind) return;
+    // With the label of registration; a namespace without it may belong to someone else.
+    const { name } = metadata;
+    await this.ensure(name, { [CLUSTER_NAME_LABEL]: name });
+  }
 }

@@ -23,10 +23,9 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { desiredObject, isApplied, containsAll } from '../../../core/sync/desired-object.ts';
+import { desiredObject, isApplied, containsAll, placeObject } from '../../../core/sync/desired-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
-import { placeObject } from '../../../core/sync/place-object.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
@@ -44,16 +43,8 @@ import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
-import { applyDesired } from './apply-desired.ts';
+import { applyDesired, NamespaceCreator } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
-import { NamespaceCreator } from './namespace-creator.ts';
-
-const KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
-
-/** If more namespaces are missing, they are found when their objects are tried again. */
-const MAX_WATCHES = 10;
-/** The pause before an existing namespace is reported, because it was missing just before. */
-const PAUSE_MS = 1_000;
 
 interface Tally {
   applied: number;
@@ -347,6 +338,12 @@ class StoredForms {
   }
 }
 
+/** If more namespaces are missing, they are found when their objects are tried again. */
+const MAX_WATCHES = 10;
+
+/** The pause before an existing namespace is reported, because it was missing just before. */
+const PAUSE_MS = 1_000;
+
 /**
  * Resolves when one of the namespaces exists on the hub, or when the signal aborts. If namespaces
  * cannot be read, only the signal ends the wait.
@@ -373,6 +370,8 @@ function aborted(signal: AbortSignal): Promise<void> {
     else signal.addEventListener('abort', () => resolve(), { once: true });
   });
 }
+
+const KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
 
 /**
  * Writes the status that Git records, on a hub without agents.

@@ -4,7 +4,7 @@ import { formatFieldPath } from '@berth/kube/model/field-path';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
-import { SourceChecker } from '../../../core/sources/source-checker.ts';
+import { SourceChecker } from '../../../core/sources/check-sources.ts';
 import type { SourceFinding } from '../../../core/sources/source-finding.ts';
 import type { SourceContent } from './source-content.ts';
 

@@ -5,9 +5,6 @@ import { BugError, TransientError } from '@berth/runtime/errors';
 import { builtProgram } from '../../../adapters/program/package-root.ts';
 import { packFiles, unpackFiles, type PackedFiles } from './packed-files.ts';
 
-/** Parsing a file of 8 MiB needs far less. */
-const MAX_HEAP_MB = 512;
-
 export interface ParsePoolOptions {
   /** Threads in addition to the main thread. Default: one for each further processor, at most 4. */
   readonly threads?: number | undefined;
@@ -158,6 +155,9 @@ function closed(): TransientError {
 type WorkerOutcome =
   | { readonly records: readonly Buffer[] }
   | { readonly reason: string; readonly started: boolean };
+
+/** Parsing a file of 8 MiB needs far less. */
+const MAX_HEAP_MB = 512;
 
 /** A parser thread (parse-worker.ts) with its limits. */
 class PoolWorker {

@@ -5,7 +5,7 @@ import { encodeParsedFile } from './parsed-record.ts';
 import { readContent } from '../manifests/read-content.ts';
 
 /**
- * Runs in a worker thread (pool-worker.ts): reports its start, then returns a packed record
+ * Runs in a worker thread (see PoolWorker in parse-pool.ts): reports its start, then returns a packed record
  * (parsed-record.ts) for each packed file.
  */
 parentPort?.on('message', (files: PackedFiles) => {

@@ -4,14 +4,11 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { DeletionOrder } from './deletion-order.ts';
-import { FirstReads } from './first-reads.ts';
 import type { SourceEvent } from './source-events.ts';
+import { FirstReads } from './source-ledger.ts';
 
 /** How long to wait for the first read of a source. After that, the source has no precedence. */
 const FIRST_READ_MS = 30_000;
-
-/** How long to wait for other sources to fetch again. */
-const MAX_WAIT_MS = 30_000;
 
 interface Entry {
   objects: readonly SourceObject[];
@@ -162,6 +159,9 @@ interface FreshRequest {
   /** The source waits and was not notified yet. */
   isWaiting: boolean;
 }
+
+/** How long to wait for other sources to fetch again. */
+const MAX_WAIT_MS = 30_000;
 
 /**
  * Before objects that left one source are deleted, every other source fetches once more. The objects

@@ -1,13 +1,13 @@
 import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import type { Clock } from '@berth/runtime/clock/clock';
+import { sleep } from '@berth/runtime/loop/sleep';
+import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
-import { FirstReads } from './first-reads.ts';
-import { type ServeSource, sourceNameOf } from './source-options.ts';
 import type { SourceEvent } from './source-events.ts';
+import { type ServeSource, sourceNameOf } from './source-options.ts';
 
 /** A commit and the time when it was read. Plain JSON. */
 export interface ReadCommit extends CommitInfo {
@@ -99,5 +99,44 @@ export class SourceLedger {
 
   #sourceOf({ metadata }: Pick<KubeObject, 'metadata'>) {
     return this.#sources.get(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? '');
+  }
+}
+
+/**
+ * The sources that have not been attempted since the start. Decisions that need all of them wait here, for a limited
+ * time.
+ */
+export class FirstReads {
+  readonly #clock: Clock;
+  readonly #unread: Set<string>;
+  readonly #wakes = new Set<() => void>();
+
+  constructor(clock: Clock, sources: readonly string[]) {
+    this.#clock = clock;
+    this.#unread = new Set(sources);
+  }
+
+  /** The source was read or could not be read, so nothing waits for it any more. */
+  attempted(source: string): void {
+    this.#unread.delete(source);
+    if (this.#unread.size > 0) return;
+    for (const wake of this.#wakes) wake();
+    this.#wakes.clear();
+  }
+
+  get waitingFor(): readonly string[] {
+    return [...this.#unread];
+  }
+
+  /** Resolves when every source was read or failed, after the time limit, or when aborted. */
+  async whenOver(patienceMs: number, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#unread.size === 0 || signal?.aborted === true) return;
+    const done = new AbortController();
+    const wake = (): void => done.abort();
+    this.#wakes.add(wake);
+    signal?.addEventListener('abort', wake, { once: true });
+    await sleep(this.#clock, patienceMs, done.signal);
+    signal?.removeEventListener('abort', wake);
+    this.#wakes.delete(wake);
   }
 }

@@ -42,9 +42,6 @@ import { deleteMembers, type DeleteMembersParts } from './delete-members.ts';
 import { pruneInputOf, pruneMemoryOf, type PruneParts, type PruneState } from './prune-state.ts';
 import { readDependents } from './read-dependents.ts';
 
-/** The status of a cluster changes all the time, so that a write may come too late several times. */
-const MAX_TRIES = 10;
-
 /** Annotations of the ApplySet parent. */
 type Notes = Readonly<Record<string, string>>;
 
@@ -313,6 +310,9 @@ async function withdrawMembers(
   );
   return { withdrawn, problems };
 }
+
+/** The status of a cluster changes all the time, so that a write may come too late several times. */
+const MAX_TRIES = 10;
 
 /** @returns the object as it is now; undefined if it is gone, or belongs to others by now */
 async function withdraw(api: KubeApi, listed: KubeObject): Promise<KubeObject | undefined> {

@@ -10,18 +10,6 @@ import type { ParsePool } from '../parsing/parse-pool.ts';
 import type { ParsedFiles } from '../parsing/parsed-files.ts';
 import { decodeParsedFile } from '../parsing/parsed-record.ts';
 
-/**
- * The first bytes, up to this number, are parsed in this thread. A worker thread needs a quarter of
- * a second to start, and its results are encoded as JSON and decoded again; with two processors it
- * pays off only after 50 to 100 MB (test/bench/ingest.bench.mjs `--threshold`).
- */
-const THREADS_FROM_BYTES = 48 * 1024 ** 2;
-/** Files in one batch; small enough to keep all threads busy until the end. */
-const BATCH_FILES = 128;
-const BATCH_BYTES = 512 * 1024;
-/** With more batches in memory, the main thread parses before it reads more files. */
-const MAX_WAITING = 64;
-
 /** A file of a commit. */
 export interface FileVersionReading extends FileReading {
   readonly id: string;
@@ -118,6 +106,21 @@ type ParseOutcome =
   | { readonly reason: string };
 
 type Batch = { readonly file: TreeFile; readonly bytes: Buffer }[];
+
+/**
+ * The first bytes, up to this number, are parsed in this thread. A worker thread needs a quarter of
+ * a second to start, and its results are encoded as JSON and decoded again; with two processors it
+ * pays off only after 50 to 100 MB (test/bench/ingest.bench.mjs `--threshold`).
+ */
+const THREADS_FROM_BYTES = 48 * 1024 ** 2;
+
+/** Files in one batch; small enough to keep all threads busy until the end. */
+const BATCH_FILES = 128;
+
+const BATCH_BYTES = 512 * 1024;
+
+/** With more batches in memory, the main thread parses before it reads more files. */
+const MAX_WAITING = 64;
 
 /**
  * Parses files in this thread and in worker threads. Few files are parsed here immediately. Of many

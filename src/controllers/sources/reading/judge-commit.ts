@@ -19,9 +19,6 @@ import { declaredBefore, lastDeclaredObjects } from './last-good.ts';
 /** The code of the warning about an object that left Git and is not deleted. */
 export const STAYS = 'source.stays';
 
-const HINT =
-  'the objects that the file declared before stay unchanged; add apiVersion and kind to the document, or remove it from the file';
-
 /** A commit as far as it can be read. */
 export interface AssembledCommit {
   readonly info: CommitInfo;
@@ -192,6 +189,9 @@ function stayingProblem({ object, because, location }: Doubt & ParsedManifest): 
     object: formatRef(refOf(object)),
   };
 }
+
+const HINT =
+  'the objects that the file declared before stay unchanged; add apiVersion and kind to the document, or remove it from the file';
 
 /**
  * Turns warnings about documents that are not objects into errors, in files in which a previous

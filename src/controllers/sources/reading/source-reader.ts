@@ -36,9 +36,6 @@ import type { SourceReaderOptions } from './source-reader-options.ts';
 /** How far the history is read if no complete commit is recorded. */
 const MAX_EARLIER_COMMITS = 50;
 
-/** With at least this many changed files all objects are assembled again, which is cheap compared with reading them. */
-const MAX_FEW = 64;
-
 /** Reads the commits of one repository, each as the difference to the previous one. */
 export class SourceReader {
   readonly #repository: GitRepository;
@@ -315,6 +312,9 @@ interface Before {
   /** The readings of all manifests. */
   readonly readings: ReadonlyMap<string, FileReading>;
 }
+
+/** With at least this many changed files all objects are assembled again, which is cheap compared with reading them. */
+const MAX_FEW = 64;
 
 /**
  * The manifests to read for a commit that changed only the content of a few files. Undefined when files were added or

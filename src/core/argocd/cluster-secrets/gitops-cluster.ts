@@ -1,9 +1,6 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 
-/** Argo CD acts on its own labels, so a cluster must not be able to set them. */
-const ARGOCD_PREFIX = 'argocd.argoproj.io/';
-
 /** How Argo CD connects to the clusters of a GitOpsCluster. */
 export type ClusterAccess =
   /** With a token of this ManagedServiceAccount. */
@@ -91,6 +88,9 @@ function accessOf({ managedServiceAccountRef = '', createBlankClusterSecrets }: 
 
 /** The labels of a ManagedCluster that are copied to its cluster Secret: exact keys, or `prefix*`. */
 export type LabelAllowList = readonly string[];
+
+/** Argo CD acts on its own labels, so a cluster must not be able to set them. */
+const ARGOCD_PREFIX = 'argocd.argoproj.io/';
 
 /**
  * The labels that may be copied.

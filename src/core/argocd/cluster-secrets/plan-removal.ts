@@ -4,9 +4,6 @@ import { PRUNE_ANNOTATION } from '../../sync/applied/departure.ts';
 import type { KnownSecret } from './cluster-secret.ts';
 import { withoutSlash } from './known-secret.ts';
 
-/** On an Application: the ManagedCluster that pulls it in the basic pull model. */
-const PULL_CLUSTER_ANNOTATION = 'apps.open-cluster-management.io/ocm-managed-cluster';
-
 export type RemovalStep =
   | { readonly kind: 'remove'; readonly consented: boolean }
   | { readonly kind: 'keep'; readonly applications: readonly string[] };
@@ -23,6 +20,9 @@ export function planRemoval(secret: KnownSecret, applications: readonly KubeObje
   if (left.length === 0 || consented) return { kind: 'remove', consented: left.length > 0 };
   return { kind: 'keep', applications: left };
 }
+
+/** On an Application: the ManagedCluster that pulls it in the basic pull model. */
+const PULL_CLUSTER_ANNOTATION = 'apps.open-cluster-management.io/ocm-managed-cluster';
 
 /** Names (`namespace/name`) of the Applications that need this cluster Secret, sorted. */
 function applicationsOf(

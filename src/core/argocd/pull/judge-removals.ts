@@ -4,7 +4,7 @@ import { type RemovalBudget, removalLimit } from '../../publish/judge/removal-bu
 import { type Removal, removedRecently } from '../../publish/judge/removal-window.ts';
 import { type Digest, planToken } from '../../publish/approval/plan-token.ts';
 import { RELEASE_ANNOTATION } from '../../publish/approval/publish-annotations.ts';
-import { releaseTokens } from '../../publish/approval/release-tokens.ts';
+import { releaseTokens } from '../../publish/approval/approved-plans.ts';
 import type { WorkToRemove } from './plan-pull.ts';
 import { setGroup } from './pull-target.ts';
 

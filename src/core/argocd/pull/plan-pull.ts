@@ -22,46 +22,6 @@ import { pullCluster, pullWorkName, hostingSet } from './pull-target.ts';
 import { FEEDBACK_CONDITIONS } from './read-pull-feedback.ts';
 import { isRefreshRequested } from './refresh-request.ts';
 
-const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
-const DEFAULT_NAMESPACE = 'argocd';
-
-/** Annotations for the hub, which are not copied to the managed cluster. */
-const HUB_ANNOTATIONS = new Set([
-  PULL_CLUSTER_ANNOTATION,
-  PULL_NAMESPACE_ANNOTATION,
-  SKIP_RECONCILE_ANNOTATION,
-  DESTINATION_NAME_ANNOTATION,
-  DESTINATION_SERVER_ANNOTATION,
-]);
-/** Annotations and labels of Berth's sync, for an Application from Git. */
-const OWN_ANNOTATION = /^berth\.dev\//;
-
-/** What every agent reports, with the names of OCM's controller. */
-const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
-  { name: 'healthStatus', path: '.status.health.status' },
-  { name: 'syncStatus', path: '.status.sync.status' },
-  { name: 'operationStateStartedAt', path: '.status.operationState.startedAt' },
-  { name: 'operationStatePhase', path: '.status.operationState.phase' },
-  { name: 'syncRevision', path: '.status.sync.revision' },
-];
-
-/**
- * What is reported while a work carries an operation or a refresh: a RollingSync waits for it. Argo CD writes this time
- * every few minutes, and each report is a write on the hub, so it is not always reported.
- */
-const RECONCILED_PATH: FeedbackJsonPath = { name: 'reconciledAt', path: '.status.reconciledAt' };
-
-/** What the annotation `full` adds. The last two are lists, which an agent reports as raw JSON or not at all. */
-const FULL_FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
-  { name: 'operationStateMessage', path: '.status.operationState.message' },
-  ...FEEDBACK_CONDITIONS.map((type) => ({
-    name: `condition${type}`,
-    path: `.status.conditions[?(@.type=="${type}")].message`,
-  })),
-  { name: 'resourceSyncs', path: '.status.resources[*].status' },
-  { name: 'resourceHealths', path: '.status.resources[*].health.status' },
-];
-
 export interface PullInput {
   /** The hub's Application; undefined if there is none. */
   readonly application: Application | undefined;
@@ -164,6 +124,32 @@ function sameRecord(left: Texts, right: Texts): boolean {
   return keys.length === Object.keys(right).length && keys.every((key) => left[key] === right[key]);
 }
 
+/** What every agent reports, with the names of OCM's controller. */
+const FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
+  { name: 'healthStatus', path: '.status.health.status' },
+  { name: 'syncStatus', path: '.status.sync.status' },
+  { name: 'operationStateStartedAt', path: '.status.operationState.startedAt' },
+  { name: 'operationStatePhase', path: '.status.operationState.phase' },
+  { name: 'syncRevision', path: '.status.sync.revision' },
+];
+
+/**
+ * What is reported while a work carries an operation or a refresh: a RollingSync waits for it. Argo CD writes this time
+ * every few minutes, and each report is a write on the hub, so it is not always reported.
+ */
+const RECONCILED_PATH: FeedbackJsonPath = { name: 'reconciledAt', path: '.status.reconciledAt' };
+
+/** What the annotation `full` adds. The last two are lists, which an agent reports as raw JSON or not at all. */
+const FULL_FEEDBACK_PATHS: readonly FeedbackJsonPath[] = [
+  { name: 'operationStateMessage', path: '.status.operationState.message' },
+  ...FEEDBACK_CONDITIONS.map((type) => ({
+    name: `condition${type}`,
+    path: `.status.conditions[?(@.type=="${type}")].message`,
+  })),
+  { name: 'resourceSyncs', path: '.status.resources[*].status' },
+  { name: 'resourceHealths', path: '.status.resources[*].health.status' },
+];
+
 /**
  * The ManifestWork that brings a hub's Application to the managed cluster. The spec of the Application does not change.
  * Source:
@@ -200,6 +186,20 @@ function renderPullWork(application: Application, cluster: string): ManifestWork
   };
 }
 
+const DEFAULT_NAMESPACE = 'argocd';
+
+/** Annotations for the hub, which are not copied to the managed cluster. */
+const HUB_ANNOTATIONS = new Set([
+  PULL_CLUSTER_ANNOTATION,
+  PULL_NAMESPACE_ANNOTATION,
+  SKIP_RECONCILE_ANNOTATION,
+  DESTINATION_NAME_ANNOTATION,
+  DESTINATION_SERVER_ANNOTATION,
+]);
+
+/** Annotations and labels of Berth's sync, for an Application from Git. */
+const OWN_ANNOTATION = /^berth\.dev\//;
+
 function renderManifest(application: Application, set: string | undefined): KubeObject {
   const { metadata, spec, operation } = application;
   const { namespace = '', name, finalizers = [] } = metadata;
@@ -223,6 +223,8 @@ function renderManifest(application: Application, set: string | undefined): Kube
     ...(operation !== undefined && { operation }),
   };
 }
+
+const IN_CLUSTER_SERVER = 'https://kubernetes.default.svc';
 
 function renderSpec(
   spec: ApplicationSpec,

@@ -1,4 +1,7 @@
 import type { Plan } from '../plan.ts';
+import { markup } from './foreign-text.ts';
+
+const [CELL, GAP, PAD, COLUMN_CELLS] = [14, 3, 16, 12] as const;
 
 /** What a plan does to one cluster, over all placements. */
 export type CellChange = 'none' | 'gains' | 'loses' | 'both';
@@ -62,4 +65,122 @@ function changeOf(isGained: boolean, isLost: boolean): CellChange {
 /** Each name once, sorted; '' last. */
 function namesOf(names: readonly string[]): readonly string[] {
   return [...new Set(names)].toSorted((a, b) => (a === '' ? 1 : b === '' ? -1 : a < b ? -1 : 1));
+}
+
+/** The sentence that describes the map to readers who cannot see it. */
+export function fleetMapAlt({ counts }: FleetMap): string {
+  const all = counts.none + counts.gains + counts.loses + counts.both;
+  return `Map of ${all} clusters by set and region: ${counts.gains} gain workloads, ${counts.loses} lose workloads, ${counts.both} do both, ${counts.none} are unchanged.`;
+}
+
+const PITCH = CELL + GAP;
+
+const [MAX_SETS, MAX_REGIONS] = [40, 12] as const;
+
+const [NO_SET, NO_REGION] = ['no set', 'no region'] as const;
+
+const STYLE = `<style>
+text{font:12px ui-sans-serif,system-ui,sans-serif}
+.bg{fill:#fff;stroke:#d0d7de}.l{fill:#1f2328}.m{fill:#59636e}.s{fill:#fff;font-weight:700;text-anchor:middle}
+.none{fill:#d8dee4}.gains{fill:#1a7f37}.loses{fill:#cf222e}.both{fill:#8250df}
+@media (prefers-color-scheme:dark){
+.bg{fill:#0d1117;stroke:#30363d}.l{fill:#e6edf3}.m{fill:#9198a1}.s{fill:#0d1117}
+.none{fill:#30363d}.gains{fill:#3fb950}.loses{fill:#f85149}.both{fill:#a371f7}}
+</style>`;
+
+/**
+ * The map as a separate picture, without scripts and external content. Its colours follow the reader's light or dark
+ * theme. A sign in each cell gives the same information without colour.
+ */
+export function fleetMapSvg(map: FleetMap): string {
+  const [sets, regions] = [map.sets.slice(0, MAX_SETS), map.regions.slice(0, MAX_REGIONS)];
+  const { first, columnWidth, width } = layoutOf(map, sets, regions);
+  const parts: string[] = regions.map((region, at) =>
+    label(first + at * columnWidth, PAD + 10, labelText(region, NO_REGION)),
+  );
+  let y = PAD + 24;
+  for (const set of sets) {
+    parts.push(label(PAD, y + 11, labelText(set, NO_SET)));
+    let rows = 1;
+    for (const [at, region] of regions.entries()) {
+      const group = map.groups.find((one) => one.set === set && one.region === region);
+      if (group === undefined) continue;
+      const drawn = groupCells(group, first + at * columnWidth, y);
+      parts.push(...drawn.parts);
+      rows = Math.max(rows, drawn.rows);
+    }
+    y += rows * PITCH + 10;
+  }
+  parts.push(
+    `<text x="${PAD}" y="${y + 12}" class="m">+ gains workloads · − loses workloads · ± both</text>`,
+  );
+  const left = map.sets.length - sets.length + map.regions.length - regions.length;
+  if (left > 0)
+    parts.push(`<text x="${PAD}" y="${y + 28}" class="m">${left} more sets and regions are not shown</text>`);
+  const height = y + 40;
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${markup(fleetMapAlt(map))}">`,
+    STYLE,
+    `<rect class="bg" width="${width}" height="${height}" rx="6"/>`,
+    ...parts,
+    '</svg>\n',
+  ].join('\n');
+}
+
+/** The maximum number of clusters drawn in one group. The others are only counted. */
+const MAX_CELLS = 120;
+
+const SIGNS: Readonly<Record<CellChange, string>> = { none: '', gains: '+', loses: '−', both: '±' };
+
+function groupCells(
+  { cells }: FleetGroup,
+  left: number,
+  top: number,
+): { readonly parts: readonly string[]; readonly rows: number } {
+  // If not all clusters fit, changed ones are drawn first.
+  const ordered =
+    cells.length <= MAX_CELLS
+      ? cells
+      : cells.toSorted((a, b) => Number(a.change === 'none') - Number(b.change === 'none'));
+  const shown = ordered.slice(0, MAX_CELLS);
+  const parts = shown.map(({ cluster, change }, at) => {
+    const [x, y] = [left + (at % COLUMN_CELLS) * PITCH, top + Math.floor(at / COLUMN_CELLS) * PITCH];
+    const sign =
+      change === 'none' ? '' : `<text x="${x + CELL / 2}" y="${y + 11}" class="s">${SIGNS[change]}</text>`;
+    return `<g><title>${markup(cluster)}</title><rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" rx="3" class="${change}"/>${sign}</g>`;
+  });
+  let rows = Math.ceil(shown.length / COLUMN_CELLS);
+  if (cells.length > shown.length) {
+    parts.push(
+      `<text x="${left}" y="${top + rows * PITCH + 11}" class="m">and ${cells.length - shown.length} more</text>`,
+    );
+    rows += 1;
+  }
+  return { parts, rows };
+}
+
+/** The largest width of a character, and the smallest width of the picture, which the legend needs. */
+const [CHARACTER_WIDTH, MIN_WIDTH] = [7, 320] as const;
+
+/** As narrow as its contents allow: a forge shrinks a wide picture on a small screen until nobody can read it. */
+function layoutOf(
+  { groups }: FleetMap,
+  sets: readonly string[],
+  regions: readonly string[],
+): { readonly first: number; readonly columnWidth: number; readonly width: number } {
+  const widest = (names: readonly string[], otherwise: string): number =>
+    Math.max(0, ...names.map((name) => [...labelText(name, otherwise)].length)) * CHARACTER_WIDTH;
+  const first = PAD + widest(sets, NO_SET) + PAD;
+  const cells = Math.min(COLUMN_CELLS, Math.max(1, ...groups.map((group) => group.cells.length)));
+  const columnWidth = Math.max(cells * PITCH, widest(regions, NO_REGION)) + PAD;
+  const width = Math.max(MIN_WIDTH, first + Math.max(regions.length, 1) * columnWidth);
+  return { first, columnWidth, width };
+}
+
+function labelText(name: string, otherwise: string): string {
+  return name === '' ? otherwise : name.length > 20 ? `${name.slice(0, 19)}…` : name;
+}
+
+function label(x: number, y: number, text: string): string {
+  return `<text x="${x}" y="${y}" class="l">${markup(text)}</text>`;
 }

@@ -20,8 +20,7 @@ import {
 } from '../plan-text.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names, fieldList } from './comment-blocks.ts';
-import { fleetMapAlt } from './fleet-map-svg.ts';
-import type { FleetMap, CellChange, FleetGroup } from './fleet-map.ts';
+import { type FleetMap, type CellChange, type FleetGroup, fleetMapAlt } from './fleet-map.ts';
 import { code, prose, fenced } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';
@@ -31,17 +30,6 @@ import {
   type PreviewOutcome,
   previewVerdict,
 } from './preview-outcome.ts';
-
-const SIGNS: Readonly<Record<CellChange, string>> = { none: '·', gains: '+', loses: '−', both: '±' };
-/** A larger group shows only changed clusters and counts the others. */
-const MAX_CELLS = 24;
-const MAX_REGIONS = 6;
-const MAX_SETS = 20;
-const MAX_NAME = 24;
-
-const [MAX_QUOTES, MAX_FINDINGS] = [100, 20] as const;
-
-const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
 
 export interface PreviewComment {
   /** Identifies the comment, so that it can be found again. */
@@ -241,6 +229,10 @@ function heldBlocks(plan: Plan, { approvals, takesCommands }: Approvable): reado
   return bounded(all);
 }
 
+const [MAX_QUOTES, MAX_FINDINGS] = [100, 20] as const;
+
+const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
+
 function findingBlocks(plan: Plan): readonly string[] {
   const lines = otherFindings(plan).map(
     ({ severity, subject, message }) => `- ${MARKS[severity]} ${code(subject)}: ${prose(message)}`,
@@ -329,6 +321,10 @@ function setLines(set: ApplicationSetPlan): readonly string[] {
   ];
 }
 
+const MAX_REGIONS = 6;
+
+const MAX_SETS = 20;
+
 /**
  * The map as lines of a code block: one sign for each cluster. Undefined if nothing moves, or if there are no clusters.
  */
@@ -368,6 +364,11 @@ function fleetMapText({ sets, regions, groups, counts }: FleetMap): string | und
   ].join('\n');
 }
 
+const SIGNS: Readonly<Record<CellChange, string>> = { none: '·', gains: '+', loses: '−', both: '±' };
+
+/** A larger group shows only changed clusters and counts the others. */
+const MAX_CELLS = 24;
+
 function cellsText({ cells }: FleetGroup): string {
   const signs = cells.map(({ change }) => SIGNS[change]);
   if (signs.length <= MAX_CELLS) return signs.join('');
@@ -375,6 +376,8 @@ function cellsText({ cells }: FleetGroup): string {
   const shown = moving.slice(0, MAX_CELLS - 8);
   return `${shown.join('')}${moving.length > shown.length ? '…' : ''} of ${signs.length}`.trim();
 }
+
+const MAX_NAME = 24;
 
 function shortName(name: string, otherwise: string): string {
   if (name === '') return otherwise;

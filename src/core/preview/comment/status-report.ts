@@ -1,6 +1,7 @@
-import type { StatusAnnotation, StatusReport } from '@berth/forge/contract/pull-request-forge';
+import type { StatusAnnotation, StatusReport, CommitStatus } from '@berth/forge/contract/pull-request-forge';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { brokenRules, ruleText } from '../plan-text.ts';
+import type { RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';
 import { type CommentApproval, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';
 
@@ -71,4 +72,69 @@ function remark(
   if (location === undefined) return [];
   const { file, line } = location;
   return [{ file, line, level, title: visible(title), message: visible(message) }];
+}
+
+/** The result of one guard rule for a pull request. */
+interface RuleStatus extends Pick<CommitStatus, 'state' | 'description'> {
+  /** The name of the rule, as in its file. */
+  readonly name: string;
+  readonly report: StatusReport;
+}
+
+/**
+ * One status for each guard rule. A status that a branch requires must always be written, or nothing can be merged.
+ * Therefore a removed rule passes, and without a plan all rules fail. The rules of the base apply; a rule that only the
+ * pull request has passes until it is merged. A plan without changes breaks no rule.
+ * @param known names of all rules that ever had a status
+ */
+export function ruleStatuses(outcome: PreviewOutcome, known: readonly string[]): readonly RuleStatus[] {
+  const plan = outcome.kind === 'planned' ? outcome.plan : undefined;
+  const rules = plan?.rules;
+  const judged = (rules?.base ?? []).map((rule) =>
+    plan?.hasChanges === false
+      ? status(rule.name, 'success', 'Nothing moves, no object changes')
+      : judgedStatus(rule),
+  );
+  const names = new Set(judged.map(({ name }) => name));
+  const added = (rules?.head ?? []).filter(({ name }) => !names.has(name)).map(addedStatus);
+  for (const { name } of added) names.add(name);
+  const others = known
+    .filter((name) => !names.has(name))
+    .map((name) =>
+      outcome.kind === 'planned'
+        ? status(name, 'success', 'There is no such rule any more')
+        : status(name, 'failure', 'Not judged: there is no plan'),
+    );
+  return [...judged, ...added, ...others];
+}
+
+function judgedStatus(rule: RuleResult): RuleStatus {
+  const { name, effect, outcome, location } = rule;
+  if (outcome === 'kept') return status(name, 'success', 'Kept');
+  const text = visible(ruleText(rule));
+  const denies = effect === 'deny';
+  const level = denies ? ('failure' as const) : ('warning' as const);
+  const { file, line } = location;
+  const annotations = [{ file, line, level, title: visible(`rule ${name}`), message: text }];
+  return {
+    ...{ name, state: denies ? 'failure' : 'success', description: capital(text) },
+    report: { conclusion: denies ? 'failure' : 'neutral', summary: capital(text), annotations },
+  };
+}
+
+function addedStatus({ name, outcome }: RuleResult): RuleStatus {
+  const then = outcome === 'kept' ? 'kept' : 'broken';
+  return status(
+    name,
+    'success',
+    `New in this pull request, which would have ${then} it; it judges after the merge`,
+  );
+}
+
+function status(name: string, state: 'success' | 'failure', description: string): RuleStatus {
+  return { name, state, description, report: { conclusion: state, summary: description, annotations: [] } };
+}
+
+function capital(text: string): string {
+  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

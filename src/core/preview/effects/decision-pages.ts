@@ -1,9 +1,7 @@
 import { apiVersionOf, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { MAX_CLUSTERS_PER_DECISION, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { decisionOwner } from '@berth/placement/prior/decision-owner';
-import { sameNumbers } from '@berth/placement/prior/numbered-clusters';
-import { pageOfClusters } from '@berth/placement/prior/page-of-clusters';
+import { pageOfClusters, decisionOwner, sameNumbers } from '@berth/placement/prior/published-clusters';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import { pageLabels } from '../../publish/pages/decision-page.ts';

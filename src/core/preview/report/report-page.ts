@@ -1,9 +1,7 @@
 import { formatRef } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { formatLocation } from '@berth/runtime/problem/source-location';
-import { fleetMapSvg } from '../comment/fleet-map-svg.ts';
-import type { FleetMap } from '../comment/fleet-map.ts';
-import { fleetMap } from '../comment/fleet-map.ts';
+import { type FleetMap, fleetMap, fleetMapSvg } from '../comment/fleet-map.ts';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
 import {
@@ -34,8 +32,6 @@ import {
   workloadVerb,
 } from '../plan-text.ts';
 import type { Plan, PlacementPlan } from '../plan.ts';
-
-const MAX_ROWS = 2000;
 
 export interface PreviewReport {
   /** `team/fleet#12` */
@@ -122,6 +118,8 @@ const STYLE = [
   '.danger{color:#cf222e;font-weight:600}.warning{color:#9a6700}',
   '@media (prefers-color-scheme:dark){.danger{color:#ff7b72}.warning{color:#d29922}}',
 ].join('');
+
+const MAX_ROWS = 2000;
 
 /** @param rows cells as HTML. @returns '' without rows */
 export function table(title: string, heads: readonly string[], rows: readonly (readonly string[])[]): string {

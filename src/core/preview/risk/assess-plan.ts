@@ -38,20 +38,6 @@ const ORDER: readonly FindingCode[] = [
 
 const SEVERITIES: readonly PlanFinding['severity'][] = ['danger', 'warning', 'notice'];
 
-const MISSING: Readonly<Record<MissingScores, string>> = {
-  neutral: '0',
-  worst: 'the worst value',
-  last: '0',
-};
-
-const EXPIRED: Readonly<Record<MissingScores, string>> = {
-  neutral: 'it counts as 0',
-  worst: 'the worst value counts',
-  last: 'its last value counts',
-};
-
-const LEAVES: ReadonlySet<ObjectChange['change']> = new Set(['deleted', 'withdrawn']);
-
 /**
  * The risks of a change, the most dangerous first. Only risks that the change introduces. Those that it has only when what
  * would be held is approved say so.
@@ -190,6 +176,18 @@ function unknownSets({ spec }: Placement, sets: ReadonlySet<string>): readonly R
     }));
 }
 
+const MISSING: Readonly<Record<MissingScores, string>> = {
+  neutral: '0',
+  worst: 'the worst value',
+  last: '0',
+};
+
+const EXPIRED: Readonly<Record<MissingScores, string>> = {
+  neutral: 'it counts as 0',
+  worst: 'the worst value counts',
+  last: 'its last value counts',
+};
+
 class ScoreIndex {
   /** By resource name: how many clusters have the score, and for how many it has expired. */
   readonly #resources = new Map<string, { total: number; expired: number }>();
@@ -227,6 +225,8 @@ class ScoreIndex {
     });
   }
 }
+
+const LEAVES: ReadonlySet<ObjectChange['change']> = new Set(['deleted', 'withdrawn']);
 
 /** Works for missing clusters are never applied. */
 function unknownClusters({ plan, head }: RiskInput): readonly PlanFinding[] {

@@ -1,10 +1,21 @@
-import { compareText } from '@berth/runtime/text/compare-text';
-import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
-import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { namespacedName } from '@berth/kube/model/object-ref';
+import {
+  ADDON_PLACEMENT_SCORE,
+  apiVersionOf,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+} from '@berth/kube/model/kinds';
+import { namespacedName, objectIdentity } from '@berth/kube/model/object-ref';
 import { DEFAULT_SET } from '@berth/ocm/admission/complete-cluster';
 import { inDefaultSet } from '@berth/ocm/registration/default-sets';
+import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { compareText } from '@berth/runtime/text/compare-text';
 
 /** The fields of an object that an overlay reads. */
 interface Overlaid {
@@ -137,4 +148,51 @@ function mergeText(
 ): Readonly<Record<string, string>> {
   const others = Object.entries(live).filter(([key]) => !Object.hasOwn(earlier, key));
   return Object.fromEntries([...others, ...Object.entries(wanted)]);
+}
+
+/**
+ * The published pages without those of placements that do not exist: the hub deletes these pages. A placement of the
+ * same name that the change adds starts without them.
+ * @param placements those of the hub, and those that Git declares before the change
+ */
+export function lastingDecisions(
+  pages: Snapshot['decisions'],
+  placements: readonly Placement[],
+): Snapshot['decisions'] {
+  const keys = new Set(placements.map(({ metadata }) => namespacedName(metadata)));
+  const lasts = (page: Snapshot['decisions'][number]): boolean => {
+    const owner = decisionOwner(page);
+    return owner === undefined || keys.has(owner);
+  };
+  // Caches are keyed by the list, so an unchanged list is returned as it is.
+  return pages.every(lasts) ? pages : pages.filter(lasts);
+}
+
+const KINDS = {
+  placements: PLACEMENT,
+  clusters: MANAGED_CLUSTER,
+  clusterSets: MANAGED_CLUSTER_SET,
+  bindings: MANAGED_CLUSTER_SET_BINDING,
+  scores: ADDON_PLACEMENT_SCORE,
+} as const;
+
+/**
+ * The snapshot without some objects; their decisions stay.
+ * @param gone identities, see `objectIdentity`
+ */
+export function snapshotWithout(snapshot: Snapshot, gone: ReadonlySet<string>): Snapshot {
+  if (gone.size === 0) return snapshot;
+  // Items of a list from a hub have no kind.
+  const isGone = (kind: KindInfo, metadata: Snapshot['placements'][number]['metadata']): boolean => {
+    const { namespace = '', name } = metadata;
+    return gone.has(objectIdentity({ apiVersion: apiVersionOf(kind), kind: kind.kind, namespace, name }));
+  };
+  return {
+    ...snapshot,
+    placements: snapshot.placements.filter(({ metadata }) => !isGone(KINDS.placements, metadata)),
+    clusters: snapshot.clusters.filter(({ metadata }) => !isGone(KINDS.clusters, metadata)),
+    clusterSets: snapshot.clusterSets.filter(({ metadata }) => !isGone(KINDS.clusterSets, metadata)),
+    bindings: snapshot.bindings.filter(({ metadata }) => !isGone(KINDS.bindings, metadata)),
+    scores: snapshot.scores.filter(({ metadata }) => !isGone(KINDS.scores, metadata)),
+  };
 }

@@ -1,7 +1,5 @@
-import type { KubeObject } from '@berth/kube/model/object-meta';
-import { parseAnnotationList } from './annotation-list.ts';
-import { PLAN_ANNOTATION } from './publish-annotations.ts';
-import { releaseTokens } from './release-tokens.ts';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from './publish-annotations.ts';
 
 /** What the approved plan of a commit says about one placement. */
 export interface ApprovedPlan {
@@ -90,4 +88,17 @@ export function joinApprovals(approvals: readonly Approvals[]): Approvals {
   for (const [placement, tokens] of approvals.flatMap((one) => [...one]))
     joined.set(placement, [...(joined.get(placement) ?? []), ...tokens]);
   return joined;
+}
+
+/** The plan tokens that an object in Git releases. */
+export function releaseTokens(metadata: Pick<ObjectMeta, 'annotations'>): readonly string[] {
+  return parseAnnotationList(metadata, RELEASE_ANNOTATION);
+}
+
+/** The words of an annotation, separated by commas or blanks; empty when the annotation is absent. */
+export function parseAnnotationList(
+  { annotations }: Pick<ObjectMeta, 'annotations'>,
+  key: string,
+): readonly string[] {
+  return (annotations?.[key] ?? '').split(/[\s,]+/).filter((word) => word !== '');
 }

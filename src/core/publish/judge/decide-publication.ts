@@ -5,7 +5,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { activeHold } from '../approval/active-hold.ts';
-import type { ApprovedPlan } from '../approval/approved-plans.ts';
+import { type ApprovedPlan, releaseTokens } from '../approval/approved-plans.ts';
 import { type Digest, planToken, unspentToken } from '../approval/plan-token.ts';
 import {
   MOVE_ABORT_ANNOTATION,
@@ -15,7 +15,6 @@ import {
   RELEASED_ANNOTATION,
   REMOVAL_BUDGET_ANNOTATION,
 } from '../approval/publish-annotations.ts';
-import { releaseTokens } from '../approval/release-tokens.ts';
 import { type DesiredGroup, type ListedPage, publishedClusters, sameGroup } from '../pages/decision-page.ts';
 import { desiredGroups } from '../pages/desired-groups.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';

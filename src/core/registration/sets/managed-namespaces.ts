@@ -1,7 +1,7 @@
 import type { ManagedCluster, ManagedNamespaceStatus } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
+import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
 
 /**
  * The namespaces that the agent of a cluster must create for the sets of the cluster, sorted by set and name. The

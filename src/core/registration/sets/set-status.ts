@@ -1,7 +1,7 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import type { Condition } from '@berth/kube/model/object-meta';
-import { isMember, membershipOf } from '@berth/placement/filter/set-membership';
+import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
 
 /**
  * How many clusters a set selects.

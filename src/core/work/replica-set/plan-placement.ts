@@ -20,14 +20,6 @@ import {
 import type { PlacementOutcome, ReplicaSetInput, WorkAction } from './replica-set-plan.ts';
 import { type WorkProgress, workProgress } from './work-rollout-status.ts';
 
-/** By precedence: the first of these that a work has is the status of the cluster. */
-const RANK: readonly RolloutStatus[] = ['ToApply', 'Failed', 'TimeOut', 'Progressing', 'Succeeded', 'Skip'];
-
-/** Parts from here on are bridges. */
-const FIRST_BRIDGE_PART = 1000;
-
-const NOTHING_MOVES: Handover = { build: new Map(), ready: true, remove: [] };
-
 export interface PlacementPlan {
   readonly actions: readonly WorkAction[];
   /** Works on clusters that the placement does not select; empty while that is not known for sure. */
@@ -243,6 +235,11 @@ interface Handover {
   readonly remove: readonly ManifestWork[];
 }
 
+/** Parts from here on are bridges. */
+const FIRST_BRIDGE_PART = 1000;
+
+const NOTHING_MOVES: Handover = { build: new Map(), ready: true, remove: [] };
+
 function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpec[]): Handover {
   // One work before and after, or none before: most clusters, most of the time.
   if (known.size === 0 || (specs.length === 1 && known.size === 1 && known.has(0))) return NOTHING_MOVES;
@@ -305,6 +302,9 @@ function objectKey({ apiVersion, kind, metadata }: KubeObject): string {
   const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
   return JSON.stringify([group, kind, metadata.namespace ?? '', metadata.name]);
 }
+
+/** By precedence: the first of these that a work has is the status of the cluster. */
+const RANK: readonly RolloutStatus[] = ['ToApply', 'Failed', 'TimeOut', 'Progressing', 'Succeeded', 'Skip'];
 
 /** Progress of a cluster whose manifests are spread over several works: the worst of them, since the latest change. */
 function combineProgress(works: readonly ManifestWork[], rules: RolloutRules): WorkProgress {

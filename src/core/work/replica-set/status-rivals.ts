@@ -1,10 +1,12 @@
-import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
 import type {
   ManifestWorkReplicaSet,
   ManifestWorkReplicaSetStatus,
 } from '@berth/ocm/kind/manifest-work-replica-set';
-import { namespacedName } from '@berth/kube/model/object-ref';
-import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
+import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { FailingKeys } from '@berth/runtime/loop/failing-keys';
+import { formatNameList } from '@berth/runtime/text/name-list';
 import { recentRivalRounds, RIVAL_ROUNDS, untilForgotten } from '../../publish/machine/state/rival-rounds.ts';
 
 interface Written {
@@ -72,3 +74,37 @@ export const STATUS_RIVAL_TEXT =
   `another controller writes the status of this replica set, so Berth stopped after ${RIVAL_ROUNDS} rounds and no longer writes its works; ` +
   'it tries again after ten minutes. Run one of the two: Berth with --no-works, or OCM’s work manager without ' +
   '--feature-gates=ManifestWorkReplicaSet=true';
+
+/**
+ * The replica sets whose last pass failed, by `namespace/name`, with the reason, and those that are
+ * left to another controller.
+ */
+export class FailingReplicaSets {
+  readonly #failing = new FailingKeys('ManifestWorkReplicaSets');
+  readonly #yielded = new Set<string>();
+
+  failed(key: string, error: unknown): void {
+    this.#failing.failed(`ManifestWorkReplicaSet ${key}`, error);
+  }
+
+  succeeded(key: string): void {
+    this.#failing.succeeded(`ManifestWorkReplicaSet ${key}`);
+  }
+
+  /** Records that the replica set is left to another controller. */
+  yielded(key: string): void {
+    this.#yielded.add(key);
+  }
+
+  resumed(key: string): void {
+    this.#yielded.delete(key);
+  }
+
+  warnings(): readonly string[] {
+    const yielded =
+      this.#yielded.size === 0
+        ? []
+        : [`ManifestWorkReplicaSet ${formatNameList([...this.#yielded].sort())}: ${STATUS_RIVAL_TEXT}`];
+    return [...this.#failing.warnings(), ...yielded];
+  }
+}

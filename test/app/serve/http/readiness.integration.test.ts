@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FirstReads } from '../../../../src/controllers/sources/progress/first-reads.ts';
+import { FirstReads } from '../../../../src/controllers/sources/progress/source-ledger.ts';
 import { logEvent } from '../../../../src/app/serve/log-event.ts';
 import { Readiness } from '../../../../src/app/serve/http/readiness.ts';
 import type { LeadershipStatus } from '@berth/kube/leader-election/leadership';

@@ -1,8 +1,8 @@
 import { deserialize, serialize } from 'node:v8';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ReceivedLists, SentLists } from '../../../../src/controllers/previews/bounded/sent-lists.ts';
 import { CONFIG_MAP, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { ReceivedLists, SentLists } from '../../../../src/controllers/previews/bounded/numbered-objects.ts';
 
 const object = (name: string, resourceVersion: string, data = ''): KubeObject => ({
   apiVersion: 'v1',

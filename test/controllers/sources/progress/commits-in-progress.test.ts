@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { CommitsInProgress } from '../../../../src/controllers/sources/progress/commits-in-progress.ts';
+import { CommitsInProgress } from '../../../../src/controllers/sources/progress/commit-barrier.ts';
 
 it('a commit arrives from the answer of the remote until the hub was made to follow it', () => {
   const arriving = new CommitsInProgress();

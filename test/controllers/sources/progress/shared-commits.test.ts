@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { SharedCommits } from '../../../../src/controllers/sources/progress/shared-commits.ts';
+import { SharedCommits } from '../../../../src/controllers/sources/progress/commit-barrier.ts';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
 
 const url = 'https://git.example.org/fleet.git';

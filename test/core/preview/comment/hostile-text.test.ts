@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fleetMap } from '../../../../src/core/preview/comment/fleet-map.ts';
-import { fleetMapSvg } from '../../../../src/core/preview/comment/fleet-map-svg.ts';
+import { fleetMap, fleetMapSvg } from '../../../../src/core/preview/comment/fleet-map.ts';
 import { code, fenced, markup, prose, visible } from '../../../../src/core/preview/comment/foreign-text.ts';
 import { commentCommand } from '../../../../src/core/preview/comment/comment-command.ts';
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';

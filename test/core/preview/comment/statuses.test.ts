@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { ruleStatuses } from '../../../../src/core/preview/comment/rule-statuses.ts';
-import { statusReport } from '../../../../src/core/preview/comment/status-report.ts';
+import { statusReport, ruleStatuses } from '../../../../src/core/preview/comment/status-report.ts';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
 import type { RuleResult } from '../../../../src/core/preview/plan-verdict.ts';
 import { move, placementPlan, plan, planned } from './comment-fixture.ts';

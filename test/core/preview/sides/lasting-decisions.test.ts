@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { lastingDecisions } from '../../../../src/core/preview/sides/lasting-decisions.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { lastingDecisions } from '../../../../src/core/preview/sides/overlay-snapshot.ts';
 
 type Page = Snapshot['decisions'][number];
 const page = (placement: string | undefined): Page =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { addedApprovals, approvedPlans } from '../../../../src/core/publish/approval/approved-plans.ts';
-import { checkApprovedPlans } from '../../../../src/core/sources/source-checker.ts';
+import { checkApprovedPlans } from '../../../../src/core/sources/check-sources.ts';
 
 const T1 = '0a1b2c3d4e5f';
 const T2 = 'ffffffffffff';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { releaseTokens } from '../../../../src/core/publish/approval/release-tokens.ts';
+import { releaseTokens } from '../../../../src/core/publish/approval/approved-plans.ts';
 
 describe('releaseTokens', () => {
   it.each([

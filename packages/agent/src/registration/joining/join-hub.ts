@@ -11,9 +11,6 @@ import { readCertificate } from '../credentials/read-credentials.ts';
 import type { HubClient, RegistrationSettings } from '../options/registration-settings.ts';
 import { requestCertificate } from './request-certificate.ts';
 
-const CHECK_INTERVAL_MS = 3_600_000;
-const TOKEN_HINT = 'berth get token prints another one on the hub, and berth join writes it to the cluster';
-
 export interface Joining {
   /** A client with the credentials of the bootstrap kubeconfig. */
   readonly hub: HubClient;
@@ -122,6 +119,10 @@ async function ensureCluster({ api, cluster, settings }: EnsureClusterOptions): 
     if (!(error instanceof ConflictError)) throw error;
   }
 }
+
+const CHECK_INTERVAL_MS = 3_600_000;
+
+const TOKEN_HINT = 'berth get token prints another one on the hub, and berth join writes it to the cluster';
 
 /**
  * Calls `ensureCluster` again and again until the signal aborts. The ManagedCluster may be deleted while the agent waits

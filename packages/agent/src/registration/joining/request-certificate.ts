@@ -22,20 +22,6 @@ import type { CredentialStore, CredentialFiles } from '../credentials/credential
 import { readCertificate } from '../credentials/read-credentials.ts';
 import type { RegistrationSettings } from '../options/registration-settings.ts';
 
-const STORED_REQUEST = z.object({
-  server: z.string(),
-  cluster: z.string(),
-  agent: z.string(),
-  keyPem: z.string(),
-  requestPem: z.string(),
-});
-
-const OID = {
-  commonName: Buffer.from('550403', 'hex'),
-  organization: Buffer.from('55040a', 'hex'),
-  ecdsaWithSha256: Buffer.from('2a8648ce3d040302', 'hex'),
-};
-
 export interface CertificateOptions {
   /** The client of the hub. */
   readonly api: KubeApi;
@@ -205,6 +191,12 @@ function makeRequest(identity: AgentIdentity): OwnRequest {
   return { keyPem, requestPem: requestFor(identity, keyPem) };
 }
 
+const OID = {
+  commonName: Buffer.from('550403', 'hex'),
+  organization: Buffer.from('55040a', 'hex'),
+  ecdsaWithSha256: Buffer.from('2a8648ce3d040302', 'hex'),
+};
+
 function requestFor(identity: AgentIdentity, keyPem: string): string {
   const key = createPrivateKey(keyPem);
   const info = writeDer(
@@ -262,6 +254,14 @@ async function newRequest({ server, identity, store }: OpenRequestOptions): Prom
   });
   return request;
 }
+
+const STORED_REQUEST = z.object({
+  server: z.string(),
+  cluster: z.string(),
+  agent: z.string(),
+  keyPem: z.string(),
+  requestPem: z.string(),
+});
 
 function storedRequest(
   files: CredentialFiles,

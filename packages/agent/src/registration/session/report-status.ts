@@ -37,12 +37,6 @@ import {
 import { type ClusterObservation, isAccepted, nextStatus } from '../../rules/registration/next-status.ts';
 import type { ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 
-/** Characters of the body that are reported. A server lists all of its checks, and the list may differ with each probe. */
-const MAX_TEXT = 200;
-
-/** Kinds that a cluster may lack are looked up again at this interval. */
-const LOOKUP_INTERVAL_MS = 300_000;
-
 export interface StatusReportOptions {
   readonly hub: KubeApi;
   readonly cluster: ManagedApi;
@@ -160,6 +154,9 @@ export class StatusReport {
     });
   }
 }
+
+/** Kinds that a cluster may lack are looked up again at this interval. */
+const LOOKUP_INTERVAL_MS = 300_000;
 
 /** What an agent reports about its cluster, kept up to date by watches: nodes, claims and properties. */
 class WatchedKinds {
@@ -340,6 +337,9 @@ async function problemOf(action: () => Promise<void>): Promise<string | undefine
     return errorText(error);
   }
 }
+
+/** Characters of the body that are reported. A server lists all of its checks, and the list may differ with each probe. */
+const MAX_TEXT = 200;
 
 /**
  * Checks the API server of the managed cluster: `/livez`, or `/healthz` if the former does not exist or may not be

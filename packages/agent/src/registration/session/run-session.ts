@@ -21,19 +21,6 @@ import { CertificateRenewer } from './certificate-renewer.ts';
 import { ClusterLease } from './keep-lease.ts';
 import { StatusReport } from './report-status.ts';
 
-/** The number of answers in a row that count. A hub that restarts may refuse for a moment. */
-const ANSWERS = 3;
-/** The bootstrap kubeconfig is used once in this number of checks. */
-const BOOTSTRAP_EVERY = 6;
-
-const REJOIN_HINT =
-  'if that was a mistake, run berth join again with a token of the hub (berth get token): then berth accept accepts it';
-
-const CLUSTER_ANSWERS: Readonly<Record<string, ClusterAnswer>> = {
-  'kube.unauthorized': 'refused',
-  'kube.forbidden': 'forbidden',
-};
-
 export interface SessionOptions {
   readonly hub: HubClient;
   readonly config: RotatingKubeConfig;
@@ -240,12 +227,17 @@ class Session {
  */
 export type ClusterAnswer = 'found' | 'missing' | 'forbidden' | 'refused' | 'unknown';
 
+const ANSWER_BY_ERROR: Readonly<Record<string, ClusterAnswer>> = {
+  'kube.unauthorized': 'refused',
+  'kube.forbidden': 'forbidden',
+};
+
 export async function askForCluster(hub: KubeApi, { cluster }: AgentIdentity): Promise<ClusterAnswer> {
   try {
     const found = await hub.get(MANAGED_CLUSTER, { namespace: '', name: cluster });
     return found === undefined ? 'missing' : 'found';
   } catch (error) {
-    return (error instanceof BerthError && CLUSTER_ANSWERS[error.code]) || 'unknown';
+    return (error instanceof BerthError && ANSWER_BY_ERROR[error.code]) || 'unknown';
   }
 }
 
@@ -261,6 +253,15 @@ interface RegisteredClusterOptions {
   readonly askWithBootstrap: () => Promise<ClusterAnswer>;
 }
 
+/** The number of answers in a row that count. A hub that restarts may refuse for a moment. */
+const ANSWERS_IN_A_ROW = 3;
+
+/** The bootstrap kubeconfig is used once in this number of checks. */
+const BOOTSTRAP_EVERY = 6;
+
+const REJOIN_HINT =
+  'if that was a mistake, run berth join again with a token of the hub (berth get token): then berth accept accepts it';
+
 /** What the hub knows of the cluster: whether it still has it, and whether it accepts the certificate. */
 class RegisteredCluster {
   readonly #options: RegisteredClusterOptions;
@@ -275,7 +276,7 @@ class RegisteredCluster {
 
   /** Whether the hub does not know the certificate: it was installed again, or has revoked it. */
   get isRefused(): boolean {
-    return this.#last === 'refused' && this.#count >= ANSWERS;
+    return this.#last === 'refused' && this.#count >= ANSWERS_IN_A_ROW;
   }
 
   /** Whether the hub has deleted the cluster. */
@@ -290,9 +291,9 @@ class RegisteredCluster {
     this.#count = answer === this.#last ? this.#count + 1 : 1;
     this.#last = answer;
     if (answer === 'found') this.#isGone = false;
-    if (this.#isGone || this.#count < ANSWERS) return;
+    if (this.#isGone || this.#count < ANSWERS_IN_A_ROW) return;
     if (answer === 'missing') this.#noteGone();
-    if (answer !== 'forbidden' || (this.#count - ANSWERS) % BOOTSTRAP_EVERY !== 0) return;
+    if (answer !== 'forbidden' || (this.#count - ANSWERS_IN_A_ROW) % BOOTSTRAP_EVERY !== 0) return;
     if ((await this.#options.askWithBootstrap()) === 'missing') this.#noteGone();
   }
 

@@ -1,11 +1,11 @@
-import type { FeedbackValue, ManifestCondition, ManifestWorkStatus } from '@berth/ocm/kind/manifest-work';
-import type { Condition } from '@berth/kube/model/object-meta';
-import {
-  aggregateAvailable,
-  aggregateRules,
-  RULE_REASON_PREFIX,
-} from '../conditions/aggregate-conditions.ts';
 import { findCondition, setCondition } from '@berth/kube/model/condition-list';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
+import type {
+  FeedbackValue,
+  ManifestCondition,
+  ManifestWorkStatus,
+  ManifestResourceMeta,
+} from '@berth/ocm/kind/manifest-work';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 
 /** A condition without its time: the result of one evaluation. */
@@ -178,6 +178,9 @@ function pruneRuleConditions(conditions: readonly Condition[], generation: numbe
   );
 }
 
+/** Reasons of conditions that come out of condition rules, on manifests and on the work. */
+const RULE_REASON_PREFIX = 'ConditionRule';
+
 function isRuleCondition(condition: Condition): boolean {
   return condition.reason.startsWith(RULE_REASON_PREFIX);
 }
@@ -185,4 +188,139 @@ function isRuleCondition(condition: Condition): boolean {
 /** Whether the agent has reported the condition Applied. Availability is not reported before that. */
 export function wasApplied(status: ManifestWorkStatus | undefined): boolean {
   return findCondition(status?.conditions, 'Applied') !== undefined;
+}
+
+/**
+ * The condition Applied of the work from those of its manifests; undefined without manifests (then
+ * it is unchanged).
+ */
+export function aggregateApplied(
+  manifests: readonly ManifestCondition[],
+  generation: number,
+): Condition | undefined {
+  if (manifests.length === 0) return undefined;
+  const all = manifests.every((manifest) => findCondition(manifest.conditions, 'Applied')?.status === 'True');
+  return {
+    type: 'Applied',
+    status: all ? 'True' : 'False',
+    reason: all ? 'AppliedManifestWorkComplete' : 'AppliedManifestWorkFailed',
+    message: all ? 'Apply manifest work complete' : 'Failed to apply manifest work',
+    observedGeneration: generation,
+  };
+}
+
+/** Available of the work from Available of its manifests. */
+function aggregateAvailable(manifests: readonly ManifestCondition[], generation: number): Condition {
+  const statuses = manifests.map((manifest) => findCondition(manifest.conditions, 'Available')?.status);
+  const missing = statuses.filter((status) => status === 'False').length;
+  const unknown = statuses.filter((status) => status === 'Unknown').length;
+  const available = (status: Condition['status'], reason: string, message: string): Condition => ({
+    type: 'Available',
+    status,
+    reason,
+    message,
+    observedGeneration: generation,
+  });
+  const total = manifests.length;
+  if (missing > 0)
+    return available('False', 'ResourcesNotAvailable', `${missing} of ${total} resources are not available`);
+  if (unknown > 0)
+    return available(
+      'Unknown',
+      'ResourcesStatusUnknown',
+      `${unknown} of ${total} resources have unknown status`,
+    );
+  // The trailing space is part of the message in the API.
+  if (!statuses.includes('True'))
+    return available('Unknown', 'ResourcesStatusUnknown', 'cannot get any available resource ');
+  return available('True', 'ResourcesAvailable', 'All resources are available');
+}
+
+/**
+ * One condition of the work for each type of condition rules; manifests without the type are
+ * ignored.
+ */
+function aggregateRules(manifests: readonly ManifestCondition[], generation: number): readonly Condition[] {
+  const byType = new Map<string, Condition[]>();
+  for (const manifest of manifests)
+    for (const condition of manifest.conditions ?? [])
+      if (condition.reason.startsWith(RULE_REASON_PREFIX))
+        byType.set(condition.type, [...(byType.get(condition.type) ?? []), condition]);
+  return [...byType].map(([type, conditions]) => ({
+    type,
+    status: aggregateStatus(type, conditions),
+    reason: 'ConditionRulesAggregated',
+    message:
+      conditions.length === 1 && conditions[0] !== undefined
+        ? conditions[0].message
+        : `Aggregated from ${conditions.length} manifest conditions`,
+    observedGeneration: generation,
+  }));
+}
+
+/**
+ * For `Progressing`, one True makes the work's condition True. For every other type, one False makes it False.
+ */
+function aggregateStatus(type: string, conditions: readonly Condition[]): Condition['status'] {
+  const deciding = type === 'Progressing' ? 'True' : 'False';
+  const otherwise = type === 'Progressing' ? 'False' : 'True';
+  if (conditions.some(({ status }) => status === deciding)) return deciding;
+  return conditions.some(({ status }) => status === 'Unknown') ? 'Unknown' : otherwise;
+}
+
+/**
+ * The status of manifests after an apply: in the order of the spec, with feedback, Available and
+ * rule conditions of the same manifest kept. The same manifest is the one with the same resource at
+ * the same index, otherwise the only one with the same resource. Manifests that were removed from
+ * the spec are dropped.
+ */
+export function mergeManifestStatus(
+  applied: readonly ManifestCondition[],
+  before: readonly ManifestCondition[],
+  now: string,
+): readonly ManifestCondition[] {
+  return applied.map((manifest) => {
+    const known = findManifestCondition(before, manifest.resourceMeta);
+    if (known === undefined)
+      return {
+        ...manifest,
+        conditions: (manifest.conditions ?? []).map((condition) => ({
+          ...condition,
+          lastTransitionTime: now,
+        })),
+      };
+    const conditions = (manifest.conditions ?? []).reduce((list, condition) => {
+      const old = list.find(({ type }) => type === condition.type);
+      // A new generation is a new attempt, so the time is updated even if the result is the same.
+      const renewed = old !== undefined && old.observedGeneration !== condition.observedGeneration;
+      return setCondition(list, renewed ? { ...condition, lastTransitionTime: now } : condition, now);
+    }, known.conditions ?? []);
+    return { ...known, resourceMeta: manifest.resourceMeta, conditions };
+  });
+}
+
+export function findManifestCondition(
+  manifests: readonly ManifestCondition[],
+  meta: ManifestResourceMeta,
+): ManifestCondition | undefined {
+  const same = manifests.filter(({ resourceMeta }) => identity(resourceMeta) === identity(meta));
+  return (
+    same.find(({ resourceMeta }) => resourceMeta.ordinal === meta.ordinal) ??
+    (same.length === 1 ? same[0] : undefined)
+  );
+}
+
+function identity(meta: ManifestResourceMeta): string {
+  const { group = '', version = '', kind = '', resource = '', namespace = '', name = '' } = meta;
+  return JSON.stringify([group, version, kind, resource, namespace, name]);
+}
+
+/**
+ * Whether the status of a workload is about an older version of its spec: its controller has not seen the newest one.
+ * Only for kinds whose controllers keep `observedGeneration` without fail; others may never write it again.
+ */
+export function hasOlderStatus({ apiVersion, metadata, status }: KubeObject): boolean {
+  if (!apiVersion.startsWith('apps/')) return false;
+  const { observedGeneration } = (status ?? {}) as { readonly observedGeneration?: unknown };
+  return typeof observedGeneration === 'number' && observedGeneration < (metadata.generation ?? 0);
 }

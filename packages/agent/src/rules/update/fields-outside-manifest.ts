@@ -2,7 +2,7 @@ import type { FieldPath } from '@berth/kube/model/field-path';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedFields } from './untouched.ts';
-import { objectContent } from './merge-content.ts';
+import { objectContent } from './plan-update.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { objectContent } from './merge-content.ts';
+import { objectContent } from './plan-update.ts';
 import { AGENT_MANAGER } from '../applied/agent-manager.ts';
 
 /** An entry of `metadata.managedFields`, as far as it is read here. */

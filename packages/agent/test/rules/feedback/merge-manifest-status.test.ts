@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ManifestCondition } from '@berth/ocm/kind/manifest-work';
-import { mergeManifestStatus } from '../../../src/rules/feedback/merge-manifest-status.ts';
+import { mergeManifestStatus } from '../../../src/rules/feedback/observed-status.ts';
 
 const BEFORE = '2026-01-01T00:00:00Z';
 const NOW = '2026-01-02T00:00:00Z';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { hasOlderStatus } from '../../../src/rules/feedback/older-status.ts';
+import { hasOlderStatus } from '../../../src/rules/feedback/observed-status.ts';
 
 it.each([
   { name: 'older', apiVersion: 'apps/v1', status: { observedGeneration: 1 }, want: true },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { reportableObject } from '../../../src/rules/feedback/reportable-object.ts';
+import { reportableObject } from '../../../src/rules/feedback/feedback.ts';
 
 const SECRETS = { group: '', plural: 'secrets' };
 const secret = {

@@ -18,7 +18,7 @@ const MAX_VALUES = 3;
 
 /**
  * Changes that could resolve the refusal of a filter, those of the cluster before those of the
- * placement. They are proposals: find-suggestions.ts tries each by scheduling with it.
+ * placement. They are proposals: explain-pair.ts tries each by scheduling with it.
  */
 export function proposeFixes(verdict: ClusterVerdict, subject: FixSubject): readonly Fix[] {
   switch (verdict.kind) {

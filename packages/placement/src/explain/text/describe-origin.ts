@@ -1,7 +1,5 @@
-import { formatNameList } from '@berth/runtime/text/name-list';
 import type { MissingScores } from '../../prioritize/missing-scores.ts';
 import type { ScoreOrigin } from '../../prioritize/prioritizer.ts';
-import type { HoldFinding } from '../verdict/explanation.ts';
 
 /** Why the score of an add-on counts as it does: `valid until 2026-03-01T12:00:00Z`. '': it never expires. */
 export function describeOrigin(origin: ScoreOrigin): string {
@@ -34,15 +32,3 @@ const MISSING: Readonly<Record<MissingScores, string>> = {
   ...EXPIRED,
   last: 'there is no last value, the neutral one counts',
 };
-
-/** The hold as lines of text. */
-export function describeHold(hold: HoldFinding | undefined): readonly string[] {
-  if (hold === undefined) return [];
-  const { reason, message, published, wanted } = hold;
-  const list = (names: readonly string[]): string => (names.length === 0 ? 'none' : formatNameList(names));
-  return [
-    `Held (${reason}): published ${list(published)}; wanted ${list(wanted)}`,
-    ...message.split('\n').map((line) => `  ${line}`),
-    '',
-  ];
-}

@@ -1,5 +1,7 @@
+import { formatNameList } from '@berth/runtime/text/name-list';
 import type {
   ClusterVerdict,
+  HoldFinding,
   PairExplanation,
   ScoreFinding,
   Suggestion,
@@ -7,7 +9,7 @@ import type {
   ClusterWaveFinding,
 } from '../verdict/explanation.ts';
 import { describeChange, describeTaint, describeToleration } from './describe-change.ts';
-import { describeOrigin, describeHold } from './describe-origin.ts';
+import { describeOrigin } from './describe-origin.ts';
 import { DECIDED_BY_OTHERS_TEXT, failureDetail } from './refusal-text.ts';
 
 /** The explanation of a placement and a cluster as lines of text. */
@@ -21,6 +23,18 @@ export function describePair(pair: PairExplanation): readonly string[] {
     ...pair.toleratedTaints.map((taint) => `  taint ${taintLine(taint)}`),
     ...(pair.waves ?? []).map((wave) => `  ${describeClusterWave(wave)}`),
     ...suggestionLines(pair),
+  ];
+}
+
+/** The hold as lines of text. */
+export function describeHold(hold: HoldFinding | undefined): readonly string[] {
+  if (hold === undefined) return [];
+  const { reason, message, published, wanted } = hold;
+  const list = (names: readonly string[]): string => (names.length === 0 ? 'none' : formatNameList(names));
+  return [
+    `Held (${reason}): published ${list(published)}; wanted ${list(wanted)}`,
+    ...message.split('\n').map((line) => `  ${line}`),
+    '',
   ];
 }
 

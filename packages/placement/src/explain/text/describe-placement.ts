@@ -6,8 +6,8 @@ import {
   type WavesExplanation,
   MAX_NAMED_CLUSTERS,
 } from '../verdict/explanation.ts';
-import { originWord, describeHold } from './describe-origin.ts';
-import { alignColumns } from './describe-pair.ts';
+import { originWord } from './describe-origin.ts';
+import { alignColumns, describeHold } from './describe-pair.ts';
 
 const MAX_SELECTED_ROWS = 50;
 

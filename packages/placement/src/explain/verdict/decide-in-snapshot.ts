@@ -1,10 +1,8 @@
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { decisionOwner } from '../../prior/decision-owner.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { PlacementEngine } from '../../engine.ts';
-import { sameNumbers } from '../../prior/numbered-clusters.ts';
-import { PublishedClusters } from '../../prior/published-clusters.ts';
+import { PublishedClusters, decisionOwner, sameNumbers } from '../../prior/published-clusters.ts';
 import { sameClusters } from '../../result/cluster-change.ts';
 import { decisionObjects } from '../../case/render-case.ts';
 import type { ScheduleResult } from '../../result/schedule-result.ts';

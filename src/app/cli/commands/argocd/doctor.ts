@@ -3,7 +3,7 @@ import { type OutputFormat, outputOption, renderDocument } from '../../../termin
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';
 import { withHub } from '../../flags/hub-flags.ts';
-import { type CliCommand, addArgocdFlags, argocdCommand, type ArgocdFlags } from '../verb-command.ts';
+import { type CliCommand, addArgocdFlags, argocdCommand, type ArgocdFlags } from '../cli-command.ts';
 
 interface DoctorFlags extends ArgocdFlags {
   readonly url?: string;

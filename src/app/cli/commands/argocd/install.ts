@@ -14,8 +14,8 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { withHub } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
-import { type CliCommand, addArgocdFlags, argocdCommand, type ArgocdFlags } from '../verb-command.ts';
+import { wrongValue } from '../../flags/option-values.ts';
+import { type CliCommand, addArgocdFlags, argocdCommand, type ArgocdFlags } from '../cli-command.ts';
 
 interface InstallFlags extends ArgocdFlags {
   readonly name: string;

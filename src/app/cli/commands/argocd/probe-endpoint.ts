@@ -3,9 +3,7 @@ import { GETPARAMS_PATH } from '../../../../../plugin/getparams-path.ts';
 
 const TIMEOUT_MS = 10_000;
 
-/**
- * Sends a request like Argo CD's, but without a placement: a healthy endpoint responds with 400.
- */
+/** Sends a request like Argo CD's, but without a placement: a healthy endpoint responds with 400. */
 export async function probeEndpoint(baseUrl: string, token: string): Promise<ProbeResult> {
   try {
     const response = await fetch(`${baseUrl.replace(/\/$/, '')}${GETPARAMS_PATH}`, {

@@ -22,12 +22,6 @@ import { GENERATOR_ACCOUNTS } from '../../../../../plugin/install/argo-connectio
 import { APP_PROJECT, APPLICATION_SET } from '../../../../core/argocd/argocd-kinds.ts';
 import { SECRET_TYPE_LABEL } from '../../../../core/argocd/cluster-secrets/cluster-secret.ts';
 
-/** Deployments of Argo CD, the one that generates first. With Helm and the operator they begin with the name of the installation. */
-const DEPLOYMENTS = [/applicationset-controller$/, /repo-server$/, /server$/];
-const VERSION_LABEL = 'app.kubernetes.io/version';
-/** Of whatever registry, with the tag that a mirror gave it. */
-const IMAGE = /(?:^|\/)[^/:@]*argocd[^/:@]*:(v?\d[^@]*)/;
-
 /** Sends a request with a token and without a placement. */
 export type Probe = (baseUrl: string, token: string) => Promise<ProbeResult>;
 
@@ -137,6 +131,12 @@ async function mayListDecisions(hub: KubeApi, namespace: string): Promise<Readon
   }
   return found;
 }
+
+/** Deployments of Argo CD, the one that generates first. With Helm and the operator they begin with the name of the installation. */
+const DEPLOYMENTS = [/applicationset-controller$/, /repo-server$/, /server$/];
+const VERSION_LABEL = 'app.kubernetes.io/version';
+/** Of whatever registry, with the tag that a mirror gave it. */
+const IMAGE = /(?:^|\/)[^/:@]*argocd[^/:@]*:(v?\d[^@]*)/;
 
 /** From the tag of an image, else from the label that the Helm chart sets. Undefined also where this user may not look. */
 export async function argoVersion(hub: KubeApi, namespace: string): Promise<string | undefined> {

@@ -22,7 +22,7 @@ import { renderDocument, type OutputFormat } from '../../../terminal/output-form
 import { messageLines } from '../../../terminal/terminal-output.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { isHubRequested, withHub, type HubFlags } from '../../flags/hub-flags.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
+import { wrongValue } from '../../flags/option-values.ts';
 
 /** The options of `berth argocd render`. */
 export interface RenderOptions extends HubFlags {

@@ -2,7 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { outputOption } from '../../../terminal/output-format.ts';
 import { addHubFlags, isHubRequested } from '../../flags/hub-flags.ts';
-import { type CliCommand, argocdCommand } from '../verb-command.ts';
+import { type CliCommand, argocdCommand } from '../cli-command.ts';
 import type { RenderOptions } from './render-file.ts';
 
 export const argocdRenderCommand: CliCommand = {

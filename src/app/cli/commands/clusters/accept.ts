@@ -5,9 +5,8 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { durationOrSeconds } from '../../flags/option-values.ts';
-import { clusterNames } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../verb-command.ts';
+import { durationOrSeconds, clusterNames } from '../../flags/option-values.ts';
+import type { CliCommand } from '../cli-command.ts';
 
 interface AcceptFlags extends HubFlags {
   readonly clusters?: string;
@@ -108,9 +107,7 @@ async function acceptOne(
   print(`Managed cluster ${cluster} is accepted: its agent joins with the certificate`);
 }
 
-/**
- * Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict.
- */
+/** Errors that are retried: the cluster does not exist yet, the hub does not respond, or a conflict. */
 function isWorthWaiting(error: unknown): boolean {
   if (error instanceof InputError) return error.code === 'kube.notfound';
   return error instanceof TransientError || error instanceof ConflictError;

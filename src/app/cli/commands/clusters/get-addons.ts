@@ -1,7 +1,7 @@
 import { listAddons, type ListedAddon } from '../../../../core/listing/list-addons.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
-import { clusterNames } from '../../flags/refused-flags.ts';
+import { clusterNames } from '../../flags/option-values.ts';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 
 interface GetAddonsFlags extends GetFlags {

@@ -1,7 +1,7 @@
 import { listClusters } from '../../../../core/listing/list-clusters.ts';
 import { CLUSTER_SET_LABEL, type ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
-import { clusterNames } from '../../flags/refused-flags.ts';
+import { clusterNames } from '../../flags/option-values.ts';
 import { getCommand, type GetFlags } from '../objects/get-command.ts';
 
 interface GetClustersFlags extends GetFlags {

@@ -4,8 +4,8 @@ import type { SetChange } from '../../../../controllers/cluster-sets/set-change.
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { clusterNames } from '../../flags/refused-flags.ts';
-import { verbCommand, type CliCommand, type RunAction } from '../verb-command.ts';
+import { clusterNames } from '../../flags/option-values.ts';
+import { verbCommand, type CliCommand, type RunAction } from '../cli-command.ts';
 
 interface ClusterSetFlags extends HubFlags {
   readonly dryRun: boolean;

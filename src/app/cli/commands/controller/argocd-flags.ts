@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { isDnsSubdomain } from '@berth/kube/model/selector/label-syntax';
 import type { ServeArgocdOptions } from '../../../settings/serve-options.ts';
-import { wholeNumber } from '../../flags/option-values.ts';
-import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import { wholeNumber, wrongOption, wrongValue } from '../../flags/option-values.ts';
 
 /** Flags for what `berth serve` does for Argo CD. */
 export interface ServeArgocdFlags {

@@ -3,8 +3,7 @@ import type { Command } from 'commander';
 import { sha256 } from '@berth/runtime/sha256';
 import { isDnsSubdomain } from '@berth/kube/model/selector/label-syntax';
 import { leaseNameOf } from '../../../../core/sync/lease-name.ts';
-import { positiveDuration } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
+import { positiveDuration, wrongValue } from '../../flags/option-values.ts';
 
 /** The flags have the names of those of Kubernetes components. */
 export interface ElectionFlags {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { WEBHOOK_PROVIDERS, type WebhookProvider } from '@berth/forge/event/webhook-event';
 import type { ServeHttpOptions } from '../../../settings/serve-options.ts';
-import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import { wrongOption, wrongValue } from '../../flags/option-values.ts';
 
 /** The flags about what `berth serve` serves. */
 export interface ListenFlags {

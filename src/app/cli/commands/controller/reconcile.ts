@@ -1,5 +1,5 @@
 import { printableLines } from '@berth/runtime/text/printable';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { addControllerFlags, callController, type ControllerFlags } from './controller-client.ts';
 
 const HELP = `

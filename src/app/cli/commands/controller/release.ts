@@ -9,8 +9,8 @@ import { RELEASE_ANNOTATION } from '../../../../core/publish/approval/publish-an
 import { DEFAULT_NAMESPACE } from '../../../../core/sync/apply-set.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../verb-command.ts';
+import { wrongOption, wrongValue } from '../../flags/option-values.ts';
+import type { CliCommand } from '../cli-command.ts';
 
 interface ReleaseFlags extends HubFlags {
   readonly token: string;

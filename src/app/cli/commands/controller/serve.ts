@@ -15,10 +15,16 @@ import type { SourceContext } from '../../../settings/serve-source.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags } from '../../flags/hub-flags.ts';
-import { durationOrNone, oneOf, positiveDuration, removalBudget } from '../../flags/option-values.ts';
-import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
-import { packageVersion } from '../package-version.ts';
-import type { CliCommand } from '../verb-command.ts';
+import {
+  durationOrNone,
+  oneOf,
+  positiveDuration,
+  removalBudget,
+  wrongOption,
+  wrongValue,
+} from '../../flags/option-values.ts';
+import { packageVersion } from '../version.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { addAdmissionFlags, type AdmissionFlags, admissionOptions } from './admission-flags.ts';
 import { addServeArgocdFlags, argocdOptions, type ServeArgocdFlags } from './argocd-flags.ts';
 import { connectHub, stopOnSignalOrLoss } from './elected-hub.ts';

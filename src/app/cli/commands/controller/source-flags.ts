@@ -4,8 +4,7 @@ import type { GitAuth } from '@berth/git-reader/repository/git-auth';
 import { parseGitRef } from '@berth/git-reader/repository/git-ref';
 import type { GitRef } from '@berth/git-reader/repository/git-repository';
 import type { ServeSource } from '../../../../controllers/sources/progress/source-options.ts';
-import { oneOf } from '../../flags/option-values.ts';
-import { wrongOption, wrongValue, checkListedKinds } from '../../flags/refused-flags.ts';
+import { oneOf, wrongOption, wrongValue, checkListedKinds } from '../../flags/option-values.ts';
 
 /** Flags that describe a source, for users with one source, or several with the same options. */
 export interface SourceFlags {

@@ -1,6 +1,6 @@
 import { printable, printableLines } from '@berth/runtime/text/printable';
 import type { ControllerStatus } from '../../../serve/http/controller-status.ts';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';

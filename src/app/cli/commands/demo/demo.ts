@@ -1,9 +1,9 @@
 import { rm, rmdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { packageRoot } from '../../../../adapters/program/package-root.ts';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../version.ts';
 
 interface DemoFlags {
   readonly once: boolean;

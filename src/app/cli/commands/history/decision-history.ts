@@ -36,7 +36,7 @@ export async function readRecords(
       subject: flags.data,
       hint: 'set --data to the data directory of berth serve, or --kubeconfig to that of a hub',
     });
-  const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
+  const { HistoryReader } = await import('../../../../adapters/store/history-store.ts');
   return new HistoryReader(historyDir(flags)).list();
 }
 

@@ -7,7 +7,7 @@ import { type HistoryFlags, historyDir } from './decision-history.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 
 export interface DeletionFlags extends HistoryFlags {
   readonly output: OutputFormat;
@@ -29,9 +29,7 @@ export async function listDeletions(io: CliIo, flags: DeletionFlags): Promise<Ex
   return 0;
 }
 
-/**
- * The deletions to print below the records of a placement; '' if no object of its name was deleted.
- */
+/** The deletions to print below the records of a placement; '' if no object of its name was deleted. */
 export async function deletionsBelow(flags: HistoryFlags, placement: string): Promise<string> {
   const found = isHubRequested(flags) ? [] : await deletionsOf(flags, placement);
   return found.length === 0 ? '' : `\nDeleted from the hub:\n${renderDeletions(found)}`;

@@ -1,6 +1,6 @@
 import { InputError } from '@berth/runtime/errors';
 import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import { wholeNumber } from '../../flags/option-values.ts';

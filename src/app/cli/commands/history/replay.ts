@@ -6,11 +6,11 @@ import { utf8LengthBytes } from '@berth/runtime/text/utf8';
 import { decidedText } from '../../../../core/publish/record/decision-record.ts';
 import type { CompactRecord } from '../../../../core/publish/record/compact-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type HistoryRecord, type HistoryFlags, historyDir, readRecords } from './decision-history.ts';
 import { addHubFlags, isHubRequested, withHub } from '../../flags/hub-flags.ts';
-import { packageVersion } from '../package-version.ts';
+import { packageVersion } from '../version.ts';
 
 const EXAMPLES = `
 Exit codes: 0 the same result byte for byte, 1 another result, or an error.
@@ -105,7 +105,7 @@ async function inputsOf(
   record: HistoryRecord,
   all: readonly HistoryRecord[],
 ): Promise<Inputs> {
-  const { HistoryReader } = await import('../../../../adapters/store/history-reader.ts');
+  const { HistoryReader } = await import('../../../../adapters/store/history-store.ts');
   try {
     return { snapshot: await new HistoryReader(historyDir(flags)).readSnapshot(record.inputs), from: '' };
   } catch (error) {

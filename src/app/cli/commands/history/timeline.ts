@@ -1,4 +1,4 @@
-import { HistoryReader } from '../../../../adapters/store/history-reader.ts';
+import { HistoryReader } from '../../../../adapters/store/history-store.ts';
 import { readRecordLog } from '../../../../adapters/store/record-log.ts';
 import type { DecisionRecord } from '../../../../core/publish/record/decision-record.ts';
 import { movedStep, tolerationSteps } from '../../../../core/timeline/decision-steps.ts';
@@ -7,7 +7,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { isHubRequested } from '../../flags/hub-flags.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 import { type HistoryFlags, historyDir } from './decision-history.ts';
 
 export interface TimelineFlags extends HistoryFlags {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { printableLines } from '@berth/runtime/text/printable';
-import type { RunAction } from '../verb-command.ts';
+import type { RunAction } from '../cli-command.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 
 interface DataFlags {

@@ -9,9 +9,8 @@ import { isLoopbackHost } from '@berth/runtime/loopback-host';
 import { printable } from '@berth/runtime/text/printable';
 import type { Command } from 'commander';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { oneOf, wholeNumber } from '../../flags/option-values.ts';
-import { wrongOption, wrongValue } from '../../flags/refused-flags.ts';
-import type { CliCommand, RunAction } from '../verb-command.ts';
+import { oneOf, wholeNumber, wrongOption, wrongValue } from '../../flags/option-values.ts';
+import type { CliCommand, RunAction } from '../cli-command.ts';
 import { backupCommand, checkCommand, compactCommand, restoreCommand } from './hub-maintenance.ts';
 
 const HELP = `

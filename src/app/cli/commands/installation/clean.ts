@@ -9,8 +9,8 @@ import { isJoined } from '../../../../core/registration/health/is-joined.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { refuseFlags } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../verb-command.ts';
+import { refuseFlags } from '../../flags/option-values.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { installationOf, type Pending, waitUntil } from './run-installation.ts';
 
 interface CleanFlags extends HubFlags {

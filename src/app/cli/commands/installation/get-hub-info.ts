@@ -10,7 +10,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { verbCommand, type CliCommand } from '../verb-command.ts';
+import { verbCommand, type CliCommand } from '../cli-command.ts';
 import { CONTROLLERS, controllersFolder, missingDefinitions } from './hub-installation.ts';
 
 interface HubInfoFlags extends HubFlags {

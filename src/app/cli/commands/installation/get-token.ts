@@ -10,8 +10,8 @@ import {
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { refuseFlags } from '../../flags/refused-flags.ts';
-import { verbCommand, type CliCommand } from '../verb-command.ts';
+import { refuseFlags } from '../../flags/option-values.ts';
+import { verbCommand, type CliCommand } from '../cli-command.ts';
 import { serverEntry } from './account-kubeconfig.ts';
 
 interface TokenFlags extends HubFlags {

@@ -20,7 +20,6 @@ export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } a
 const DATA = '/var/lib/berth';
 /** The controllers run without a Git source, decide all placements, and handle registration. */
 const SERVE = ['serve', '--embedded', '--registration=all'];
-
 /** Flags of the controllers with paths of their files. */
 const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
 

@@ -5,8 +5,7 @@ import { errorText, InputError } from '@berth/runtime/errors';
 import { AGENT_ANNOTATION_PREFIX, ALL_AGENTS_GROUP, clusterGroup } from '@berth/ocm/registration/names';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
-import { oneOf, wholeNumber } from '../../flags/option-values.ts';
-import { refuseFlags, wrongOption, wrongValue } from '../../flags/refused-flags.ts';
+import { oneOf, wholeNumber, refuseFlags, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import type { InstallFlags } from './run-installation.ts';
 
 export interface JoinFlags extends HubFlags, InstallFlags {

@@ -19,7 +19,7 @@ import { runningPid, logOf, startBackground, writePrivate } from '../../../backg
 import { type CliIo, type ExitCode, NOT_READY } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
 import { addHubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { accountKubeconfig, serverEntry } from './account-kubeconfig.ts';
 import {
   AGENT_CLUSTER,

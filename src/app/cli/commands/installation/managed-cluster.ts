@@ -3,7 +3,7 @@ import { ocmCrds } from '@berth/ocm/definition/ocm-crds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { APPLIED_MANIFEST_WORK, apiVersionOf, CLUSTER_CLAIM, type KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 
 /** OCM's kinds that an agent needs on the managed cluster. */
 const KINDS = [APPLIED_MANIFEST_WORK, CLUSTER_CLAIM];

@@ -12,8 +12,7 @@ import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderDocument } from '../../../terminal/output-format.ts';
-import { durationOrSeconds } from '../../flags/option-values.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
+import { durationOrSeconds, wrongValue } from '../../flags/option-values.ts';
 
 /** Flags of the commands that install something. */
 export interface InstallFlags {
@@ -48,7 +47,7 @@ export function addInstallFlags(command: Command, waitsFor: string): Command {
 export async function imageOf({ bundleVersion, imageRegistry }: InstallFlags): Promise<string> {
   const name = imageRegistry === undefined ? 'berth' : `${imageRegistry}/berth`;
   if (bundleVersion === 'latest') return `${name}:latest`;
-  const { packageVersion } = await import('../package-version.ts');
+  const { packageVersion } = await import('../version.ts');
   const version = bundleVersion === 'default' ? await packageVersion() : bundleVersion.replace(/^v/, '');
   if (/^\d+\.\d+\.\d+(-[\w.]+)?$/.test(version)) return `${name}:${version}`;
   throw wrongValue('--bundle-version', bundleVersion, 'default, latest or a version such as 0.1.0');

@@ -6,8 +6,8 @@ import { agentObjects, MANAGED_SECRET } from '../../../../core/registration/inst
 import { sha256 } from '@berth/runtime/sha256';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub, withServer } from '../../flags/hub-flags.ts';
-import { refuseFlags } from '../../flags/refused-flags.ts';
-import type { CliCommand } from '../verb-command.ts';
+import { refuseFlags } from '../../flags/option-values.ts';
+import type { CliCommand } from '../cli-command.ts';
 import {
   AGENT_CLUSTER,
   agentFolder,

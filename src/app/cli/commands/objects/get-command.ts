@@ -7,15 +7,13 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { verbCommand, type CliCommand } from '../verb-command.ts';
+import { verbCommand, type CliCommand } from '../cli-command.ts';
 
 export interface GetFlags extends HubFlags {
   readonly output: OutputFormat;
 }
 
-/**
- * The objects of a `berth get`. `list` renders the table of the objects that the arguments name.
- */
+/** The objects of a `berth get`. `list` renders the table of the objects that the arguments name. */
 export interface ReadObjects {
   readonly objects: readonly KubeObject[];
   readonly list: (objects: readonly KubeObject[], nowMs: number) => Listed;

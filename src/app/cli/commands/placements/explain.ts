@@ -2,7 +2,7 @@ import path from 'node:path';
 import { printableLines } from '@berth/runtime/text/printable';
 import { leavesOut } from '@berth/runtime/problem/problem';
 import { InputError } from '@berth/runtime/errors';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import {

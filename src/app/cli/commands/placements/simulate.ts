@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { errorText, InputError } from '@berth/runtime/errors';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 
 export const simulateCommand: CliCommand = {

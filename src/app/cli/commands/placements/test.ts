@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { errorText, InputError } from '@berth/runtime/errors';
 import type { TestReport } from '../../../../core/placement-test/junit.ts';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';

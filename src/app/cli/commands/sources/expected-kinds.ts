@@ -3,7 +3,7 @@ import type { SourceObject } from '@berth/kube/model/source-object';
 import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
 import { hubKinds } from '../../../../controllers/sources/acceptance/hub-kinds.ts';
 import type { KindService } from '../../../../core/sources/check-kinds.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 
 /**
  * Whether the kind of an object is served on a hub, by CRDs in the manifests and by

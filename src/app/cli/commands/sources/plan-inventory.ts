@@ -4,8 +4,7 @@ import type { Command } from 'commander';
 import { InputError } from '@berth/runtime/errors';
 import type { Inventory } from '../../../../core/preview/inventory/inventory.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
-import { positiveDuration } from '../../flags/option-values.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { positiveDuration, wrongOption } from '../../flags/option-values.ts';
 
 export interface InventoryFlags {
   readonly inventory?: string;

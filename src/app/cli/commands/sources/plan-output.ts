@@ -5,7 +5,7 @@ import type { Problem } from '@berth/runtime/problem/problem';
 import type { Plan } from '../../../../core/preview/plan.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
-import { wrongValue } from '../../flags/refused-flags.ts';
+import { wrongValue } from '../../flags/option-values.ts';
 import { writePainted } from '../../../terminal/terminal-output.ts';
 
 /** `text` and `table` mean the same format. */

@@ -5,8 +5,7 @@ import type { SourceDeclaration } from '../../../../core/preview/sides/merge-sou
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
-import { durationOrNone, removalBudget } from '../../flags/option-values.ts';
-import { wrongOption, checkListedKinds } from '../../flags/refused-flags.ts';
+import { durationOrNone, removalBudget, wrongOption, checkListedKinds } from '../../flags/option-values.ts';
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {

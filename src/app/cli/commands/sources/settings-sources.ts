@@ -7,7 +7,7 @@ import type { FetchContext } from '../../../settings/fetch-source.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 
 /** Flags of commands that read the sources of a settings file without serving them. */
 export interface SettingsFlags extends HubFlags {

@@ -3,9 +3,9 @@ import { InputError } from '@berth/runtime/errors';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
-import { packageVersion } from '../package-version.ts';
-import type { CliCommand } from '../verb-command.ts';
+import { wrongOption } from '../../flags/option-values.ts';
+import { packageVersion } from '../version.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { readKeyFile } from './plan-inventory.ts';
 
 interface SnapshotOptions extends HubFlags {

@@ -2,7 +2,7 @@ import path from 'node:path';
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import { assumedAbout } from './expected-kinds.ts';
-import type { CliCommand } from '../verb-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags } from '../../flags/hub-flags.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
@@ -13,7 +13,7 @@ import {
   type SettingsFlags,
 } from './settings-sources.ts';
 import { messageLines, writePainted } from '../../../terminal/terminal-output.ts';
-import { wrongOption } from '../../flags/refused-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 
 interface ValidateOptions extends SettingsFlags {
   readonly output: OutputFormat;

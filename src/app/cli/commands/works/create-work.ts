@@ -5,8 +5,8 @@ import type { NamedWorksPlan } from '../../../../core/work/named-works.ts';
 import type { NamedWorkRequest, WorkTarget } from '../../../../controllers/works/create-named-work.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { clusterNames, wrongOption, wrongValue } from '../../flags/refused-flags.ts';
-import { verbCommand, type CliCommand } from '../verb-command.ts';
+import { clusterNames, wrongOption, wrongValue } from '../../flags/option-values.ts';
+import { verbCommand, type CliCommand } from '../cli-command.ts';
 import { renderProblems } from '../../../terminal/problem-report.ts';
 
 interface CreateWorkFlags extends HubFlags {

@@ -4,7 +4,7 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { describeWork } from '../../../../core/work/describe-work.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { verbCommand, type CliCommand } from '../verb-command.ts';
+import { verbCommand, type CliCommand } from '../cli-command.ts';
 
 interface DescribeWorkFlags extends HubFlags {
   readonly cluster?: string;

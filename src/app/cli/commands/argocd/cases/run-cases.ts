@@ -22,18 +22,8 @@ import { InputError } from '@berth/runtime/errors';
 import type { CliIo, ExitCode } from '../../../../terminal/cli-io.ts';
 
 const GZIP_MAGIC = 0x1f8b;
-
-const NAMESPACE = 'argocd';
-/** Resources that the recording cluster always served. */
-const OCM_DECISIONS = {
-  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
-  resource: 'placementdecisions',
-};
-
 /** The reason for a case that Berth does not render. */
 const NOT_RENDERED = 'NotRendered';
-
-const LONG_NUMBER = /[0-9]{16}/;
 
 /**
  * Renders recorded cases from JSON Lines, which may be gzipped, and writes one line of JSON for each to stdout, in
@@ -207,6 +197,8 @@ function withStringMaps(
   );
 }
 
+const LONG_NUMBER = /[0-9]{16}/;
+
 /** Integers in decisions are Go's int64, for which JSON.parse would lose digits. */
 function withExactIntegers(recorded: RecordedCase, line: string): RecordedCase {
   if (recorded.decisions === undefined || !LONG_NUMBER.test(line)) return recorded;
@@ -250,6 +242,14 @@ interface RecordedDecision extends DecisionObject {
   readonly kind: string;
   readonly metadata: DecisionObject['metadata'] & { readonly namespace?: string };
 }
+
+const NAMESPACE = 'argocd';
+
+/** Resources that the recording cluster always served. */
+const OCM_DECISIONS = {
+  apiVersion: 'cluster.open-cluster-management.io/v1beta1',
+  resource: 'placementdecisions',
+};
 
 /** The inputs of a recorded case, with the recorded plugin responses. */
 export function recordedInputs({

@@ -1,0 +1,379 @@
+import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
+import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import { BerthError, errorText } from '@berth/runtime/errors';
+import { groupBy } from '@berth/runtime/lists/group-by';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import { sha256 } from '@berth/runtime/sha256';
+import { formatNameList } from '@berth/runtime/text/name-list';
+import { returningObjects } from '../../core/preview/hub-only-objects.ts';
+import { type JudgedDeletions, allStay, type StayingObject } from '../../core/preview/judged-deletions.ts';
+import {
+  type OwnerOf,
+  type SourceDeclaration,
+  mergeSources,
+} from '../../core/preview/sides/merge-sources.ts';
+import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
+import { SideDecider } from '../../core/preview/sides/side-decider.ts';
+import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
+import { withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
+import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
+import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
+import { departuresOf } from '../../core/sync/applied/departure.ts';
+import { planWithdrawal } from '../../core/sync/applied/plan-withdrawal.ts';
+import {
+  mayCauseLosses,
+  computeDeletionLosses,
+  lossHolders,
+  withoutDeleted,
+  type Dependents,
+} from '../../core/sync/compute-deletion-losses.ts';
+import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import {
+  leavingObjects,
+  NOT_ALL_READ,
+  objectsThatLeave,
+  planPrune,
+  possibleIdentities,
+  type PrunePlan,
+  undeclaredMembers,
+} from '../../core/sync/plan-prune.ts';
+import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
+import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { readDependents } from '../sources/pruning/read-dependents.ts';
+import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';
+import { type MemberHeads, declaredIdentities, readSourceMembers } from './members/read-members.ts';
+import type { RecordedHubState, RecordedDeletions } from './recorded-hub-state.ts';
+
+export type ReadFleets = readonly (SourceContent & SourceDeclaration)[];
+
+interface JudgedInput {
+  readonly others?: readonly SourceDeclaration[] | undefined;
+  readonly hubMemory?: RecordedHubState | undefined;
+  readonly hubApi?: KubeApi | undefined;
+  readonly headsOf?: MemberHeads | undefined;
+}
+
+/**
+ * Judges the deletions of every source of a merge. The loss of an object that another source deletes does not count.
+ * The sources are therefore judged repeatedly until nothing changes, so that their order does not matter.
+ */
+export async function judgeSources(
+  { others = [], hubMemory, hubApi: hub, headsOf }: JudgedInput,
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+  known: { readonly ownerOf: OwnerOf; readonly now: string },
+): Promise<readonly JudgedDeletions[]> {
+  const judge = (deletedBy: readonly (readonly KubeObject[])[]): Promise<readonly JudgedDeletions[]> =>
+    Promise.all(
+      heads.map((fleet, at) =>
+        judgeDeletions(bases[at] ?? fleet, fleet, {
+          ...{ before: [...bases, ...others], all: [...heads, ...others], hub, headsOf, ...known },
+          memory: hubMemory?.deletions.get(fleet.name),
+          deletedByOthers: deletedBy.flatMap((gone, other) => (other === at ? [] : gone)),
+        }),
+      ),
+    );
+  let judged = await judge([]);
+  let deleted = 0;
+  // Each round deletes more than the previous one, or is the last.
+  while (heads.length > 1 && judged.some(({ held }) => held !== undefined)) {
+    const deletedBy = judged.map((one) => one.deleted);
+    const count = deletedBy.flat().length;
+    if (count <= deleted) break;
+    deleted = count;
+    judged = await judge(deletedBy);
+  }
+  return judged;
+}
+
+type ReadSource = Pick<SourceContent, 'complete' | 'doubtsAbout'> & SourceDeclaration;
+
+export interface DeletionContext {
+  /**
+   * What every source declares after the merge, including this one. An object that another source takes over is not
+   * deleted.
+   */
+  readonly all: readonly SourceDeclaration[];
+  /** What the hub remembers about this source; undefined without a hub. */
+  readonly memory: RecordedDeletions | undefined;
+  /** What every source declares before the merge. Without a hub, the dependents of deleted objects are computed from it. */
+  readonly before: readonly SourceDeclaration[];
+  readonly hub?: KubeApi | undefined;
+  readonly headsOf?: MemberHeads | undefined;
+  /** The source that owns an object which several sources declare. Absent: the first one in the settings. */
+  readonly ownerOf?: OwnerOf | undefined;
+  /** What other sources delete by the same merge. Losses of these objects do not count. Absent: nothing. */
+  readonly deletedByOthers?: readonly KubeObject[] | undefined;
+  /** RFC 3339. */
+  readonly now: string;
+}
+
+const NO_DELETIONS = { held: undefined, deleted: [], withdrawn: [], notEvaluated: [] };
+
+/**
+ * Judges which objects of a source the merge would delete from the hub at once, and which only after a release. It uses
+ * the judgement and the token of the controller. Without a hub, the hub is assumed to hold what the base declares.
+ */
+export async function judgeDeletions(
+  base: ReadSource,
+  head: ReadSource,
+  context: DeletionContext,
+): Promise<JudgedDeletions> {
+  if (!head.applies) return { ...NO_DELETIONS, left: [], keptOnHub: [] };
+  const { all, memory, hub, headsOf } = context;
+  const { members, left, elsewhere, unknownScopes, problem } = await readSourceMembers(base, head, {
+    hub,
+    headsOf,
+  });
+  const ofOtherSources = identitiesOf(all.filter(({ name, applies }) => applies && name !== head.name));
+  const annotations = memory !== undefined && 'annotations' in memory ? memory.annotations : {};
+  const remembered = readPruneMemory(annotations, {
+    nowMs: Date.parse(context.now),
+    windowMs: head.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
+  });
+  const known = {
+    ...pruneInputFromMemory(head.objects, remembered, new Set([...ofOtherSources, ...elsewhere])),
+    members,
+    movesOn: (identity: string) => ofOtherSources.has(identity),
+  };
+  const returning = returningObjects(base.objects, head.objects, left);
+  const undeclared = undeclaredMembers(known);
+  const computed = await computeLosses(departuresOf(undeclared).deleted, returning, context);
+  const kinds = await unservedKinds(head.objects, hub);
+  const leaving = objectsThatLeave(known);
+  const doubts = (await head.doubtsAbout?.(leaving)) ?? [];
+  const plan = planPrune({
+    ...known,
+    losses: computed.losses ?? [],
+    holders: computed.holders,
+    notServed: kinds.notServed,
+    source: head.name,
+    arrives: appliedObjects(head.objects, head.kinds).some(
+      ({ object }) =>
+        object.kind !== 'PlacementDecision' &&
+        !possibleIdentities(object).some((id) => ofOtherSources.has(id)),
+    ),
+    allowEmpty: head.allowEmpty,
+    complete: head.complete && doubts.length === 0,
+    budget: head.budget ?? DEFAULT_REMOVAL_BUDGET,
+    digest: sha256,
+  });
+  const { deleted, withdrawn } = computed.losses === undefined ? NO_DELETIONS : madeBy(plan);
+  const gone = new Set([...deleted, ...withdrawn.map(({ object }) => object)].map(idOf));
+  const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
+  const nothing = { ...NO_DELETIONS, withdrawn, left, keptOnHub };
+  if (plan.kind === 'suspended') return { ...nothing, ...suspended(head.name, leaving, doubts) };
+  if (leavingObjects(plan).length === 0) return nothing;
+  const notEvaluated = [
+    ...notesOf(head.name, memory, problem),
+    ...computed.notEvaluated,
+    ...kinds.notEvaluated,
+    ...(hub === undefined ? unknownClusters(plan.objects) : []),
+  ];
+  if (plan.kind !== 'held') return { ...nothing, deleted, notEvaluated };
+  const inDoubt = [...new Set(leavingObjects(plan).map(({ kind }) => kind))].filter((kind) =>
+    unknownScopes.has(kind),
+  );
+  const doubt =
+    inDoubt.length === 0
+      ? ''
+      : `. The hub's token is another one if ${formatNameList(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
+  const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
+  return { ...nothing, held, deleted, notEvaluated };
+}
+
+/** Nothing of the source is judged: what was held before stays held. */
+function suspended(
+  source: string,
+  leaving: readonly KubeObject[],
+  doubts: readonly StayingObject[],
+): Pick<JudgedDeletions, 'staying' | 'notEvaluated'> {
+  const because = doubts[0]?.because ?? NOT_ALL_READ;
+  return {
+    staying: allStay(leaving, doubts),
+    notEvaluated: [`Source ${source} deletes nothing for now: ${because}.`],
+  };
+}
+
+/** What the controller does at once. */
+function madeBy(plan: PrunePlan): Pick<JudgedDeletions, 'deleted' | 'withdrawn'> {
+  if (plan.kind !== 'prune') return NO_DELETIONS;
+  const withdrawn = plan.withdrawn.map((one) => ({ ...one, after: planWithdrawal(one.object).after }));
+  return { deleted: plan.objects, withdrawn };
+}
+
+/** Only the hub knows what a cluster is to others than Git. */
+function unknownClusters(deleted: readonly KubeObject[]): readonly string[] {
+  const names = deleted.flatMap(({ kind, metadata }) =>
+    kind === MANAGED_CLUSTER.kind ? [metadata.name] : [],
+  );
+  if (names.length === 0) return [];
+  const which = `ManagedCluster ${formatNameList(names.sort())}`;
+  return [
+    `${which}: a cluster that was on the hub before Git declared it, or whose agent works, is not deleted, and loses only what Git applied. Only a hub knows (--hub).`,
+  ];
+}
+
+function idOf(object: KubeObject): string {
+  return identityOf(object);
+}
+
+interface ComputedLosses {
+  /** Undefined if the hub cannot be read. */
+  readonly losses: readonly DeletionLoss[] | undefined;
+  /** See `PruneInput`. */
+  readonly holders: readonly string[] | undefined;
+  readonly notEvaluated: readonly string[];
+}
+
+/**
+ * The losses that the deletions cause, read from the current hub, or else predicted from the base. Remaining objects
+ * are those of the head.
+ */
+async function computeLosses(
+  objects: readonly KubeObject[],
+  returning: readonly SourceObject[],
+  context: DeletionContext,
+): Promise<ComputedLosses> {
+  if (!objects.some(mayCauseLosses)) return { losses: [], holders: [], notEvaluated: [] };
+  const { before, all, hub, ownerOf, now, deletedByOthers = [] } = context;
+  const [baseObjects, headObjects] = [
+    mergeSources(before, ownerOf).objects,
+    mergeSources(all, ownerOf).objects,
+  ];
+  try {
+    const dependents = (hub && (await readDependents(hub, objects))) ?? predictDependents(baseObjects, now);
+    const staying = new Set(headObjects.map(({ object }) => identityOf(object)));
+    const kept = baseObjects.filter(({ object }) => staying.has(identityOf(object)));
+    const snapshot = { now, scores: [], ...dependents };
+    const applied = [...kept, ...returning];
+    const overlaid = overlaySnapshot(
+      snapshot,
+      snapshotOfObjects(headObjects, { now }),
+      snapshotOfObjects(applied, { now }),
+    );
+    const remaining = withoutDeleted({ ...dependents, ...overlaid }, deletedByOthers);
+    return {
+      losses: computeDeletionLosses(objects, remaining),
+      holders: lossHolders(remaining),
+      notEvaluated: [],
+    };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    return {
+      losses: undefined,
+      holders: undefined,
+      notEvaluated: [
+        `What the deletions take away cannot be read, and without it the controller deletes nothing: ${errorText(error)}`,
+      ],
+    };
+  }
+}
+
+/** The kinds that the hub does not serve, named as the controller names them. */
+async function unservedKinds(
+  objects: readonly SourceObject[],
+  hub: KubeApi | undefined,
+): Promise<{ readonly notServed: readonly string[]; readonly notEvaluated: readonly string[] }> {
+  if (hub === undefined) {
+    const scopeOf = kindScopes(objects.map(({ object }) => object));
+    const unknown = await ofKinds(objects, (kind) => Promise.resolve(scopeOf(kind) === undefined));
+    const note = `The controller holds deletions while its hub does not serve the kind of ${formatNameList(unknown.map(nameOf))}`;
+    return {
+      notServed: [],
+      notEvaluated: unknown.length === 0 ? [] : [`${note}: only a hub knows (--hub).`],
+    };
+  }
+  try {
+    return { notServed: await notServedOn(hub, objects), notEvaluated: [] };
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const kinds = `Which kinds the hub serves cannot be read, and while one of Git is not served the controller deletes nothing`;
+    return { notServed: [], notEvaluated: [`${kinds}: ${errorText(error)}`] };
+  }
+}
+
+/** The kinds that the hub does not serve. A kind that the head itself defines will be served. */
+async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Promise<readonly string[]> {
+  const needsNoHub = kindsWithoutHub(objects.map(({ object }) => object));
+  const missing = await ofKinds(
+    objects,
+    async (kind) => !needsNoHub(kind) && (await hub.resolve(kind.apiVersion, kind.kind)) === undefined,
+  );
+  return missing.map(nameOf);
+}
+
+/** The objects of the kinds for which `isIncluded` holds, in the same order. It is called once for each kind. */
+async function ofKinds(
+  objects: readonly SourceObject[],
+  isIncluded: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
+): Promise<readonly SourceObject[]> {
+  const versions = (same: readonly SourceObject[]) =>
+    groupBy(same, ({ object }) => object.apiVersion).values();
+  const kinds = [...groupBy(objects, ({ object }) => object.kind).values()].flatMap((same) => [
+    ...versions(same),
+  ]);
+  const included = await Promise.all(
+    kinds.map(async (same) => ((await isIncluded((same[0] as SourceObject).object)) ? same : [])),
+  );
+  const found = new Set(included.flat());
+  return found.size === 0 ? [] : objects.filter((object) => found.has(object));
+}
+
+function nameOf({ object, location }: SourceObject): string {
+  return `${formatRef(refOf(object))} (${formatLocation(location)})`;
+}
+
+function notesOf(source: string, memory: RecordedDeletions | undefined, problem: string): readonly string[] {
+  const past = `Earlier deletions and releases of source ${source} count as well`;
+  if (memory === undefined) return [`${past}: only a hub knows (--hub).`];
+  if ('problem' in memory) return [`${past}. They cannot be read: ${memory.problem}`];
+  return problem === '' ? [] : [`What source ${source} has on the hub cannot all be read: ${problem}`];
+}
+
+function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): ReadonlySet<string> {
+  return new Set(fleets.flatMap(({ objects }) => [...declaredIdentities(objects)]));
+}
+
+/**
+ * The dependents of the objects of a fleet on a hub that holds just these objects. Its decisions are the recorded ones,
+ * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements.
+ */
+function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
+  const snapshot = withAssumedSets(snapshotOfObjects(objects, { now }));
+  const decisions = new SideDecider().publishedBefore(snapshot);
+  const fleet = new ObjectsByKind(objects);
+  const replicaSets = fleet
+    .ofKind<ManifestWorkReplicaSet>(MANIFEST_WORK_REPLICA_SET)
+    .map(({ object }) => object);
+  const own = fleet.ofKind<ManifestWork>(MANIFEST_WORK).map(({ object }) => object);
+  const made = replicaSets.flatMap((replicaSet) => worksOf(replicaSet, decisions));
+  return { ...snapshot, decisions, replicaSets, works: [...own, ...made] };
+}
+
+function worksOf(
+  { metadata, spec }: ManifestWorkReplicaSet,
+  decisions: Dependents['decisions'],
+): Dependents['works'] {
+  return spec.placementRefs.flatMap(({ name }) =>
+    decisions
+      .filter((page) => page.metadata.namespace === metadata.namespace)
+      .filter((page) => page.metadata.labels?.[PLACEMENT_LABEL] === name)
+      .flatMap(({ status }) => status?.decisions ?? [])
+      .map(({ clusterName }) => ({
+        metadata: {
+          namespace: clusterName,
+          name: childWorkName(metadata, name, 0),
+          labels: { [REPLICA_SET_LABEL]: ownerLabelValue(metadata) },
+        },
+      })),
+  );
+}
