@@ -15,8 +15,7 @@ import { recordedDecisions } from './recorded-groups.ts';
  * publication. The result is also undefined if no cluster of the record is missing on the hub.
  *
  * A hub that was restored from a backup is older than the record. Then only the record counts,
- * unless a change was in progress. But the backup may be newer: it may list a cluster that was
- * added and not recorded. A listed cluster that the new result selects stays.
+ * unless a change was in progress.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
@@ -25,13 +24,10 @@ export function recordedPublication(input: {
   readonly placement: Placement;
   readonly pages: readonly DecisionPage[];
   readonly isHubRestored: boolean;
-  /** The clusters of the new result. */
-  readonly selected: readonly string[];
 }): LastPublication | undefined {
-  const { record, state, placement, pages, isHubRestored, selected } = input;
+  const { record, state, placement, pages, isHubRestored } = input;
   if (record === undefined || state?.record !== record.hash) return undefined;
-  if (isHubRestored && state.change === undefined)
-    return publishedBeforeRestore(recordedDecisions(record, placement), { placement, pages, selected });
+  if (isHubRestored && state.change === undefined) return publishedBeforeRestore(record, placement, pages);
   if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
   const onHub = new Set(listedClusters(pages));
   // No cluster is missing, or it is unknown which one is. This is checked before the record is
@@ -47,18 +43,12 @@ export function recordedPublication(input: {
 }
 
 function publishedBeforeRestore(
-  groups: readonly DesiredGroup[],
-  {
-    placement,
-    pages,
-    selected,
-  }: {
-    readonly placement: Placement;
-    readonly pages: readonly DecisionPage[];
-    readonly selected: readonly string[];
-  },
+  record: DecisionRecord,
+  placement: Placement,
+  pages: readonly DecisionPage[],
 ): LastPublication {
-  const clusters = new Set([...listedClusters(groups), ...selected]);
+  const groups = recordedDecisions(record, placement);
+  const clusters = new Set(listedClusters(groups));
   const kept = listClustersOnce(pages)
     .pages.map((page) => ({
       ...page,

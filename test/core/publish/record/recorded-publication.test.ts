@@ -46,8 +46,8 @@ const state = (over: Partial<PublishState> = {}): PublishState => ({
   ...over,
 });
 
-const recordedPublication = (input: Omit<Parameters<typeof recorded>[0], 'isHubRestored' | 'selected'>) =>
-  recorded({ ...input, isHubRestored: false, selected: [] });
+const recordedPublication = (input: Omit<Parameters<typeof recorded>[0], 'isHubRestored'>) =>
+  recorded({ ...input, isHubRestored: false });
 
 describe('what the controller before published, by its last record', () => {
   it.each([
@@ -102,26 +102,13 @@ describe('what the controller before published, by its last record', () => {
     { name: 'no pages', pages: [], status: undefined },
   ])('is what the record says on a hub that was restored from a backup with $name', ({ pages, status }) => {
     const input = { record, state: state(), placement: placement(status), pages };
-    const known = recorded({ ...input, isHubRestored: true, selected: [] });
+    const known = recorded({ ...input, isHubRestored: true });
     expect([...listedClusters(known?.pages ?? [])].sort()).toEqual(['a', 'b', 'c']);
     expect(known?.leaving).toBeUndefined();
   });
 
-  it('keeps what a restored hub lists, the record does not, and the new result selects', () => {
-    const pages = [page(1, 'a', 'b', 'x', 'y'), page(2, 'c')];
-    const input = { record, state: state(), placement: placement(5), pages, isHubRestored: true };
-    const known = recorded({ ...input, selected: ['a', 'y', 'z'] });
-    expect(listedClusters(known?.pages ?? [])).toEqual(['a', 'b', 'y', 'c']);
-  });
-
   it('is not known on a hub that was restored while a change was under way', () => {
-    const input = {
-      record,
-      placement: placement(5),
-      pages: [page(1, 'a', 'x')],
-      isHubRestored: true,
-      selected: [],
-    };
+    const input = { record, placement: placement(5), pages: [page(1, 'a', 'x')], isHubRestored: true };
     expect(recorded({ ...input, state: state({ change: change(['x'], ['c']) }) })).toBeUndefined();
   });
 

@@ -284,10 +284,8 @@ function lastPublication(
   const { last, beforeRestore, remembered } = state;
   if (last?.uid === uid) return last;
   if (last !== undefined) return undefined;
-  const { facts, result } = state.pass;
-  const { records, isHubRestored } = facts;
-  const { selected } = result;
-  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored, selected };
+  const { records, isHubRestored } = state.pass.facts;
+  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored };
   const recorded = recordedPublication(from);
   if (recorded !== undefined) return recorded;
   if (beforeRestore !== undefined && beforeRestore.uid === uid)
