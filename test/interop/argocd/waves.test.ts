@@ -210,7 +210,8 @@ describe.each(HUB_KINDS)('waves with Argo CD’s ApplicationSet controller on $n
         await until(async () => expect(await applications('shop')).toContain(name));
         await report(name, 'Missing', { sync: 'OutOfSync' });
         await syncsOnly(name);
-        expect((await rollout('shop'))[name]).toBe(`Pending in ${at + 1}`);
+        // The controller sets the operation before it writes the status.
+        await until(async () => expect((await rollout('shop'))[name]).toBe(`Pending in ${at + 1}`));
         await becomes(name, `Healthy in ${at + 1}`);
       }
     });
