@@ -6,6 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, openSync, closeSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { build } from 'esbuild';
 
 const dist = new URL('../../.cache/modules/', import.meta.url);
 const { PlacementEngine } = await import(new URL('packages/placement/src/engine.js', dist));
@@ -121,15 +122,14 @@ function row(name, some) {
   );
 }
 
-/** The plain implementation, compiled on the side from test/reference. */
+/** The plain implementation, built on the side from packages/placement/test/reference. */
 async function ratio(clusters, placements) {
   const out = mkdtempSync(join(new URL('../../.cache/modules', import.meta.url).pathname, 'reference-'));
   try {
-    const tsc = new URL('../../node_modules/typescript/bin/tsc', import.meta.url).pathname;
     const source = new URL('../../packages/placement/test/reference/reference-schedule.ts', import.meta.url).pathname;
-    const flags = '--target ES2023 --module NodeNext --moduleResolution NodeNext --skipLibCheck --rewriteRelativeImportExtensions --verbatimModuleSyntax';
-    execFileSync('node', [tsc, '--ignoreConfig', ...flags.split(' '), '--types', 'node', '--rootDir', new URL('../..', import.meta.url).pathname, '--outDir', out, source], { stdio: 'inherit' });
-    const { scheduleAllPlainly } = await import(join(out, 'test/reference/reference-schedule.js'));
+    const outfile = join(out, 'reference-schedule.js');
+    await build({ entryPoints: [source], outfile, bundle: true, platform: 'node', format: 'esm', logLevel: 'warning' });
+    const { scheduleAllPlainly } = await import(outfile);
     const { compileCel } = await import(new URL('packages/placement/src/filter/cel-hook.js', dist));
     const snapshot = fleet(clusters, placements);
     const plain = measure(() => scheduleAllPlainly(snapshot, compileCel));
