@@ -1,14 +1,14 @@
 // What the embedded hub's write pipeline costs per request, without sockets and disk. Run: npm run build:modules && node test/bench/hub-writes.bench.mjs
 import { performance } from 'node:perf_hooks';
 
-const hub = new URL('../../.cache/modules/packages/embedded-hub/src/', import.meta.url);
-const load = (path) => import(new URL(path, hub).href);
-const { createScheme } = await load('scheme/create-scheme.js');
-const { prepareCreate } = await load('write/prepare-create.js');
-const { preparePatch } = await load('write/prepare-patch.js');
-const { prepareApply } = await load('write/prepare-apply.js');
-const { decodeBody } = await load('body/decode-body.js');
-const { openApiIndex } = await load('openapi/openapi.js');
+const modules = new URL('../../.cache/modules/', import.meta.url);
+const load = (path) => import(new URL(path, modules).href);
+const { createScheme } = await load('packages/embedded-hub/src/scheme/create-scheme.js');
+const { prepareCreate } = await load('packages/embedded-hub/src/write/prepare-create.js');
+const { preparePatch } = await load('packages/embedded-hub/src/write/prepare-patch.js');
+const { prepareApply } = await load('packages/embedded-hub/src/write/prepare-apply.js');
+const { decodeBody } = await load('packages/embedded-hub/src/body/decode-body.js');
+const { openApiIndex } = await load('packages/embedded-hub/src/openapi/openapi.js');
 
 const once = (name, run) => {
   const started = performance.now();

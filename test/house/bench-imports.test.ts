@@ -7,14 +7,24 @@ import { sourceFiles } from './source-files.ts';
 describe('benches', () => {
   it('import files that exist', () => {
     const missing = sourceFiles(['test/bench'], '.mjs').flatMap((file) =>
-      [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)]
-        .map(([, path = '']) => sourceOf(join(dirname(file), path)))
+      importsIn(file)
         .filter((path) => !existsSync(path))
         .map((path) => `${file}: ${path}`),
     );
     expect(missing).toEqual([]);
   });
 });
+
+/** Of its own imports, and of those that it loads from a folder of built modules. */
+function importsIn(file: string): readonly string[] {
+  const text = readFileSync(file, 'utf8');
+  const own = [...text.matchAll(/(?:from|import\()\s*'(\.[^']+)'/g)];
+  const loaded = [...text.matchAll(/(?:load|new URL)\('((?!\.)[^']+\.js)'/g)];
+  return [
+    ...own.map(([, path = '']) => sourceOf(join(dirname(file), path))),
+    ...loaded.map(([, path = '']) => sourceOf(`${MODULES}${path}`)),
+  ];
+}
 
 const MODULES = '.cache/modules/';
 

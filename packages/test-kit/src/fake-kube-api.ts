@@ -14,7 +14,8 @@ import type {
   WatchOptions,
   WriteOptions,
 } from '@berth/kube/model/kube-api';
-import { leafPaths, mergePatch, type Path, removeAt, setAt, valueAt } from './field-ownership.ts';
+import { mergePatch } from '@berth/runtime/json/merge-patch';
+import { leafPaths, type Path, removeAt, setAt, valueAt } from './field-ownership.ts';
 
 type Mutable = Record<string, unknown> & { metadata: Record<string, unknown> };
 

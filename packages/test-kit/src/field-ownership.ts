@@ -34,16 +34,6 @@ export function removeAt(root: Record<string, unknown>, path: Path): void {
   if (path.length > 1 && Object.keys(parent).length === 0) removeAt(root, path.slice(0, -1));
 }
 
-export function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isPlainObject(patch)) return patch;
-  const result: Record<string, unknown> = isPlainObject(target) ? { ...target } : {};
-  for (const [key, value] of Object.entries(patch)) {
-    if (value === null) delete result[key];
-    else if (value !== undefined) result[key] = mergePatch(result[key], value);
-  }
-  return result;
-}
-
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

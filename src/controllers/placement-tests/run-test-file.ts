@@ -4,6 +4,7 @@ import { formatRef, refOf, objectIdentity } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { errorText, InputError } from '@berth/runtime/errors';
+import { mergePatch } from '@berth/runtime/json/merge-patch';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import { makeFieldLocator } from '../../adapters/yaml/locate-fields.ts';
@@ -336,20 +337,6 @@ function patchOf({ object }: SourceObject, patch: object, { shown }: ChangePlace
   if (patched === undefined)
     throw new InputError('leaves no object', { code: 'test.change', subject: shown });
   return patched;
-}
-
-/** RFC 7386: null removes, objects merge, everything else replaces. The inputs are not changed. */
-function mergePatch(target: unknown, patch: unknown): unknown {
-  if (!isMapping(patch)) return patch;
-  const merged = new Map(isMapping(target) ? Object.entries(target) : []);
-  for (const [key, value] of Object.entries(patch))
-    if (value === null) merged.delete(key);
-    else merged.set(key, mergePatch(merged.get(key), value));
-  return Object.fromEntries(merged);
-}
-
-function isMapping(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 async function readOverlay(

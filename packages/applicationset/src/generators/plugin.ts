@@ -210,7 +210,6 @@ type GoUrl =
 
 /** Splits a URL as the Go package net/url does, as far as URLs of plugins need it. */
 function parseUrlAsGo(url: string): GoUrl {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for.
   if (/[\u0000-\u001f\u007f]/.test(url)) return { error: 'net/url: invalid control character in URL' };
   const [withoutFragment = ''] = url.split('#');
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):/.exec(withoutFragment)?.[1];

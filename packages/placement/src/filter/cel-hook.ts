@@ -22,7 +22,7 @@ export type CelEvaluation = (
   findScore: FindScore,
 ) => { readonly matched: boolean; readonly cost: number; readonly failure?: string | undefined };
 
-/** Compiles with core/cel, with the libraries and limits of Kubernetes. */
+/** Compiles with @berth/kube-cel, with the libraries and limits of Kubernetes. */
 export const compileCel: CompileCel = (expression) => {
   const compiled = compileClusterCel(expression);
   if (!compiled.ok) return { ok: false, error: celProblemText(compiled.problem) };

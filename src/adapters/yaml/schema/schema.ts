@@ -1,5 +1,5 @@
 /**
- * The schema of a value: the part of OpenAPI v3 that OCM's definitions use (core/ocm/schema-notation.ts writes it). A required
+ * The schema of a value: the part of OpenAPI v3 that OCM's definitions use (schema-notation.ts of @berth/ocm writes it). A required
  * field with a default may be left out, as on a hub. A value without a type, and an object without fields, may be anything.
  */
 export interface Schema {

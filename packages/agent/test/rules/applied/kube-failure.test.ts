@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { failureText } from '../../src/rules/applied/kube-failure.ts';
+import { failureText } from '../../../src/rules/applied/kube-failure.ts';
 import { errorForStatus, type KubeStatus } from '@berth/kube/transport/kube-errors';
 
 /** A Status as kube-apiserver 1.35.4 sends it. */
