@@ -10,7 +10,9 @@ export default class PlainCountsReporter implements Reporter {
     let passed = 0;
     let failed = unhandledErrors.length;
     let skipped = 0;
-    const notes = unhandledErrors.map((error) => `failed: outside of a test: ${firstLine(messageOf(error))}\n`);
+    const notes = unhandledErrors.map(
+      (error) => `failed: outside of a test: ${firstLine(messageOf(error))}\n`,
+    );
     for (const module of modules) {
       let collected = 0;
       for (const test of module.children.allTests()) {

@@ -1,7 +1,7 @@
 import { seedsFrom } from '@berth/test-kit/seeded-random';
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import { commit } from './plan-outcome/commits.ts';
+import { beside, commit, NOTHING_BESIDE } from './plan-outcome/commits.ts';
 import { History, type HistoryOptions } from './plan-outcome/history.ts';
 
 vi.mock('node:fs/promises', async (original) => {
@@ -17,7 +17,8 @@ vi.mock('node:fs/promises', async (original) => {
  * said, and what it said would be held is held under the same token; also when the controller is killed on the way. BERTH_PLAN_COMMITS sets
  * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_SEED the first seed. Every other history
  * has an open budget; in every third the repository is followed as two sources; in every eighth Git is read with the git program,
- * of which a commit starts about sixty, in the others without it.
+ * of which a commit starts about sixty, in the others without it. Commits also bring objects that the hub refuses, and other managers
+ * own fields that Git sets.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
@@ -34,7 +35,7 @@ const KEPT: readonly { readonly seed: number; readonly commits: number; readonly
 async function live(
   seed: number,
   commits: number,
-  given: Pick<HistoryOptions, 'isDivided' | 'expect'>,
+  given: Pick<HistoryOptions, 'isDivided' | 'expect'> & { readonly hasOthers: boolean },
 ): Promise<void> {
   const history = await History.begin({
     seed,
@@ -42,9 +43,10 @@ async function live(
     hasGitProgram: seed % 8 === 0,
     ...given,
   });
+  const besides = given.hasOthers ? fc.sample(beside, { numRuns: commits, seed: seed + 1 }) : [];
   try {
     for (const [number, change] of fc.sample(commit, { numRuns: commits, seed }).entries())
-      await history.merge(change, number + 1);
+      await history.merge(change, besides[number] ?? NOTHING_BESIDE, number + 1);
   } finally {
     await history.close();
   }
@@ -53,10 +55,10 @@ async function live(
 describe('what a plan says', () => {
   it.concurrent.for([...seedsFrom(7, HISTORIES)])(
     'is what happens, commit after commit (seed %i)',
-    (seed, { expect }) => live(seed, COMMITS, { isDivided: seed % 3 === 0, expect }),
+    (seed, { expect }) => live(seed, COMMITS, { isDivided: seed % 3 === 0, hasOthers: true, expect }),
   );
 
   it.each(KEPT)('is what happens: $what (seed $seed)', ({ seed, commits }) =>
-    live(seed, commits, { isDivided: false, expect }),
+    live(seed, commits, { isDivided: false, hasOthers: false, expect }),
   );
 });

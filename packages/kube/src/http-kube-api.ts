@@ -218,13 +218,14 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
   }
 
   async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
-    const { uid, resourceVersion, propagationPolicy } = options;
+    const { uid, resourceVersion, propagationPolicy, dryRun = false } = options;
     const preconditions =
       uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
     try {
       await this.#call({
         method: 'DELETE',
         path: resourcePath(kind, key.namespace, key.name),
+        query: queryString({ dryRun: dryRun ? 'All' : undefined }),
         body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
         fence: this.#fence,
       });

@@ -8,6 +8,7 @@ import { FollowedMembers } from '../../controllers/inventory/followed-members.ts
 import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import { DEFAULT_PLAN_BOUNDS } from '../../controllers/previews/bounded/plan-bounds.ts';
 import { PlanningProcesses } from '../../controllers/previews/bounded/planning-processes.ts';
+import { DryRunTrials } from '../../controllers/previews/held/hub-trials.ts';
 import { planRevisions } from '../../controllers/previews/plan-revisions.ts';
 import type { PlannedSource } from '../../controllers/previews/source-readings.ts';
 import { HubStateWatch } from '../../controllers/previews/pull-requests/hub-state-watch.ts';
@@ -31,13 +32,17 @@ import { PullRequestPreviews } from '../../controllers/previews/pull-requests/pu
 import type { PreviewReports } from '../../controllers/previews/pull-requests/pull-request-options.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import type { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
-import { type ServeSource, sourceNameOf } from '../../controllers/sources/progress/source-options.ts';
+import {
+  type ServeSource,
+  sourceNameOf,
+  takesFields,
+} from '../../controllers/sources/progress/source-options.ts';
 import type { KindInfo } from '@berth/kube/model/kinds';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { builtProgram } from '../../adapters/program/package-root.ts';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
-import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
+import { marksPlacements, ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
@@ -208,6 +213,7 @@ function openOne(
     sources: sourcesBeside(source, options),
     snapshot: () => inventory.snapshot(),
     headsOf: (kind: KindInfo) => members.headsOf(kind),
+    trials: new DryRunTrials({ api, markPlacements: marksPlacements(options) }),
     argoPart: () => argoPart(options),
     staleness: () => inventory.age(),
     decides: ownPlacements(options),
@@ -264,6 +270,7 @@ function sourcesBeside({ url, ref }: ServeSource, options: ServeOptions): readon
             allowEmpty: other.allowEmpty ?? false,
             kinds: other.sync === 'observe' ? ['*'] : (other.kinds ?? []),
             applies: other.sync !== 'observe',
+            takesFields: takesFields(other),
           },
         ]
       : [],

@@ -30,11 +30,12 @@ import { GitLoop } from '../../controllers/sources/following/git-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
 import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
-import { type ServeOptions } from '../settings/serve-options.ts';
+import { marksPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import {
   followedRef,
   type ServeSource,
   sourceNameOf,
+  takesFields,
 } from '../../controllers/sources/progress/source-options.ts';
 
 export interface OpenSource {
@@ -251,9 +252,8 @@ function hubSyncOf(
     deletionWindowMs: from.deletionWindowMs ?? options.deletionWindowMs ?? DEFAULT_DELETION_WINDOW_MS,
     clock: options.clock,
     force: from.force === true,
-    takeFields: from.onConflict === undefined ? undefined : from.onConflict === 'take',
-    // An embedded hub has no other scheduler.
-    markPlacements: options.schedule !== 'upstream' && !embedded,
+    takeFields: takesFields(from),
+    markPlacements: marksPlacements(options),
     recordedStatus: embedded,
     createNamespaces: embedded,
     concurrency: DEFAULT_MAX_REQUESTS,

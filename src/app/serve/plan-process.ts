@@ -7,7 +7,7 @@ import {
   type SentList,
   unpackSnapshot,
 } from '../../controllers/previews/bounded/numbered-objects.ts';
-import { type PlanJob, ParentKubeApi } from '../../controllers/previews/bounded/plan-job.ts';
+import { type PlanJob, ParentKubeApi, ParentTrials } from '../../controllers/previews/bounded/plan-job.ts';
 import {
   type HubResponse,
   type HubRead,
@@ -75,7 +75,7 @@ function checkerOf(source: string): SourceChecker {
   return known;
 }
 
-async function plan({ input, hub, applications, budgets, server }: PlanJob): Promise<void> {
+async function plan({ input, hub, applications, budgets, server, mayTry }: PlanJob): Promise<void> {
   try {
     const snapshot = hub && unpackSnapshot(hub, objects);
     bases.beginPlan();
@@ -85,6 +85,7 @@ async function plan({ input, hub, applications, budgets, server }: PlanJob): Pro
       applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       ...(server !== undefined && { hubApi: new ParentKubeApi(server, readHub), headsOf }),
+      trials: mayTry ? new ParentTrials(readHub) : undefined,
       memory: { bases, checkerOf, decider, rendered, baseLists },
       onProgress: () => undefined,
     });

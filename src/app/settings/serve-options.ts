@@ -76,6 +76,14 @@ export function decidedPlacements(
   return options.schedule === 'upstream' ? 'none' : ownPlacements(options);
 }
 
+/** Whether placements from Git are marked, so that other schedulers ignore them. An embedded hub has no other scheduler. */
+export function marksPlacements({
+  embedded,
+  schedule,
+}: Pick<ServeOptions, 'embedded' | 'schedule'>): boolean {
+  return schedule !== 'upstream' && embedded !== true;
+}
+
 export interface ServeArgocdOptions {
   /** The namespace of Argo CD. */
   readonly namespace: string;

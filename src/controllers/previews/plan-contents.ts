@@ -1,4 +1,5 @@
 import { RENDERED_VERSION, versionNotes } from '@berth/applicationset/version-notes';
+import { PLACEMENT } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Placement } from '@berth/ocm/kind/placement';
@@ -10,7 +11,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
-import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
+import { type HubOnlyObjects, hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
 import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
@@ -21,6 +22,7 @@ import {
   lastingDecisions,
   snapshotWithout,
 } from '../../core/preview/sides/overlay-snapshot.ts';
+import { type HeldObjects, withHeld } from '../../core/preview/sides/held-objects.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
 import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
@@ -67,6 +69,8 @@ export interface ContentPlanInput {
   readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
   /** The context for rendering ApplicationSets. Absent: they are not rendered. */
   readonly applications?: ApplicationContext | undefined;
+  /** What the hub holds in place of what Git says. Absent: it holds what Git says. */
+  readonly held?: { readonly before: HeldObjects; readonly after: HeldObjects } | undefined;
   /** The decider of an earlier plan, which makes this plan faster. Absent: a new one. */
   readonly decider?: SideDecider | undefined;
   /** The ApplicationSets that an earlier plan rendered. Absent: none. */
@@ -81,6 +85,8 @@ export interface PlannedContents {
   readonly before: PlanSide;
   readonly after: PlanSide;
 }
+
+const NOTHING_HELD: NonNullable<ContentPlanInput['held']> = { before: new Map(), after: new Map() };
 
 /** Plans the change between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planContents(input: ContentPlanInput): PlannedContents {
@@ -112,17 +118,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     now: mergeTime,
     digest: sha256,
   });
-  const hubWithBase = {
-    ...(hub === undefined ? baseSnapshot : overlaySnapshot(hub, baseSnapshot, undefined)),
-    now: mergeTime,
-    decisions,
-  };
-  const applied = snapshotOfObjects(joined(base.fleet.objects, hubOnly.returning), { now: mergeTime });
-  const withoutDeleted = snapshotWithout(hubWithBase, hubOnly.gone);
-  const merged = applyWhatIf(
-    hub === undefined ? headSnapshot : overlaySnapshot(withoutDeleted, headSnapshot, applied),
-    input.whatIf ?? [],
-  );
+  const { hubWithBase, merged } = layOver({ ...input, hub }, declared, hubOnly, decisions);
   const before: PlanSide = {
     end: base.end,
     objects: base.fleet.objects,
@@ -151,6 +147,24 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
   const complete = withApplications(plan, [before, side], input, [...declared.notes, ...notes]);
   return { plan: complete, before, after: side };
+}
+
+/** The hub before the merge and after it, before anything is decided. */
+function layOver(
+  { base, hub, held = NOTHING_HELD, whatIf = [], now, ...input }: ContentPlanInput,
+  declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
+  hubOnly: HubOnlyObjects,
+  decisions: Snapshot['decisions'],
+): { readonly hubWithBase: Snapshot; readonly merged: Snapshot } {
+  const withBase = hub === undefined ? declared.base : overlaySnapshot(hub, declared.base, undefined);
+  const hubWithBase = { ...withHeld(withBase, held.before), now, decisions };
+  const applied = snapshotOfObjects(joined(base.fleet.objects, hubOnly.returning), { now });
+  const withoutDeleted = snapshotWithout(hubWithBase, hubOnly.gone);
+  const withHead =
+    hub === undefined
+      ? declared.head
+      : withoutMark(overlaySnapshot(withoutDeleted, declared.head, applied), givenUp(input));
+  return { hubWithBase, merged: applyWhatIf(withHeld(withHead, held.after), whatIf) };
 }
 
 /**
@@ -258,6 +272,28 @@ function leavePlacementsToOthers(
   const placements = hub.placements.map((one) => (isOfOther(one) ? withForeignDisabled(one) : one));
   const others = hub.placements.filter(isOfOther).map(({ metadata }) => namespacedName(metadata));
   return { hub: { ...hub, placements }, others };
+}
+
+/** `namespace/name` of the placements that stay on the hub without what Git applied, and that Berth does not decide then. */
+function givenUp({
+  decides,
+  deletions = [],
+}: Pick<ContentPlanInput, 'decides' | 'deletions'>): ReadonlySet<string> {
+  if (decides !== 'own') return new Set();
+  const placements = deletions.flatMap(({ withdrawn }) =>
+    withdrawn.flatMap(({ after }) => (after.kind === PLACEMENT.kind ? [after as unknown as Placement] : [])),
+  );
+  return new Set(placements.filter(isOfOtherScheduler).map(({ metadata }) => namespacedName(metadata)));
+}
+
+function withoutMark(snapshot: Snapshot, keys: ReadonlySet<string>): Snapshot {
+  if (keys.size === 0) return snapshot;
+  const placements = snapshot.placements.map((placement) => {
+    if (!keys.has(namespacedName(placement.metadata))) return placement;
+    const { [SCHEDULER_ANNOTATION]: _mark, ...annotations } = placement.metadata.annotations ?? {};
+    return withForeignDisabled({ ...placement, metadata: { ...placement.metadata, annotations } });
+  });
+  return { ...snapshot, placements };
 }
 
 /** The results. A placement that Berth does not decide keeps its published decision. */

@@ -2,7 +2,7 @@ import { findEnclosingGitDir } from '@berth/git-reader/repository/git-dir';
 import { apiVersionOf, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { namespacedName } from '@berth/kube/model/object-ref';
+import { identityOf, namespacedName, objectIdentity } from '@berth/kube/model/object-ref';
 import { formatRfc3339, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -25,17 +25,16 @@ import {
   type SourceDeclaration,
 } from '../../core/preview/sides/merge-sources.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
-import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
-import { SourceChecker } from '../../core/sources/check-sources.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import { possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
-import { checkContent } from '../sources/manifests/check-content.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
-import { STAYS } from '../sources/reading/judge-commit.ts';
+import { doubtsOf, findAddedProblems, refusalsOf, refusedDeletions } from './added-problems.ts';
 import { type ComparedCommits, withComparedCommits, type PlanMemory } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
+import { type HeldSides, readHeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
+import type { HubTrials } from './held/hub-trials.ts';
 import { judgePlan } from './judge-plan.ts';
 import { judgeSources, type ReadFleets } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';
@@ -65,6 +64,8 @@ export interface PlanRevisionsInput {
   readonly hubMemory?: RecordedHubState | undefined;
   /** The hub itself, to find out what deletions take away. Present if `hub` is. */
   readonly hubApi?: KubeApi | undefined;
+  /** Asks the hub what it would hold. Absent: it is not asked. */
+  readonly trials?: HubTrials | undefined;
   /** The members of sources on the hub, as far as they are known without a request. Absent: none are. */
   readonly headsOf?: MemberHeads | undefined;
   /** The context for rendering ApplicationSets. Absent: they are not rendered. */
@@ -107,40 +108,29 @@ export async function planRevisions(input: PlanRevisionsInput): Promise<PlannedR
 
 async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits): Promise<PlannedRevisions> {
   const { before, after, head, notes } = compared;
-  input.onProgress(`reading ${input.base}`);
-  const readings = new SourceReadings(input, compared);
-  const baseFleets = await readings.base(before);
-  input.onProgress(`reading ${input.head}`);
-  const headFleets = await readings.head(after);
-  requireManifests(
-    [...baseFleets, ...headFleets],
-    input.folder,
-    input.sources.flatMap(({ paths }) => paths),
-  );
+  const fleets = await readFleets(input, compared);
+  const [baseFleets, headFleets] = fleets;
   input.onProgress('deciding');
-  const others = input.others ?? [];
-  const onHub: OwnerOf = input.hubApi
-    ? await readOwners(input.hubApi, [...baseFleets, ...others], [...headFleets, ...others])
-    : () => undefined;
-  const mergedBase = mergeSources([...baseFleets, ...others].map(withAppliedObjects), onHub);
-  const ownerOf: OwnerOf = (identity) => onHub(identity) ?? mergedBase.ownerOf(identity);
-  const mergedHead = mergeSources([...headFleets, ...others].map(withAppliedObjects), ownerOf);
+  const { others = [] } = input;
+  const { ownerOf, budgetOf, ...sides } = await readSides(input, fleets);
   const now = input.now ?? presentOf([...baseFleets.slice(0, 1), ...headFleets.slice(0, 1)]);
   const content = new WorkContent(sha256, () =>
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
-  const judged = await judgeSources(input, [baseFleets, headFleets], { ownerOf, now });
-  const deletions = judged.map((one) => withContent(one, content));
-  const works = await readWorks(input.hubApi, [mergedBase, mergedHead], deletions);
+  const judged = await judgeSources(input, fleets, { ownerOf, now });
+  const made = await withoutRefusedDeletions(judged, input.trials);
+  const deletions = made.deletions.map((one) => withContent(one, content));
+  const works = await readWorks(input.hubApi, [sides.base, sides.head], deletions);
   const planned = planContents({
     base: {
-      fleet: fleetOf(mergedBase, [...baseFleets, ...others]),
+      fleet: fleetOf(sides.base, [...baseFleets, ...others]),
       end: { name: input.base, commit: before },
     },
     head: {
-      fleet: fleetOf(mergedHead, [...headFleets, ...others]),
+      fleet: fleetOf(sides.head, [...headFleets, ...others]),
       end: { name: input.head, commit: head },
     },
+    held: sides.held,
     now,
     hub: input.hub,
     decider: input.memory?.decider,
@@ -151,30 +141,71 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     applications: input.applications,
     whatIf: input.whatIf,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
-    budgetOf: (placement) => {
-      const key = namespacedName(placement.metadata);
-      return mergedHead.budgetOf(key) ?? mergedBase.budgetOf(key) ?? input.budgetOf?.(placement);
-    },
+    budgetOf: (placement) => budgetOf(namespacedName(placement.metadata)) ?? input.budgetOf?.(placement),
   });
-  const lostFiles = await lostFilesOf(input, compared, [baseFleets, headFleets]);
   const complete = withDeletions(planned.plan, deletions, {
-    lostFiles,
-    fleets: [baseFleets, headFleets],
+    lostFiles: await lostFilesOf(input, compared, fleets),
+    fleets,
+    refused: made.refused,
     first: [...notes, ...(input.notes ?? []), ...unread(headFleets), ...unlisted(headFleets)],
     last: [
       ...works.notEvaluated,
+      ...sides.notes,
       ...content.notes(),
       ...(planned.plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
     ],
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
-  const problems = await findAddedProblems(baseFleets, headFleets, input.memory);
+  const problems = [
+    ...(await findAddedProblems(fleets, sides.findings, input.memory)),
+    ...refusedDeletions(made.refused, baseFleets),
+  ];
   return {
     plan: verdict.plan,
     // A trial merge exists nowhere else, so locations name the head.
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
     tree: headFleets[0]?.commit?.tree,
   };
+}
+
+/** What each source declares at the two commits. */
+async function readFleets(
+  input: PlanRevisionsInput,
+  compared: ComparedCommits,
+): Promise<readonly [base: ReadFleets, head: ReadFleets]> {
+  const readings = new SourceReadings(input, compared);
+  input.onProgress(`reading ${input.base}`);
+  const base = await readings.base(compared.before);
+  input.onProgress(`reading ${input.head}`);
+  const head = await readings.head(compared.after);
+  requireManifests(
+    [...base, ...head],
+    input.folder,
+    input.sources.flatMap(({ paths }) => paths),
+  );
+  return [base, head];
+}
+
+type ReadSides = HeldSides & Pick<MergedSources, 'ownerOf' | 'budgetOf'>;
+
+/** All sources together, as the hub holds them before and after. */
+async function readSides(
+  { hub, hubApi, trials, others = [] }: PlanRevisionsInput,
+  [baseFleets, headFleets]: readonly [ReadFleets, ReadFleets],
+): Promise<ReadSides> {
+  const [before, after] = [
+    [...baseFleets, ...others],
+    [...headFleets, ...others],
+  ];
+  const onHub: OwnerOf = hubApi ? await readOwners(hubApi, before, after) : () => undefined;
+  const base = mergeSources(before.map(withAppliedObjects), onHub);
+  const ownerOf: OwnerOf = (identity) => onHub(identity) ?? base.ownerOf(identity);
+  const head = mergeSources(after.map(withAppliedObjects), ownerOf);
+  const sides = await readHeldSides(
+    { base, head, sources: after, isDoubtful: doubtsOf(baseFleets) },
+    { hub, trials, refusals: refusalsOf(head) },
+  );
+  return { ...sides, ownerOf, budgetOf: (key) => head.budgetOf(key) ?? base.budgetOf(key) };
 }
 
 /** An inventory omits the content of works. */
@@ -190,6 +221,8 @@ function withContent(judged: JudgedDeletions, content: WorkContent): JudgedDelet
 interface Additions {
   readonly lostFiles: Plan['lostFiles'];
   readonly fleets: readonly [base: ReadFleets, head: ReadFleets];
+  /** The objects whose deletion the hub refuses. */
+  readonly refused: ReadonlyMap<KubeObject, string>;
   /** Notes about what was not evaluated. They come before and after those of the plan itself. */
   readonly first: readonly string[];
   readonly last: readonly string[];
@@ -198,13 +231,13 @@ interface Additions {
 function withDeletions(
   plan: Plan,
   deletions: readonly JudgedDeletions[],
-  { lostFiles, fleets: [bases, heads], first, last }: Additions,
+  { lostFiles, fleets: [bases, heads], refused, first, last }: Additions,
 ): Plan {
   const staying = stayingIn(heads, deletions);
   const leaves = staying.some(leavesWith(bases));
   return {
     ...plan,
-    objects: markDepartures(plan.objects, deletions),
+    objects: withoutStaying(markDepartures(plan.objects, deletions), refused),
     lostFiles,
     hasChanges: plan.hasChanges || leaves || deletions.some(({ held }) => held !== undefined),
     deletionsHeld: deletions.flatMap(({ held }) => held ?? []),
@@ -216,6 +249,12 @@ function withDeletions(
       ...deletions.flatMap(({ notEvaluated }) => notEvaluated),
     ],
   };
+}
+
+/** A problem of the plan says why these stay. */
+function withoutStaying(changes: Plan['objects'], staying: ReadonlyMap<KubeObject, string>): Plan['objects'] {
+  const ids = new Set([...staying.keys()].map((object) => identityOf(object)));
+  return ids.size === 0 ? changes : changes.filter(({ ref }) => !ids.has(objectIdentity(ref)));
 }
 
 /** What left Git and stays in sources that are applied. */
@@ -334,36 +373,4 @@ async function readWorks(
     const note = `The works of replica sets cannot be read. The plan assumes them on the published clusters: ${errorText(error)}`;
     return { items: undefined, notEvaluated: [note] };
   }
-}
-
-/** The problems of the head that the base does not have. An object that both have is checked once. */
-async function findAddedProblems(
-  bases: ReadFleets,
-  heads: ReadFleets,
-  memory: Pick<PlanMemory, 'checkerOf'> = {},
-): Promise<readonly Problem[]> {
-  const checkers = heads.map(({ name }) => memory.checkerOf?.(name) ?? new SourceChecker());
-  return newProblems(await problemsOf(bases, checkers), await problemsOf(heads, checkers));
-}
-
-async function problemsOf(
-  fleets: readonly (SourceContent & SourceDeclaration)[],
-  checkers: readonly SourceChecker[],
-): Promise<readonly Problem[]> {
-  return (
-    await Promise.all(
-      fleets.map((content, at) =>
-        checkContent(content, checkers[at], (objects) => checkAppliedKinds(objects, content.kinds)),
-      ),
-    )
-  ).flat();
-}
-
-/** The problems of `after` that `before` does not have. One that moved within its file is not new. */
-function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
-  const keyOf = ({ code, message, object, location }: Problem): string =>
-    JSON.stringify([code, message, object, location?.file]);
-  const known = new Set(before.map(keyOf));
-  // The plan itself says which objects stay.
-  return after.filter((problem) => problem.code !== STAYS && !known.has(keyOf(problem)));
 }

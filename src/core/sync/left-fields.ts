@@ -112,8 +112,8 @@ const MARKS = new Set([
   `.metadata.annotations.${LEFT_FIELDS_ANNOTATION}`,
 ]);
 
-/** Other clients may write the annotation: an invalid value is ignored. */
-function leftNames(live: KubeObject): readonly string[] {
+/** The names of the fields that the last apply left. Other clients may write the annotation: an invalid value is ignored. */
+export function leftNames(live: KubeObject): readonly string[] {
   const text = live.metadata.annotations?.[LEFT_FIELDS_ANNOTATION];
   if (text === undefined) return [];
   try {

@@ -84,6 +84,33 @@ export const commit = fc.record({
 });
 export type Commit = typeof commit extends fc.Arbitrary<infer T> ? T : never;
 
+/**
+ * What a hub does with a commit beside what Git says. It is drawn apart, so that a kept seed stays what it was.
+ * `refused`: an object that the hub refuses because of a misspelt field, a null in an undeclared field, or a value that its
+ * schema does not have. `scaled` and `labelled`: what another manager writes before the commit, and owns from then on.
+ */
+export const beside = fc.record({
+  refused: fc.record({
+    what: fc.constantFrom(undefined, undefined, 'field', 'null', 'value'),
+    placement: fc.constantFrom(...PLACEMENTS),
+  }),
+  scaled: fc.option(
+    fc.record({ placement: fc.constantFrom(...PLACEMENTS), to: fc.integer({ min: 1, max: 5 }) }),
+    { nil: undefined, freq: 3 },
+  ),
+  labelled: fc.option(
+    fc.record({ cluster: fc.constantFrom(...CLUSTERS), region: fc.constantFrom('eu', 'us') }),
+    { nil: undefined, freq: 3 },
+  ),
+});
+export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
+
+export const NOTHING_BESIDE: Beside = {
+  refused: { what: undefined, placement: 'web' },
+  scaled: undefined,
+  labelled: undefined,
+};
+
 export type State = Readonly<
   Pick<Commit, 'clusters' | 'sets' | 'bindings' | 'placements' | 'replicaSets' | 'works'>
 >;

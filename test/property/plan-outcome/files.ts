@@ -1,6 +1,15 @@
 import { template } from '../../core/work/replica-set-harness.ts';
 import { cluster, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
-import { CLUSTERS, type Commit, FOLDERS, PLACEMENTS, REPLICA_SETS, SETS, type State } from './commits.ts';
+import {
+  type Beside,
+  CLUSTERS,
+  type Commit,
+  FOLDERS,
+  PLACEMENTS,
+  REPLICA_SETS,
+  SETS,
+  type State,
+} from './commits.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 
@@ -9,12 +18,13 @@ type Files = Readonly<Record<string, string | undefined>>;
 /** What only one commit says. */
 export interface Said {
   readonly typo: Commit['typo'];
+  readonly refused: Beside['refused'];
   /** Tokens by the name of the placement. */
   readonly releases: Readonly<Record<string, string>>;
 }
 
 /** The files of a state; undefined: it is not there. */
-export function filesOf(state: State, { typo, releases }: Said): Files {
+export function filesOf(state: State, { typo, refused, releases }: Said): Files {
   const files: Record<string, string | undefined> = {
     'namespaces.yaml': yaml(namespace('team-a'), ...CLUSTERS.map(namespace)),
   };
@@ -35,9 +45,28 @@ export function filesOf(state: State, { typo, releases }: Said): Files {
     for (const folder of FOLDERS) {
       const own = state.placements[name];
       const text = own?.folder === folder ? yaml(placementOf(name, own, releases[name])) : undefined;
-      files[`${folder}/${name}.yaml`] = text && (typo.placement === name ? mistyped(text, typo.what) : text);
+      const written = text && (refused.placement === name ? refusedText(text, refused.what) : text);
+      files[`${folder}/${name}.yaml`] =
+        written && (typo.placement === name ? mistyped(written, typo.what) : written);
     }
   return files;
+}
+
+/** A file that is read, with an object that the hub refuses. */
+function refusedText(text: string, what: Beside['refused']['what']): string {
+  switch (what) {
+    case 'field':
+      return text.replace('spec:\n', 'spec:\n  numberOfCluster: 1\n');
+    case 'null':
+      return text.replace('spec:\n', 'spec:\n  zones: null\n');
+    case 'value':
+      return text.replace(
+        'spec:\n',
+        'spec:\n  spreadPolicy: { spreadConstraints: [{ maxSkew: 0, topologyKey: a, topologyKeyType: Label }] }\n',
+      );
+    case undefined:
+      return text;
+  }
 }
 
 function mistyped(text: string, what: Commit['typo']['what']): string {

@@ -12,7 +12,14 @@ import {
   selectNewRecords,
 } from '../../../src/core/publish/record/compact-record.ts';
 import { recordedGroups } from '../../../src/core/publish/record/recorded-groups.ts';
-import { ADDON_PLACEMENT_SCORE, apiVersionOf } from '@berth/kube/model/kinds';
+import {
+  ADDON_PLACEMENT_SCORE,
+  apiVersionOf,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  PLACEMENT,
+} from '@berth/kube/model/kinds';
+import type { ObjectMeta } from '@berth/kube/model/object-meta';
 import { formatRef, namespacedName, type ObjectRef } from '@berth/kube/model/object-ref';
 import type { DecisionRecord } from '../../../src/core/publish/record/decision-record.ts';
 import type { Plan } from '../../../src/core/preview/plan.ts';
@@ -23,7 +30,7 @@ import { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { CommitWriter } from '../../../packages/git-reader/test/fakes/commit-writer.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
-import { type Commit, PLACEMENTS, START, stateAfter } from './commits.ts';
+import { type Beside, type Commit, NOTHING_BESIDE, PLACEMENTS, START, stateAfter } from './commits.ts';
 import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
 import { HubView, pagesWithoutPlacement, placementsWithoutPage } from './hub-view.ts';
@@ -41,7 +48,11 @@ const STILL_MS = 400;
 const STILL_TURNS = 20;
 /** Only what a commit says is to be seen: the test calls `reconcile` after each one, and looks by itself only in case that was lost. */
 const POLL_INTERVAL_MS = 2_000;
-const NOTHING_SAID: Said = { typo: { what: undefined, placement: '' }, releases: {} };
+const NOTHING_SAID: Said = {
+  typo: { what: undefined, placement: '' },
+  refused: NOTHING_BESIDE.refused,
+  releases: {},
+};
 
 export interface HistoryOptions {
   /** For messages. */
@@ -87,6 +98,8 @@ export class History {
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
   #released: ReadonlySet<string> = new Set();
+  /** Whether other managers own fields that Git may set. */
+  #hasOthers = false;
   /** The last plan. */
   #planned = '';
   /** When the hub followed the last commit, as far as it showed. */
@@ -141,8 +154,8 @@ export class History {
     rmSync(this.#root, { recursive: true, force: true });
   }
 
-  async merge(change: Commit, number: number): Promise<void> {
-    const before = await this.#rest(change);
+  async merge(change: Commit, beside: Beside, number: number): Promise<void> {
+    const before = await this.#rest(change, beside);
     this.#repository.branch('next', 'main');
     this.#state = stateAfter(this.#state, change);
     // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
@@ -150,6 +163,7 @@ export class History {
     const { releases } = change;
     const said = {
       typo: isReleased ? NOTHING_SAID.typo : change.typo,
+      refused: beside.refused,
       releases: placementReleases(before, releases),
     };
     this.#released = new Set(Object.keys(said.releases));
@@ -173,7 +187,8 @@ export class History {
     if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
     const merged = this.#repository.merge('next', 'main');
     this.#lives.reconcile();
-    const goal = { planned, number, merged, deleted: deletedBy(plan), message: notesOf(change, plan) };
+    const message = notesOf({ ...change, beside }, plan);
+    const goal = { planned, number, merged, deleted: deletedBy(plan), message };
     if (change.kill?.when === 'during') await this.#reviveWhenDead(goal);
     await this.#reaches(goal);
     if (change.kill?.when === 'after') {
@@ -186,13 +201,15 @@ export class History {
   }
 
   /** What there is before a commit: what the last plan said, after news from outside what came of it. */
-  async #rest({ scores }: Commit): Promise<Outcome> {
+  async #rest({ scores }: Commit, beside: Beside): Promise<Outcome> {
     const found = this.#outcome();
     if (this.#before !== undefined) this.#expect(found, this.#planned).toEqual(this.#before);
-    if (Object.keys(scores).length === 0) return found;
+    const isQuiet = beside.scaled === undefined && beside.labelled === undefined;
+    if (Object.keys(scores).length === 0 && isQuiet) return found;
     // Otherwise an approval of the last commit holds what the scores change, and only after two seconds.
     await this.#planEnds();
     await this.#tellScores(scores);
+    await this.#writeAsOthers(beside);
     // Nothing tells that nothing more comes of it: it is looked at until two looks in a row show the same.
     const { api } = this.#fleet.hub;
     const look = async (): Promise<string> => {
@@ -285,7 +302,8 @@ export class History {
   async #plan(number: number): Promise<Plan> {
     const { kubeconfig } = this.#fleet.hub;
     const plan = await this.#planOn('--kubeconfig', kubeconfig);
-    if (number % INVENTORY_EVERY !== 0) return plan;
+    // Without a hub to ask, a plan does not know what other managers own.
+    if (number % INVENTORY_EVERY !== 0 || this.#hasOthers) return plan;
     const inventory = join(this.#root, 'inventory.json');
     const fromInventory = async (): Promise<Plan> => {
       await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
@@ -357,6 +375,26 @@ export class History {
     return isApplied && isDeepStrictEqual(this.#outcome(), planned);
   }
 
+  /** Another manager takes fields of objects that exist. */
+  async #writeAsOthers({ scaled, labelled }: Beside): Promise<void> {
+    this.#hasOthers ||= scaled !== undefined || labelled !== undefined;
+    const { api } = this.#fleet.hub;
+    const write = async (kind: KindInfo, metadata: ObjectMeta, spec: object, by: string): Promise<void> => {
+      const { name, namespace = '' } = metadata;
+      if ((await api.get(kind, { name, namespace })) === undefined) return;
+      const object = { apiVersion: apiVersionOf(kind), kind: kind.kind, metadata, ...spec };
+      await api.apply(kind, object, { fieldManager: by, force: true });
+    };
+    if (scaled !== undefined) {
+      const metadata = { name: scaled.placement, namespace: 'team-a' };
+      await write(PLACEMENT, metadata, { spec: { numberOfClusters: scaled.to } }, 'autoscaler');
+    }
+    if (labelled !== undefined) {
+      const metadata = { name: labelled.cluster, labels: { region: labelled.region } };
+      await write(MANAGED_CLUSTER, metadata, {}, 'cmdb');
+    }
+  }
+
   async #tellScores(scores: Commit['scores']): Promise<void> {
     const { api } = this.#fleet.hub;
     for (const [cluster, { value, validUntil }] of Object.entries(scores)) {
@@ -385,7 +423,7 @@ function missing({ placements, works }: Outcome): readonly string[] {
 }
 
 /** What a person needs who looks into a difference. */
-function notesOf(change: Commit, plan: Plan): string {
+function notesOf(change: Commit & { readonly beside: Beside }, plan: Plan): string {
   const { placements, workloads, objects, deletionsHeld, notEvaluated } = plan;
   const changed = objects.map(({ change: how, ref }) => `${how} ${formatRef(ref)}`);
   return JSON.stringify(

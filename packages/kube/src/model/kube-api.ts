@@ -46,6 +46,7 @@ export interface DeleteOptions {
   readonly uid?: string | undefined;
   readonly resourceVersion?: string | undefined;
   readonly propagationPolicy?: 'Background' | 'Foreground' | 'Orphan' | undefined;
+  readonly dryRun?: boolean | undefined;
 }
 
 /** Endpoints of an API server other than resources. */

@@ -5,6 +5,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
 import { BugError } from '@berth/runtime/errors';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
+import type { HubTrials, Trial, TriedObject } from '../held/hub-trials.ts';
 import type { ApplicationContext } from '../plan-applications.ts';
 import type { PlanRevisionsInput } from '../plan-revisions.ts';
 import { type SentObjects, packSnapshot, type SentSnapshot } from './numbered-objects.ts';
@@ -15,7 +16,7 @@ export interface PlanJob {
   readonly type: 'plan';
   readonly input: Omit<
     PlanRevisionsInput,
-    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'onProgress'
+    'applications' | 'budgetOf' | 'headsOf' | 'hub' | 'hubApi' | 'memory' | 'onProgress' | 'trials'
   >;
   readonly hub: SentSnapshot | undefined;
   readonly applications: Omit<ApplicationContext, 'inputsOf'> | undefined;
@@ -23,6 +24,8 @@ export interface PlanJob {
   readonly budgets: ReadonlyMap<string, RemovalBudget>;
   /** The address of the hub; undefined without one. */
   readonly server: string | undefined;
+  /** Whether the hub may be asked what it would hold. */
+  readonly mayTry: boolean;
 }
 
 /** @param sent the objects that the other process has */
@@ -31,7 +34,7 @@ export function jobOf(
   ambient: PlanRevisionsInput['ambient'],
   sent: SentObjects,
 ): PlanJob {
-  const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, ...rest } = full;
+  const { applications, budgetOf, headsOf: _headsOf, hub, hubApi, trials, ...rest } = full;
   const { memory: _memory, onProgress: _onProgress, ...input } = rest;
   const { inputsOf: _inputsOf, ...context } = applications ?? {};
   return {
@@ -46,7 +49,25 @@ export function jobOf(
       }),
     ),
     server: hubApi?.server,
+    mayTry: trials !== undefined,
   };
+}
+
+/** Asks the hub from a process without access to it: the parent process asks for it. */
+export class ParentTrials implements HubTrials {
+  readonly #ask: (request: HubRead) => Promise<unknown>;
+
+  constructor(ask: (request: HubRead) => Promise<unknown>) {
+    this.#ask = ask;
+  }
+
+  async apply(tried: TriedObject): Promise<Trial> {
+    return (await this.#ask({ method: 'try-apply', tried })) as Trial;
+  }
+
+  async delete(object: KubeObject): Promise<Trial> {
+    return (await this.#ask({ method: 'try-delete', object })) as Trial;
+  }
 }
 
 /** The hub in a process without access to it: the parent process reads for it. */

@@ -1,14 +1,18 @@
 import { BerthError, errorText, InputError, TransientError } from '@berth/runtime/errors';
 import type { KindInfo } from '@berth/kube/model/kinds';
 import type { ListOptions, ObjectKey } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { TriedObject } from '../held/hub-trials.ts';
 import type { PlannedRevisions } from '../plan-revisions.ts';
 
-/** A read of the hub, which the controller's process performs. */
+/** A read of the hub, or a question to it, for which the controller's process sends the request. */
 export type HubRead =
   | { readonly method: 'get'; readonly kind: KindInfo; readonly key: ObjectKey }
   | { readonly method: 'list'; readonly kind: KindInfo; readonly options: ListOptions | undefined }
   | { readonly method: 'heads'; readonly kind: KindInfo }
-  | { readonly method: 'resolve'; readonly apiVersion: string; readonly kind: string };
+  | { readonly method: 'resolve'; readonly apiVersion: string; readonly kind: string }
+  | { readonly method: 'try-apply'; readonly tried: TriedObject }
+  | { readonly method: 'try-delete'; readonly object: KubeObject };
 
 /** A message from the process that plans. */
 export type PlannerMessage =

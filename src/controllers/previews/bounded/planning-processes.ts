@@ -122,6 +122,7 @@ type Outcome = { readonly planned: PlannedRevisions } | { readonly error: Error 
 interface CurrentPlan {
   readonly hub: KubeApi | undefined;
   readonly headsOf: PlanRevisionsInput['headsOf'];
+  readonly trials: PlanRevisionsInput['trials'];
   readonly settle: (outcome: Outcome) => void;
 }
 
@@ -198,7 +199,8 @@ class PlanningProcess {
     }, MEMORY_CHECK_INTERVAL_MS);
     try {
       const outcome = await new Promise<Outcome>((settle) => {
-        this.#current = { hub: input.hubApi, headsOf: input.headsOf, settle };
+        const { hubApi: hub, headsOf, trials } = input;
+        this.#current = { hub, headsOf, trials, settle };
         signal.addEventListener('abort', onAbort, { once: true });
         // It may have aborted while the process was started.
         if (signal.aborted) onAbort();
@@ -291,6 +293,10 @@ class PlanningProcess {
         return this.#lists.packHeads(read, await plan.headsOf?.(read.kind));
       case 'resolve':
         return hub.resolve(read.apiVersion, read.kind);
+      case 'try-apply':
+        return plan.trials?.apply(read.tried);
+      case 'try-delete':
+        return plan.trials?.delete(read.object);
     }
   }
 

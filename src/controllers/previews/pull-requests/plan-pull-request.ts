@@ -22,6 +22,8 @@ export interface PullRequestPlannerOptions {
   readonly repository: PreviewRepository;
   readonly snapshot: () => Snapshot;
   readonly headsOf: PlanRevisionsInput['headsOf'];
+  /** Asks the hub what it would hold. Never used for a fork. */
+  readonly trials: PlanRevisionsInput['trials'];
   /** The current context for rendering ApplicationSets. */
   readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
   /** Why the known state of the hub may be outdated; undefined if it is current. */
@@ -34,6 +36,9 @@ export interface PullRequestPlannerOptions {
   /** Plans within the bounds. */
   readonly planWithin: (input: PlanRevisionsInput, signal: AbortSignal) => Promise<PlannedRevisions>;
 }
+
+const NOT_ASKED =
+  'For a fork the hub is not asked what it would refuse or change of these objects. Its rules that are known to Berth count.';
 
 export interface PlannedPullRequest {
   readonly outcome: PreviewOutcome;
@@ -77,6 +82,7 @@ export async function planPullRequest(
       ...(await options.argoPart()),
       ambient: env,
       runsPrograms: !fromFork,
+      trials: fromFork ? undefined : options.trials,
       onProgress: () => undefined,
     };
     const { plan, problems, tree } = await options.planWithin(input, signal);
@@ -86,6 +92,7 @@ export async function planPullRequest(
       base: { ...plan.base, name: baseBranch },
       notEvaluated: [
         ...(stale === undefined ? [] : [`The plan uses the last known state of the hub: ${stale}.`]),
+        ...(fromFork ? [NOT_ASKED] : []),
         ...plan.notEvaluated,
       ],
     };

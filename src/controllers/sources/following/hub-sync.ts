@@ -12,9 +12,7 @@ import pLimit from 'p-limit';
 import type { Digest } from '../../../core/publish/approval/plan-token.ts';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
-import { withHubTaints } from '../../../core/sync/applied/cluster-taints.ts';
 import { departuresOf } from '../../../core/sync/applied/departure.ts';
-import { FIELD_MANAGER } from '../../../core/sync/applied/field-manager.ts';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
@@ -23,11 +21,12 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { desiredObject, isApplied, containsAll, placeObject } from '../../../core/sync/desired-object.ts';
+import { isApplied, containsAll, placeObject } from '../../../core/sync/desired-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
-import { type LeftField, standingLeftFields, withoutLeftFields } from '../../../core/sync/left-fields.ts';
+import { type LeftField, withoutLeftFields } from '../../../core/sync/left-fields.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
+import { plannedApply } from '../../../core/sync/planned-apply.ts';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { ExistingObjects } from '../members/existing-objects.ts';
 import { MemberOwners, MOVE_AWAITED } from '../members/member-owners.ts';
@@ -264,13 +263,10 @@ export class HubSync {
     const placed = placeObject(object, kind);
     const id = identityOf(placed);
     let live = members?.get(id);
-    const declared = desiredObject(placed, { ...this.#options, applySetId: this.#id });
-    let fromGit = withAdoption(declared, live, takeFields);
-    const found = standingLeftFields(fromGit, live, FIELD_MANAGER);
-    const standing = takeFields && found?.length !== 0 ? undefined : found;
-    const desired = withHubTaints(fromGit, live, FIELD_MANAGER);
-    const sent = standing && withoutLeftFields(desired, standing);
-    let left = standing ?? [];
+    const options = { ...this.#options, applySetId: this.#id, takesFields: takeFields };
+    const planned = plannedApply(placed, live, options);
+    const { desired, sent } = planned;
+    let { left } = planned;
     let changed = false;
     if (
       live === undefined ||
@@ -278,7 +274,7 @@ export class HubSync {
       !(isApplied(sent, live) || this.#stored.has(id, sent, live))
     ) {
       live ??= await existing.read(kind, placed);
-      fromGit = withAdoption(declared, live, takeFields);
+      const fromGit = withAdoption(planned.fromGit, live, takeFields);
       if (members === undefined) this.#owners.recheck(id, live);
       await this.#owners.requireFree(id, object);
       // Set before the request, because a concurrent caller must know it.

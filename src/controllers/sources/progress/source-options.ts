@@ -67,3 +67,11 @@ export function followedRef({ url, ref }: Pick<ServeSource, 'url' | 'ref'>): str
 export function sourceNameOf({ name = 'fleet' }: Pick<ServeSource, 'name'>): string {
   return name;
 }
+
+/** Whether the source takes the fields that other managers own. */
+export function takesFields({
+  force = false,
+  onConflict,
+}: Pick<ServeSource, 'force' | 'onConflict'>): boolean {
+  return onConflict === undefined ? force : onConflict === 'take';
+}

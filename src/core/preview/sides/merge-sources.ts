@@ -20,6 +20,8 @@ export interface SourceDeclaration {
   readonly allowEmpty: boolean;
   /** Berth applies the source, so objects that are removed from Git are deleted. */
   readonly applies: boolean;
+  /** Berth takes the fields that other managers own. Absent: it leaves them. */
+  readonly takesFields?: boolean | undefined;
 }
 
 export interface MergedSources {

@@ -1,6 +1,7 @@
 import { readHubSnapshot } from '../../../../controllers/explanations/hub-snapshot.ts';
 import { readDecidedPlacements } from '../../../../controllers/inventory/decided-placements.ts';
 import { InventoryApi } from '../../../../controllers/previews/inventory/inventory-api.ts';
+import { DryRunTrials } from '../../../../controllers/previews/held/hub-trials.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
 import type { KubeApi } from '@berth/kube/model/kube-api';
@@ -9,7 +10,8 @@ import { type ArgoPart, readArgoPart } from '../../../generator-inputs/argo-part
 import type { OpenedInventory } from './plan-inventory.ts';
 
 /** The inputs of a plan that are read from a hub. */
-export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi' | 'decides'> & ArgoPart;
+export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi' | 'decides' | 'trials'> &
+  ArgoPart;
 
 interface HubReading {
   /** RFC 3339; undefined: now. */
@@ -18,7 +20,7 @@ interface HubReading {
   readonly argocdNamespace: string;
 }
 
-export async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise<HubPart> {
+async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise<HubPart> {
   const { sources, argocdNamespace, now = new Date().toISOString() } = reading;
   return {
     hub: await readHubSnapshot(hubApi, now),
@@ -27,6 +29,16 @@ export async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise
     decides: await readDecidedPlacements(hubApi),
     ...(await readArgoPart(hubApi, argocdNamespace)),
   };
+}
+
+/** The parts of a hub that is asked what it would hold, with the rights of the caller. */
+export async function liveHubPart(
+  hubApi: KubeApi,
+  reading: HubReading & { readonly given: 'all' | undefined },
+): Promise<HubPart> {
+  const part = await readHubPart(hubApi, reading);
+  const decides = reading.given ?? part.decides;
+  return { ...part, decides, trials: new DryRunTrials({ api: hubApi, markPlacements: decides === 'own' }) };
 }
 
 /** The same parts from an inventory. The plan is made for the time at which the inventory was written. */

@@ -3,6 +3,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
 import type { SourceDeclaration } from '../../../../core/preview/sides/merge-sources.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
+import { takesFields } from '../../../../controllers/sources/progress/source-options.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { durationOrNone, removalBudget, wrongOption, checkListedKinds } from '../../flags/option-values.ts';
@@ -99,7 +100,7 @@ async function fetchOthers(
 
 type PlannedSource = Pick<
   SourceSettings,
-  'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync'
+  'name' | 'removalBudget' | 'deletionWindow' | 'allowEmpty' | 'sync' | 'force' | 'onConflict'
 > &
   Pick<SourceDeclaration, 'kinds'>;
 
@@ -122,8 +123,19 @@ function plannedSource(
     allowEmpty = false,
     sync,
     kinds,
+    ...conflicts
   }: PlannedSource,
   rank: number,
 ): Omit<SourceDeclaration, 'objects'> {
-  return { name, rank, budget, deletionWindowMs, allowEmpty, kinds, applies: sync !== 'observe' };
+  const applies = sync !== 'observe';
+  return {
+    name,
+    rank,
+    budget,
+    deletionWindowMs,
+    allowEmpty,
+    kinds,
+    applies,
+    takesFields: takesFields(conflicts),
+  };
 }

@@ -136,7 +136,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const whatIf = await readWhatIf(io, options);
   const cache = await openPlanCache(io, options.cache);
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
-  const { inventoryPart, readHubPart } = await import('./plan-hub.ts');
+  const { inventoryPart, liveHubPart } = await import('./plan-hub.ts');
   const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
@@ -165,7 +165,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const onHub = (): ReturnType<typeof planRevisions> =>
     withHub(io, options, async (api) => {
       progress.report('reading the hub');
-      return planOn(await readHubPart(api, reading));
+      return planOn(await liveHubPart(api, { ...reading, given }));
     });
   const onInventory = async (): ReturnType<typeof planRevisions> =>
     planOn(inventory === undefined ? {} : await inventoryPart(inventory, { ...reading, nowMs, engine }));

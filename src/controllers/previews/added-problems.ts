@@ -1,0 +1,126 @@
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import type { Problem } from '@berth/runtime/problem/problem';
+import { placeKey } from '../../core/preview/sides/held-objects.ts';
+import type { MergedSources, SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
+import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
+import { SourceChecker } from '../../core/sources/check-sources.ts';
+import type { SourceFinding } from '../../core/sources/source-finding.ts';
+import { possibleIdentities } from '../../core/sync/plan-prune.ts';
+import { checkContent } from '../sources/manifests/check-content.ts';
+import type { SourceContent } from '../sources/manifests/source-content.ts';
+import { STAYS } from '../sources/reading/judge-commit.ts';
+import type { PlanMemory } from './compared-commits.ts';
+import { type HeldSides, type HubToAsk, REFUSED } from './held/held-sides.ts';
+import type { ReadFleets } from './judge-deletions.ts';
+
+/**
+ * The problems of the head that the base does not have. An object that both have is checked once.
+ * @param findings what the hub refuses or leaves
+ */
+export async function findAddedProblems(
+  [bases, heads]: readonly [ReadFleets, ReadFleets],
+  findings: HeldSides['findings'],
+  memory: Pick<PlanMemory, 'checkerOf'> = {},
+): Promise<readonly Problem[]> {
+  const checkers = heads.map(({ name }) => memory.checkerOf?.(name) ?? new SourceChecker());
+  return newProblems(
+    await problemsOf(bases, checkers, findings.base),
+    await problemsOf(heads, checkers, findings.head),
+  );
+}
+
+async function problemsOf(
+  fleets: readonly (SourceContent & SourceDeclaration)[],
+  checkers: readonly SourceChecker[],
+  findings: readonly SourceFinding[],
+): Promise<readonly Problem[]> {
+  const problems = await Promise.all(
+    fleets.map((content, at) =>
+      checkContent(content, checkers[at], (objects) => [
+        ...checkAppliedKinds(objects, content.kinds),
+        ...findingsIn(objects, findings),
+      ]),
+    ),
+  );
+  return withoutRepeated(problems.flat());
+}
+
+/** The findings about these objects, with the objects as they are in their own commit. */
+function findingsIn(
+  objects: readonly SourceObject[],
+  findings: readonly SourceFinding[],
+): readonly SourceFinding[] {
+  if (findings.length === 0) return [];
+  const found = new Set(findings.map(({ source }) => placeKey(source.object)));
+  const places = new Map(
+    objects.filter(({ object }) => found.has(placeKey(object))).map((one) => [placeKey(one.object), one]),
+  );
+  return findings.flatMap((finding) => {
+    const source = places.get(placeKey(finding.source.object));
+    return source === undefined ? [] : [{ ...finding, source }];
+  });
+}
+
+/** What the hub says of a whole object repeats an error that names the field. */
+function withoutRepeated(problems: readonly Problem[]): readonly Problem[] {
+  const isWhole = ({ code, message }: Problem): boolean => code === REFUSED && message.startsWith('the hub');
+  const named = new Set(
+    problems.flatMap((one) => (one.severity === 'error' && !isWhole(one) ? (one.object ?? []) : [])),
+  );
+  return problems.filter((one) => !isWhole(one) || one.object === undefined || !named.has(one.object));
+}
+
+/** The problems of `after` that `before` does not have. One that moved within its file is not new. */
+function newProblems(before: readonly Problem[], after: readonly Problem[]): readonly Problem[] {
+  const keyOf = ({ code, message, object, location }: Problem): string =>
+    JSON.stringify([code, message, object, location?.file]);
+  const known = new Set(before.map(keyOf));
+  // The plan itself says which objects stay.
+  return after.filter((problem) => problem.code !== STAYS && !known.has(keyOf(problem)));
+}
+
+/** Whether an object of these commits has an error that the hub decides about. */
+export function doubtsOf(fleets: ReadFleets): (source: SourceObject) => boolean {
+  const doubtful = new Set(
+    fleets.flatMap(({ problems }) => problems.flatMap((one) => (one.isObjectUsed ? (one.object ?? []) : []))),
+  );
+  return ({ object }) => doubtful.size > 0 && doubtful.has(formatRef(refOf(object)));
+}
+
+/** Finds what a hub refuses of some objects, by the definitions of kinds that are known here or among all of them. */
+export function refusalsOf(head: Pick<MergedSources, 'objects'>): HubToAsk['refusals'] {
+  return async (objects) => {
+    if (objects.length === 0) return [];
+    const { hubRefusals } = await import('../sources/acceptance/hub-refusals.ts');
+    const definitions = head.objects.filter(({ object }) => object.kind === 'CustomResourceDefinition');
+    const asked = new Set(objects);
+    return hubRefusals([...objects, ...definitions.filter((one) => !asked.has(one))]).filter(({ source }) =>
+      asked.has(source),
+    );
+  };
+}
+
+/** The objects that the merge removes from Git, and whose deletion the hub refuses. */
+export function refusedDeletions(
+  refused: ReadonlyMap<KubeObject, string>,
+  bases: ReadFleets,
+): readonly Problem[] {
+  if (refused.size === 0) return [];
+  const declared = new Set(
+    bases.flatMap(({ objects }) => objects.flatMap(({ object }) => possibleIdentities(object))),
+  );
+  return [...refused].flatMap(([object, because]): readonly Problem[] =>
+    possibleIdentities(object).some((id) => declared.has(id))
+      ? [
+          {
+            severity: 'error',
+            code: REFUSED,
+            object: formatRef(refOf(object)),
+            message: `left Git and stays, because the hub refuses its deletion: ${because}`,
+          },
+        ]
+      : [],
+  );
+}

@@ -1,0 +1,119 @@
+import { missingNamespace } from '@berth/agent/rules/applied/kube-failure';
+import { DryRunKubeApi } from '@berth/kube/dry-run-kube-api';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { fieldConflicts, type KubeStatus } from '@berth/kube/transport/kube-errors';
+import { BerthError, TransientError } from '@berth/runtime/errors';
+import { sha256 } from '@berth/runtime/sha256';
+import { applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
+import { isApplied, placeObject } from '../../../core/sync/desired-object.ts';
+import type { LeftField } from '../../../core/sync/left-fields.ts';
+import { plannedApply } from '../../../core/sync/planned-apply.ts';
+import { applyDesired } from '../../sources/following/apply-desired.ts';
+import { readOne } from '../../sources/members/existing-objects.ts';
+import { syncProblemOf } from '../../sources/members/sync-problem.ts';
+
+/** An object that a source would apply. */
+export interface TriedObject {
+  readonly object: KubeObject;
+  /** The name of the source. */
+  readonly source: string;
+  /** The source takes fields that other managers own. */
+  readonly takesFields: boolean;
+}
+
+/** What the hub would do. */
+export type Trial =
+  | { readonly kind: 'held'; readonly object: KubeObject; readonly left: readonly LeftField[] }
+  | { readonly kind: 'refused'; readonly because: string }
+  /** The hub cannot say it now. */
+  | { readonly kind: 'unknown'; readonly because: string };
+
+/** Asks a hub what it would do. Nothing is written. */
+export interface HubTrials {
+  /** @returns the object as the hub would hold it */
+  apply(tried: TriedObject): Promise<Trial>;
+  /** @returns `held` if the hub would delete the object */
+  delete(object: KubeObject): Promise<Trial>;
+}
+
+export interface DryRunOptions {
+  readonly api: KubeApi;
+  /** See `DesiredOptions`. */
+  readonly markPlacements: boolean;
+}
+
+/** Sends what the controller would send, as dry runs of the server. */
+export class DryRunTrials implements HubTrials {
+  readonly #options: DryRunOptions;
+  readonly #dryRun: KubeApi;
+
+  constructor(options: DryRunOptions) {
+    this.#options = options;
+    this.#dryRun = new DryRunKubeApi(options.api);
+  }
+
+  apply({ object, source, takesFields }: TriedObject): Promise<Trial> {
+    const { api, markPlacements } = this.#options;
+    return answered(object, async () => {
+      const kind = await api.resolve(object.apiVersion, object.kind);
+      if (kind === undefined) return unknown('the hub does not serve its kind');
+      const placed = placeObject(object, kind);
+      const live = await readOne(api, kind, placed);
+      const { fromGit, sent, left } = plannedApply(placed, live, {
+        applySetId: applySetId(sha256, parentOfSource(source)),
+        digest: sha256,
+        markPlacements,
+        takesFields,
+      });
+      if (live !== undefined && sent !== undefined && isApplied(sent, live))
+        return { kind: 'held', object: live, left };
+      const task = { api: this.#dryRun, kind, desired: fromGit, live, force: takesFields };
+      const applied = await applyDesired(task);
+      return { kind: 'held', object: applied.live, left: applied.left };
+    });
+  }
+
+  delete(object: KubeObject): Promise<Trial> {
+    return answered(object, async () => {
+      const kind = await this.#options.api.resolve(object.apiVersion, object.kind);
+      if (kind === undefined) return unknown('the hub does not serve its kind');
+      const { name, namespace = '', uid } = object.metadata;
+      await this.#dryRun.delete(kind, { name, namespace }, { uid, propagationPolicy: 'Background' });
+      return { kind: 'held', object, left: [] };
+    });
+  }
+}
+
+async function answered(object: KubeObject, ask: () => Promise<Trial>): Promise<Trial> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!(error instanceof BerthError)) throw error;
+    const because = wordsOf(error, object);
+    return isNoAnswer(error) ? unknown(because) : { kind: 'refused', because };
+  }
+}
+
+/** The words of the hub, if it answered. */
+function wordsOf(error: BerthError, object: KubeObject): string {
+  const { message } = (error.cause ?? {}) as Partial<KubeStatus>;
+  return message === undefined || fieldConflicts(error).length > 0
+    ? syncProblemOf({ object }, error).message
+    : message;
+}
+
+function unknown(because: string): Trial {
+  return { kind: 'unknown', because };
+}
+
+/** Whether the error does not say what the hub does with the object of the controller. */
+function isNoAnswer(error: BerthError): boolean {
+  if (error instanceof TransientError || missingNamespace(error) !== undefined) return true;
+  return LACKS_RIGHT.test(error.message) || NO_DRY_RUN.test(error.message);
+}
+
+/** Source: k8s.io/apiserver `endpoints/handlers/responsewriters/errors.go` (forbiddenMessage). */
+const LACKS_RIGHT = /\bUser "[^"]*" cannot \w+ resource/;
+/** Source: k8s.io/apiserver `admission/plugin/webhook/errors/statuserror.go` (NewDryRunUnsupportedErr). */
+const NO_DRY_RUN = /does not support dry run/;

@@ -1,0 +1,215 @@
+import {
+  ADDON_PLACEMENT_SCORE,
+  type KindInfo,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  typeKeyOf,
+} from '@berth/kube/model/kinds';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { SourceObject } from '@berth/kube/model/source-object';
+import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from '../../sync/applied/adoption.ts';
+import { APPLIED_TAINTS_ANNOTATION } from '../../sync/applied/cluster-taints.ts';
+import type { Digest } from '../../publish/approval/plan-token.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../sync/apply-set.ts';
+import { containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
+import { LEFT_FIELDS_ANNOTATION, leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
+
+/** What the hub holds of objects of Git, by `inputKey`. */
+export type HeldObjects = ReadonlyMap<string, KubeObject>;
+
+type InputList = 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'scores';
+
+const LISTS: readonly (readonly [InputList, KindInfo])[] = [
+  ['placements', PLACEMENT],
+  ['clusters', MANAGED_CLUSTER],
+  ['clusterSets', MANAGED_CLUSTER_SET],
+  ['bindings', MANAGED_CLUSTER_SET_BINDING],
+  ['scores', ADDON_PLACEMENT_SCORE],
+];
+const KINDS = new Map(LISTS.map(([, kind]) => [typeKeyOf(kind), kind]));
+
+/** Identifies an object that decisions are made from; undefined for any other object. */
+export function inputKey(object: KubeObject): string | undefined {
+  const kind = KINDS.get(`${object.apiVersion} ${object.kind}`);
+  return kind && keyOf(kind, placeObject(object, kind).metadata);
+}
+
+function keyOf({ kind }: KindInfo, metadata: Pick<ObjectMeta, 'namespace' | 'name'>): string {
+  return `${kind} ${namespacedName(metadata)}`;
+}
+
+/** The inputs of decisions that a hub has, by `inputKey`. */
+export function inputsByKey(hub: Snapshot): ReadonlyMap<string, KubeObject> {
+  return new Map(
+    LISTS.flatMap(([list, kind]) =>
+      hub[list].map((object) => [keyOf(kind, object.metadata), object as unknown as KubeObject] as const),
+    ),
+  );
+}
+
+/**
+ * The objects of the head that the base does not have, or has with another content.
+ * @returns each with the object of the base; undefined: a new one
+ */
+export function changedObjects(
+  base: readonly SourceObject[],
+  head: readonly SourceObject[],
+): ReadonlyMap<SourceObject, SourceObject | undefined> {
+  const known = new Set(base.map(({ object }) => object));
+  const fresh = head.filter(({ object }) => !known.has(object));
+  if (fresh.length === 0) return new Map();
+  const before = new Map(base.map((source) => [placeKey(source.object), source]));
+  return new Map(
+    fresh
+      .map((source) => [source, before.get(placeKey(source.object))] as const)
+      .filter(([{ object }, old]) => old === undefined || !jsonEqual(old.object, object)),
+  );
+}
+
+/** Of two versions of a kind, the object is the same. */
+export function placeKey({ apiVersion, kind, metadata }: KubeObject): string {
+  return `${apiVersion.split('/').slice(0, -1).join('')} ${kind} ${namespacedName(metadata)}`;
+}
+
+/** The live objects that were compared last, and are what Git declares. */
+const SAME = new WeakMap<KubeObject, KubeObject>();
+
+/**
+ * Whether the live object is what Git makes of it: it has just what Git declares, or the controller wrote it from this
+ * content and it did not change since.
+ * @param source the name of the source that applies it
+ */
+export function isAsInGit(object: KubeObject, live: KubeObject, source: string, digest: Digest): boolean {
+  if (SAME.get(object) === live) return true;
+  const same = isAsDeclared(object, live) || isAsWritten(object, live, source, digest);
+  if (same) SAME.set(object, live);
+  return same;
+}
+
+function isAsDeclared(object: KubeObject, live: KubeObject): boolean {
+  if (!hasTextsOf(live, object)) return false;
+  if (object.kind === ADDON_PLACEMENT_SCORE.kind) return true;
+  return object.kind === MANAGED_CLUSTER.kind
+    ? hasOwnedFieldsOf(live, object)
+    : jsonEqual(live['spec'] ?? {}, object['spec'] ?? {});
+}
+
+/** Fields that were left to other managers do not count. */
+function isAsWritten(object: KubeObject, live: KubeObject, source: string, digest: Digest): boolean {
+  const { annotations = {} } = live.metadata;
+  const hash = annotations[APPLIED_HASH_ANNOTATION];
+  const kind = KINDS.get(`${object.apiVersion} ${object.kind}`);
+  if (hash === undefined || kind === undefined) return false;
+  const placed = placeObject(object, kind);
+  const desired = desiredObject(placed, {
+    digest,
+    applySetId: applySetId(digest, parentOfSource(source)),
+    markPlacements: annotations[SCHEDULER_ANNOTATION] === 'berth',
+  });
+  if (desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== hash) return false;
+  const left = leftNames(live).map((name) => ({ name, managers: [] }));
+  const rest = withoutLeftFields(placed, left);
+  return (
+    rest !== undefined &&
+    hasTextsOf(live, rest) &&
+    (kind === MANAGED_CLUSTER ? hasOwnedFieldsOf(live, rest) : containsAll(live['spec'], rest['spec']))
+  );
+}
+
+function hasTextsOf(live: KubeObject, { metadata: { labels, annotations } }: KubeObject): boolean {
+  return containsAll(live.metadata.labels, labels) && containsAll(live.metadata.annotations, annotations);
+}
+
+interface ClusterSpec {
+  readonly hubAcceptsClient?: boolean;
+  readonly leaseDurationSeconds?: number;
+  readonly taints?: readonly { readonly key: string; readonly value?: string; readonly effect: string }[];
+}
+
+/** The other fields of the spec belong to the agent of the cluster. Taints have several writers. */
+function hasOwnedFieldsOf(live: KubeObject, cluster: KubeObject): boolean {
+  const [there, wanted] = [live, cluster].map((object) => (object['spec'] ?? {}) as ClusterSpec);
+  const { hubAcceptsClient, leaseDurationSeconds, taints = [] } = wanted ?? {};
+  return (
+    containsAll(there, { hubAcceptsClient, leaseDurationSeconds }) &&
+    taints.every(({ key, value = '', effect }) =>
+      there?.taints?.some((one) => one.key === key && (one.value ?? '') === value && one.effect === effect),
+    )
+  );
+}
+
+/** What Berth itself writes on an object of Git. It is no part of what the object is. */
+const ADDED_ANNOTATIONS = [
+  ADOPTED_ANNOTATION,
+  APPLIED_HASH_ANNOTATION,
+  APPLIED_TAINTS_ANNOTATION,
+  LEFT_FIELDS_ANNOTATION,
+  SCHEDULING_DISABLE_ANNOTATION,
+  SCHEDULER_ANNOTATION,
+];
+
+/**
+ * The snapshot with the objects as the hub holds them.
+ * @param snapshot with the objects of Git laid over those of the hub
+ */
+export function withHeld(snapshot: Snapshot, held: HeldObjects): Snapshot {
+  if (held.size === 0) return snapshot;
+  const lists = LISTS.map(([list, kind]) => {
+    const objects = snapshot[list] as unknown as readonly KubeObject[];
+    const isHeld = (object: KubeObject): boolean => held.has(keyOf(kind, object.metadata));
+    if (!objects.some(isHeld)) return [list, objects];
+    return [list, objects.map((object) => heldAs(object, held.get(keyOf(kind, object.metadata))))];
+  });
+  return { ...snapshot, ...(Object.fromEntries(lists) as Pick<Snapshot, InputList>) };
+}
+
+/** The last results of `heldAs`. An object that is the same as in the last plan need not be decided again. */
+const HELD = new WeakMap<KubeObject, { readonly known: KubeObject; readonly result: KubeObject }>();
+
+function heldAs(known: KubeObject, held: KubeObject | undefined): KubeObject {
+  if (held === undefined || held === known) return known;
+  const last = HELD.get(held);
+  if (last?.known === known) return last.result;
+  const result = laidOver(known, held);
+  HELD.set(held, { known, result });
+  return result;
+}
+
+/**
+ * Labels, annotations and spec are those that the hub holds; the rest is what is known of the object. The taints of a
+ * cluster are laid over each other already.
+ */
+function laidOver(known: KubeObject, held: KubeObject): KubeObject {
+  const { [APPLY_SET_PART_OF_LABEL]: _set, ...labels } = held.metadata.labels ?? {};
+  const set = known.metadata.labels?.[APPLY_SET_PART_OF_LABEL];
+  const metadata = {
+    ...known.metadata,
+    labels: set === undefined ? labels : { ...labels, [APPLY_SET_PART_OF_LABEL]: set },
+    annotations: annotationsOf(known, held),
+  };
+  const spec = { ...(held['spec'] as object | undefined) };
+  const { taints } = (known['spec'] ?? {}) as ClusterSpec;
+  if (held['spec'] === undefined) return { ...known, metadata };
+  return {
+    ...known,
+    metadata,
+    spec: known['spec'] !== undefined && taints !== undefined ? { ...spec, taints } : spec,
+  };
+}
+
+function annotationsOf(known: KubeObject, held: KubeObject): Readonly<Record<string, string>> {
+  const annotations: Record<string, string> = { ...held.metadata.annotations };
+  for (const name of ADDED_ANNOTATIONS) {
+    const before = known.metadata.annotations?.[name];
+    if (before === undefined) delete annotations[name];
+    else annotations[name] = before;
+  }
+  return annotations;
+}

@@ -1,0 +1,314 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { serveController } from '../../../../src/app/serve/serve-controller.ts';
+import { runCli } from '../../../../src/app/cli/program.ts';
+import { systemClock } from '@berth/runtime/clock/system-clock';
+import { apiVersionOf, type KindInfo, MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Plan } from '../../../../src/core/preview/plan.ts';
+import { PATIENCE_MS } from '@berth/test-kit/patience';
+import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { GitFixture } from '../../../../packages/git-reader/test/fakes/git-fixture.ts';
+import { makeCliIo } from '../../cli-harness.ts';
+import { baseFiles, placement, replicaSet, yaml } from '../fleet-fixture.ts';
+import { decisionsOn } from '../served-fleet.ts';
+
+/** A hub that a plan and a controller use. */
+export interface AnsweringHub {
+  readonly api: KubeApi;
+  readonly kubeconfig: string;
+  /** A folder of the controller. */
+  readonly dataDir: string;
+  /** Resolves when the hub follows a new policy. */
+  readonly settled: () => Promise<void>;
+}
+
+const CLUSTER = 'cluster.open-cluster-management.io';
+const POLICY: KindInfo = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  kind: 'ValidatingAdmissionPolicy',
+  plural: 'validatingadmissionpolicies',
+  namespaced: false,
+};
+const POLICY_BINDING: KindInfo = {
+  ...POLICY,
+  kind: 'ValidatingAdmissionPolicyBinding',
+  plural: 'validatingadmissionpolicybindings',
+};
+
+/** For decisions that follow an applied commit. */
+const SETTLE_MS = 400;
+
+interface Scenario {
+  readonly name: string;
+  /** What the pull request changes; undefined: the file goes. */
+  readonly files: Readonly<Record<string, string | undefined>>;
+  /** What was merged before, one commit each. */
+  readonly earlier?: readonly Readonly<Record<string, string | undefined>>[];
+  /** What others do on the hub before that. */
+  readonly others?: (hub: AnsweringHub) => Promise<void>;
+  /** What the plan says, as far as it is compared: exit code, and parts of its output. */
+  readonly code: number;
+  readonly says: readonly string[];
+  readonly saysNot?: readonly string[];
+}
+
+const one = (name: string, spec: object = {}) => yaml(placement(name, { numberOfClusters: 1, ...spec }));
+const START = {
+  ...baseFiles,
+  'web.yaml': one('web'),
+  'batch.yaml': one('batch'),
+  'replicas.yaml': yaml(replicaSet),
+};
+
+async function forbid({ api, settled }: AnsweringHub, name: string, operation: string, expression: string) {
+  const rule = {
+    apiGroups: [CLUSTER],
+    apiVersions: ['*'],
+    operations: [operation],
+    resources: ['placements'],
+  };
+  await api.create(POLICY, {
+    apiVersion: apiVersionOf(POLICY),
+    kind: POLICY.kind,
+    metadata: { name },
+    spec: {
+      failurePolicy: 'Fail',
+      matchConstraints: { resourceRules: [rule] },
+      validations: [{ expression, message: `not with ${name}` }],
+    },
+  });
+  await api.create(POLICY_BINDING, {
+    apiVersion: apiVersionOf(POLICY),
+    kind: POLICY_BINDING.kind,
+    metadata: { name },
+    spec: { policyName: name, validationActions: ['Deny'] },
+  });
+  await settled();
+}
+
+/** Another manager owns a field from then on. */
+async function takeField({ api }: AnsweringHub, manager: string, kind: KindInfo, object: object) {
+  const applied = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object } as KubeObject;
+  await api.apply(kind, applied, { fieldManager: manager, force: true });
+}
+
+const scale = (hub: AnsweringHub): Promise<void> =>
+  takeField(hub, 'autoscaler', PLACEMENT, {
+    metadata: { name: 'web', namespace: 'team-a' },
+    spec: { numberOfClusters: 2 },
+  });
+
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: 'a misspelt field',
+    files: {
+      'web.yaml': one('web').replace('numberOfClusters', 'numberOfCluster'),
+      'new.yaml': `${one('new')}  zone: a\n`,
+    },
+    code: 1,
+    says: [
+      'spec.numberOfCluster: is not a field',
+      'did you mean numberOfClusters',
+      'spec.zone',
+      'No changes.',
+    ],
+  },
+  {
+    name: 'a null in a field that is not declared, beside a placement that nobody edits',
+    files: {
+      'web.yaml': yaml(
+        placement('web', {
+          numberOfClusters: 5,
+          prioritizerPolicy: { mode: 'Additive', configurations: [] },
+        }),
+      ).replace('spec:\n', 'spec:\n  zones: null\n'),
+    },
+    code: 1,
+    says: ['spec.zones', 'No changes.'],
+  },
+  {
+    name: 'a value that the definition of the kind does not have',
+    files: { 'web.yaml': one('web', { prioritizerPolicy: { mode: 'Some' } }) },
+    code: 1,
+    says: ['spec.prioritizerPolicy.mode: got string "Some"', 'No changes.'],
+  },
+  {
+    name: 'a replica set with a strategy that its kind does not have',
+    files: {
+      'replicas.yaml': yaml({
+        ...replicaSet,
+        spec: { ...replicaSet.spec, placementRefs: [{ name: 'batch', rolloutStrategy: { type: 'Some' } }] },
+      }),
+    },
+    code: 1,
+    says: ['rolloutStrategy', 'No changes.'],
+  },
+  {
+    name: 'fields of other managers',
+    others: async (hub) => {
+      await scale(hub);
+      await takeField(hub, 'cmdb', MANAGED_CLUSTER, { metadata: { name: 'c1', labels: { tier: 'gold' } } });
+    },
+    files: {
+      'web.yaml': one('web', { numberOfClusters: 3 }),
+      'clusters.yaml': baseFiles['clusters.yaml'].replace(
+        'name: c1\n  labels:\n',
+        'name: c1\n  labels:\n    tier: silver\n',
+      ),
+    },
+    code: 2,
+    says: [
+      'spec.numberOfClusters: belongs to autoscaler on the hub and stays as it is there',
+      'metadata.labels.tier: belongs to cmdb on the hub',
+    ],
+    saysNot: ['→ 3'],
+  },
+  {
+    name: 'nothing of what other managers own already',
+    others: scale,
+    earlier: [{ 'web.yaml': one('web', { numberOfClusters: 3 }) }],
+    files: { 'batch.yaml': one('batch', { numberOfClusters: 2 }) },
+    code: 2,
+    says: ['team-a/batch'],
+    saysNot: ['team-a/web', 'autoscaler'],
+  },
+  {
+    name: 'policies that refuse a change and a deletion',
+    others: async (hub) => {
+      await forbid(
+        hub,
+        'max-2',
+        'UPDATE',
+        '!has(object.spec.numberOfClusters) || object.spec.numberOfClusters <= 2',
+      );
+      await forbid(hub, 'keep-batch', 'DELETE', "oldObject.metadata.name != 'batch'");
+    },
+    files: { 'web.yaml': one('web', { numberOfClusters: 3 }), 'batch.yaml': undefined },
+    code: 1,
+    says: [
+      'not with max-2',
+      'Placement team-a/batch: left Git and stays, because the hub refuses its deletion',
+      'not with keep-batch',
+    ],
+    saysNot: ['→ 3', '→ none', '- Placement'],
+  },
+  {
+    name: 'the deletion of an object that the hub refused before',
+    earlier: [{ 'bad.yaml': `${one('bad', { numberOfClusters: 5 })}  zone: a\n` }],
+    files: { 'bad.yaml': undefined },
+    code: 0,
+    says: ['No changes.'],
+    saysNot: ['as it is'],
+  },
+  {
+    name: 'another object beside one that the hub refused before',
+    earlier: [{ 'web.yaml': one('web', { numberOfClusters: 5 }).replace('spec:\n', 'spec:\n  zone: a\n') }],
+    files: { 'batch.yaml': one('batch', { numberOfClusters: 2 }) },
+    code: 2,
+    says: ['team-a/batch', 'The hub refuses Placement team-a/web on the base as well'],
+    saysNot: ['~ team-a/web'],
+  },
+];
+
+/** Each scenario is planned and merged, and then the hub publishes what the plan said. */
+export function hubAnswers(open: () => Promise<AnsweringHub>): void {
+  it.each(SCENARIOS)('$name', async ({ files, earlier = [], others, code, says, saysNot = [] }) => {
+    const hub = await open();
+    const git = new GitFixture();
+    git.commit(START);
+    const { controller, follows } = await serve(hub, git);
+    try {
+      const isDecided = async (): Promise<boolean> =>
+        Object.values(await published(hub.api)).filter(({ length }) => length > 0).length === 2;
+      await expect.poll(isDecided, { timeout: PATIENCE_MS }).toBe(true);
+      await others?.(hub);
+      // fixed wait: nothing says that what others write moves nothing
+      await sleep(SETTLE_MS);
+      for (const commit of earlier) {
+        git.commit(commit);
+        await follows();
+      }
+      const before = await published(hub.api);
+      git.run('checkout', '-q', '-b', 'next');
+      git.commit(files);
+      const run = async (...more: string[]) => {
+        const { io, stdout, stderr } = makeCliIo({ cwd: git.path });
+        const words = [
+          'plan',
+          '--base',
+          'main',
+          '--head',
+          'next',
+          '--kind',
+          '*',
+          '--embedded',
+          '--kubeconfig',
+          hub.kubeconfig,
+        ];
+        return { code: await runCli([...words, ...more], io), text: stdout() + stderr(), json: stdout };
+      };
+      const text = await run();
+      for (const part of says) expect(text.text).toContain(part);
+      for (const part of saysNot) expect(text.text).not.toContain(part);
+      expect(text.code, text.text).toBe(code);
+      const plan = JSON.parse((await run('-o', 'json')).json()) as Plan;
+      git.run('checkout', '-q', 'main');
+      git.merge('next');
+      await follows();
+      await expect.poll(() => published(hub.api), { timeout: PATIENCE_MS }).toEqual(after(before, plan));
+      // fixed wait: what the plan does not say would come later
+      await sleep(SETTLE_MS);
+      expect(await published(hub.api), text.text).toEqual(after(before, plan));
+    } finally {
+      await controller.close();
+      git.remove();
+    }
+  });
+}
+
+async function serve({ api, dataDir }: AnsweringHub, git: GitFixture) {
+  const controller = await serveController({
+    ...{ api, dataDir, clock: systemClock, log: new SilentLogger(), random: Math.random },
+    ...{ engineVersion: 'test', env: process.env, embedded: true, pollIntervalMs: 100 },
+    sources: [{ url: git.path, ref: { type: 'branch', name: 'main' }, kinds: ['*'] }],
+  });
+  const synced = new Set<string>();
+  let read = '';
+  void (async () => {
+    for await (const event of controller.events) {
+      if (event.kind === 'commit-read') read = event.commit?.id ?? '';
+      if (event.kind === 'synced') synced.add(read);
+    }
+  })();
+  /** The controller applied the commit of main, and decided by it. */
+  const follows = async (): Promise<void> => {
+    const commit = git.run('rev-parse', 'main').trim();
+    await expect.poll(() => synced.has(commit), { timeout: PATIENCE_MS }).toBe(true);
+    await controller.whenReady();
+    // fixed wait: nothing says that a commit moves nothing
+    await sleep(SETTLE_MS);
+  };
+  return { controller, follows };
+}
+
+/** The published clusters of each placement. */
+async function published(api: KubeApi): Promise<Readonly<Record<string, readonly string[]>>> {
+  const { items } = await api.list(PLACEMENT, { namespace: 'team-a' });
+  const names = items.map(({ metadata }) => metadata.name);
+  const clusters = names.map(async (name) => [name, (await decisionsOn(api, name)).toSorted()] as const);
+  return Object.fromEntries(await Promise.all(clusters));
+}
+
+function after(before: Readonly<Record<string, readonly string[]>>, { placements }: Plan): object {
+  const outcome = { ...before };
+  for (const { name, change, added, removed } of placements) {
+    const gone = new Set(removed.map(({ cluster: lost }) => lost));
+    const kept = (before[name] ?? []).filter((known) => !gone.has(known));
+    outcome[name] = [...kept, ...added.map(({ cluster: gained }) => gained)].toSorted();
+    if (change === 'deleted') delete outcome[name];
+  }
+  return outcome;
+}
