@@ -5,8 +5,6 @@ import { InputError } from '@berth/runtime/errors';
 import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
 import type { Logger } from '@berth/runtime/logger';
 import pLimit from 'p-limit';
-import { ocmChecks } from './admission/ocm-checks.ts';
-import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
 import { openServingCertificate, type ServingIdentity } from './auth/certificates/serving-certificate.ts';
@@ -177,8 +175,7 @@ async function openClusters(
     readonly shared: { readonly tokens: TokenFile; readonly revocations: Revocations };
   },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
-  const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
-  const admission = options.admission ?? [agentRightsCheck, ...ocmChecks];
+  const { dataDir, clock, onFatal, members, legacyTokenSecrets, kinds, admission = [] } = options;
   const hubCredentials = readCredentialFiles(options.providedFiles ?? {}, options.log);
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
@@ -196,7 +193,7 @@ async function openClusters(
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
       const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, external };
-      const deps = { ...credentials, identity, admission, clock, onFatal };
+      const deps = { ...credentials, identity, kinds, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
     });
