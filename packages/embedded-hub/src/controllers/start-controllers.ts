@@ -1,4 +1,4 @@
-import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
+import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';
 import { hasToken, mentionsTokenSecret, isTokenSecret } from '../admission/legacy-tokens.ts';
 import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
 import { CLIENT_SIGNER, judgeClientRequest } from '../auth/certificates/client-signer.ts';
