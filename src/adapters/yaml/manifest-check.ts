@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { hasManifestFields } from './has-manifest-fields.ts';
 import { closestName } from '@berth/runtime/text/closest-name';
@@ -104,8 +105,7 @@ function scopeFindings(object: Record<string, unknown>, namespaced: boolean): Ma
  * kind or group of ours, because the intended object would seem to be deleted.
  */
 function kindFindings(apiVersion: string, kind: string): ManifestFinding[] {
-  const slash = apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+  const { group } = groupVersionOf(apiVersion);
   const meantGroup = KNOWN_GROUPS.includes(group) ? undefined : closestName(group, KNOWN_GROUPS);
   if (meantGroup !== undefined)
     return [unknown('schema.unknown-group', 'apiVersion', `got group "${group}"`, meantGroup)];

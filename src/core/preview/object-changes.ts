@@ -1,6 +1,6 @@
 import { compareText } from '@berth/runtime/text/compare-text';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { refOf } from '@berth/kube/model/object-ref';
+import { identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { ObjectChange } from './plan.ts';
@@ -30,23 +30,12 @@ export function diffObjects(
   return changes.sort((a, b) => compareText(sortKey(a), sortKey(b)));
 }
 
-/** Group, kind, namespace and name. Another API version of an object is the same object. */
-export function objectKeyOf({ apiVersion, kind, metadata }: KubeObject): string {
-  const slash = apiVersion.indexOf('/');
-  return JSON.stringify([
-    slash === -1 ? '' : apiVersion.slice(0, slash),
-    kind,
-    metadata.namespace ?? '',
-    metadata.name,
-  ]);
-}
-
 function objectsOf(sources: readonly SourceObject[]): readonly KubeObject[] {
   return sources.map(({ object }) => object);
 }
 
 function byKey(sources: readonly SourceObject[]): Map<string, SourceObject> {
-  return new Map(sources.map((source) => [objectKeyOf(source.object), source]));
+  return new Map(sources.map((source) => [identityOf(source.object), source]));
 }
 
 /** `spec.taints`, `metadata.labels`: deep enough to show what a change is about, short enough to read. */

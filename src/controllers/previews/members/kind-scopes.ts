@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
 import { RULE_TEST } from '../../../core/preview/rules/rule-test.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -50,5 +51,5 @@ function definedKinds(objects: readonly KubeObject[]): readonly (readonly [strin
 }
 
 function groupKind({ apiVersion, kind }: Kinded): string {
-  return `${kind}.${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''}`;
+  return `${kind}.${groupVersionOf(apiVersion).group}`;
 }

@@ -1,10 +1,7 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { JsonObject } from '@berth/embedded-hub/json/json-value';
-import {
-  groupVersionOf,
-  type ResourceDefinition,
-  type ResourceRef,
-} from '@berth/embedded-hub/schema/resource-definition';
+import { type ResourceDefinition, type ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import type { Scheme } from '@berth/embedded-hub/scheme/scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
