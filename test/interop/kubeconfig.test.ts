@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { KubeConnection } from '../../packages/kube/src/transport/kube-connection.ts';
 import { readBody } from '../../packages/kube/src/transport/response-body.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { PATIENCE_MS } from '@berth/test-kit/patience';

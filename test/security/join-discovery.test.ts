@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/app/cli/program.ts';
 import { hubAdmission } from '../../src/controllers/admission/hub-admission.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { OCM_HUB } from '../fakes/embedded-hub.ts';

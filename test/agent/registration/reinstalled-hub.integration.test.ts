@@ -7,7 +7,7 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
