@@ -1,3 +1,4 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import { compareText } from '@berth/runtime/text/compare-text';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf, refOf } from '@berth/kube/model/object-ref';
@@ -45,7 +46,7 @@ export function changedFields(before: KubeObject, after: KubeObject): string[] {
     const [left, right] = [before[field], after[field]];
     if (canonicalJson(left ?? null) === canonicalJson(right ?? null)) continue;
     const [old, now] = [left ?? {}, right ?? {}];
-    if (!isRecord(old) || !isRecord(now)) fields.push(field);
+    if (!isObject(old) || !isObject(now)) fields.push(field);
     else
       for (const inner of keysOf(old, now))
         if (canonicalJson(old[inner] ?? null) !== canonicalJson(now[inner] ?? null))
@@ -56,10 +57,6 @@ export function changedFields(before: KubeObject, after: KubeObject): string[] {
 
 function keysOf(a: object, b: object): Set<string> {
   return new Set([...Object.keys(a), ...Object.keys(b)]);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function sortKey({ ref }: ObjectChange): string {
