@@ -31,7 +31,7 @@ import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
-import { REAL_CLOCK } from './real-clock.ts';
+import { backgroundClock } from '@berth/runtime/clock/system-clock';
 import { SILENT_LOG } from './wire/silent-log.ts';
 
 interface ResolvedOptions extends HubOptions {
@@ -50,7 +50,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   const resolved: ResolvedOptions = {
     ...options,
     log: options.log ?? SILENT_LOG,
-    clock: options.clock ?? REAL_CLOCK,
+    clock: options.clock ?? backgroundClock,
     members: options.members ?? [],
     legacyTokenSecrets: options.legacyTokenSecrets ?? false,
     onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
