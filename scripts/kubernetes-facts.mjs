@@ -3,7 +3,7 @@
 //   node scripts/kubernetes-facts.mjs DIR MODULES VERSION
 // DIR holds kubernetes-api.json and protobuf-fields.json. MODULES is the folder k8s.io of Go's module cache, in which
 // `go mod download k8s.io/MODULE@VERSION` has put api, apimachinery, apiextensions-apiserver and kube-aggregator.
-// Only what the kinds in packages/embedded-hub/src/scheme/builtin/{builtin,admission}-resources.ts reach is kept. The notation is explained where it is read:
+// Only what the kinds in packages/kube/src/model/builtin-kinds.json reach is kept. The notation is explained where it is read:
 // packages/embedded-hub/src/scheme/builtin/builtin-schemas.ts and packages/embedded-hub/src/proto/decode-protobuf.ts.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -40,9 +40,11 @@ const shorten = (name, table) => {
 const byShort = new Map(Object.keys(schemas).map((name) => [shorten(name, SHORT), schemas[name]]));
 const protoByShort = new Map(Object.keys(messages).map((name) => [shorten(name, PROTO), messages[name]]));
 
-const TABLES = ['scheme/builtin/builtin-resources.ts', 'scheme/builtin/admission-resources.ts'];
-const table = TABLES.map((file) => readFileSync(join(src, file), 'utf8')).join('\n');
-const roots = [...table.matchAll(/schema: '([^']+)'/g)].map((match) => match[1]);
+const table = readFileSync(join(src, 'scheme/builtin/builtin-resources.ts'), 'utf8');
+const named = [...table.matchAll(/schema: '([^']+)'/g)].map((match) => match[1]);
+const kinds = JSON.parse(readFileSync(join(src, '../../kube/src/model/builtin-kinds.json'), 'utf8'));
+const usual = kinds.map(({ group, version, kind }) => `${group === '' ? 'core' : group.replace(/\..*/, '')}.${version}.${kind}`);
+const roots = [...named, ...usual.filter((name) => byShort.has(name))];
 const extra = ['machinery:apis.meta.v1.DeleteOptions', 'machinery:apis.meta.v1.Condition'];
 
 // --- Go types

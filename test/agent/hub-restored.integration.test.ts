@@ -10,7 +10,7 @@ import type { AppliedManifestWorkStatus } from '@berth/ocm/kind/applied-manifest
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK, NAMESPACE } from '@berth/kube/model/kinds';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { startHub } from '@berth/embedded-hub/start-hub';
-import { startEmbeddedHub } from '../fakes/embedded-hub.ts';
+import { OCM_HUB, startEmbeddedHub } from '../fakes/embedded-hub.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredClock } from '../fakes/steered-clock.ts';
 import { CONFIG_MAP, configMap, workOf } from '../../packages/agent/test/agent-harness.ts';
@@ -29,7 +29,7 @@ const backup = (): string => join(root, 'backup');
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'berth-restored-'));
-  hub = await startHub({ dataDir: data() });
+  hub = await startHub({ ...OCM_HUB, dataDir: data() });
   hubApi = new HttpKubeApi({ config: loadKubeConfig({ file: hub.adminKubeconfigPath }), clock: systemClock });
   cluster = await startEmbeddedHub();
   await hubApi.create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'cluster1' } });
@@ -57,7 +57,7 @@ async function restartHub(change: () => Promise<void>): Promise<void> {
   const { port } = hub;
   await hub.close();
   await change();
-  hub = await startHub({ dataDir: data(), listen: { port } });
+  hub = await startHub({ ...OCM_HUB, dataDir: data(), listen: { port } });
 }
 
 async function createWork(name: string): Promise<void> {

@@ -21,8 +21,9 @@ const nameOf = (index) => `c${String(index).padStart(4, '0')}`;
 
 async function runHub(dataDir, clusters, port) {
   const { startHub } = await import('../../.cache/modules/packages/embedded-hub/src/start-hub.js');
+  const { OCM_HUB_KINDS: kinds } = await import('../../.cache/modules/packages/ocm/src/definition/hub-kinds.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
-  const hub = await startHub({ dataDir, members, listen: { port } });
+  const hub = await startHub({ dataDir, kinds, members, listen: { port } });
   process.on('message', async (message) => {
     if (message === 'usage') process.send({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss });
     if (message === 'stop') {

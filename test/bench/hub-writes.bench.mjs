@@ -3,6 +3,7 @@ import { performance } from 'node:perf_hooks';
 
 const modules = new URL('../../.cache/modules/', import.meta.url);
 const load = (path) => import(new URL(path, modules).href);
+const { OCM_HUB_KINDS } = await load('packages/ocm/src/definition/hub-kinds.js');
 const { createScheme } = await load('packages/embedded-hub/src/scheme/create-scheme.js');
 const { prepareCreate } = await load('packages/embedded-hub/src/write/prepare-create.js');
 const { preparePatch } = await load('packages/embedded-hub/src/write/prepare-patch.js');
@@ -30,7 +31,7 @@ const freeze = (value) => {
   return value;
 };
 
-const scheme = once('scheme of all kinds', createScheme);
+const scheme = once('scheme of all kinds', () => createScheme(OCM_HUB_KINDS));
 once('all OpenAPI documents', () => openApiIndex(scheme));
 const ref = scheme.resource('work.open-cluster-management.io', 'v1', 'manifestworks');
 const env = Array.from({ length: 10 }, (_, index) => ({ name: `E${index}`, value: 'v'.repeat(40) }));

@@ -21,8 +21,9 @@ const BINDING = { group: 'rbac.authorization.k8s.io', version: 'v1', kind: 'Clus
 
 async function runHub(dataDir, clusters) {
   const { startHub } = await import('../../.cache/modules/packages/embedded-hub/src/start-hub.js');
+  const { OCM_HUB_KINDS: kinds } = await import('../../.cache/modules/packages/ocm/src/definition/hub-kinds.js');
   const members = Array.from({ length: clusters }, (_, index) => nameOf(index));
-  const hub = await startHub({ dataDir, members });
+  const hub = await startHub({ dataDir, kinds, members });
   process.on('message', async (message) => {
     if (message === 'usage') process.send({ cpu: process.cpuUsage(), rss: process.memoryUsage().rss });
     if (message === 'stop') {

@@ -18,6 +18,7 @@ import {
 import { APPLICATION, APPLICATION_SET } from '../../src/core/argocd/argocd-kinds.ts';
 import { CUSTOM_RESOURCE_DEFINITION } from '@berth/kube/model/kinds';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { crd } from '../interop/argocd-objects.ts';
@@ -29,7 +30,7 @@ describe('berth explain --hub', () => {
   let api: HttpKubeApi;
 
   beforeAll(async () => {
-    running = await startHub({ dataDir: dir });
+    running = await startHub({ ...OCM_HUB, dataDir: dir });
     api = new HttpKubeApi({
       config: loadKubeConfig({ file: running.adminKubeconfigPath }),
       clock: systemClock,

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { startRecordingProxies } from '../fakes/recording-proxies.ts';
 import { notRun } from './guide-commands.ts';

@@ -7,7 +7,7 @@ import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { startAgent } from '@berth/agent/start-agent';
 import { runCli } from '../../src/app/cli/program.ts';
-import { hubAdmission } from '../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../src/controllers/admission/hub-admission.ts';
 import { readSourceFolder } from '../../src/controllers/sources/reading/read-source-folder.ts';
 import { startWorkloadSimulation } from '@berth/agent/simulation/workload-simulation';
 import {
@@ -22,6 +22,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
@@ -47,6 +48,7 @@ describe('works on the embedded hub', () => {
 
   beforeAll(async () => {
     running = await startHub({
+      ...OCM_HUB,
       dataDir: path.join(dir, 'hub'),
       members: CLUSTERS,
       admission: hubAdmission(),

@@ -5,7 +5,13 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { HttpKubeApi, type HttpKubeApiOptions } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import type { HubOptions } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import { ocmChecks } from '../../src/controllers/admission/cluster-checks.ts';
+import { agentRightsCheck } from '../../src/controllers/admission/hub-admission.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
+
+/** What a hub has to be told of OCM. Works are not checked. */
+export const OCM_HUB = { kinds: OCM_HUB_KINDS, admission: [agentRightsCheck, ...ocmChecks] };
 
 /** A real embedded hub in a directory of its own, and a client of it. */
 export async function startEmbeddedHub(
@@ -13,7 +19,7 @@ export async function startEmbeddedHub(
   hubOptions: Partial<HubOptions> = {},
 ) {
   const dataDir = mkdtempSync(join(tmpdir(), 'berth-hub-'));
-  const hub = await startHub({ dataDir, ...hubOptions });
+  const hub = await startHub({ dataDir, ...OCM_HUB, ...hubOptions });
   const config = loadKubeConfig({ file: hub.adminKubeconfigPath });
   const api = new HttpKubeApi({ config, clock: systemClock, ...options });
   return {

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { swaggerDocument } from '../../packages/embedded-hub/src/openapi/v2/swagger-document.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
 import type {
@@ -56,7 +57,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('OpenAPI v2 of a real kube
       const answer = await real.client.call('POST', CRDS, crd);
       expect(answer.status, JSON.stringify(answer.body)).toBe(201);
     }
-    const scheme = createScheme();
+    const scheme = createScheme(OCM_HUB_KINDS);
     scheme.register(definitionFromCrd(thingCrd()));
     ours = (JSON.parse(swaggerDocument(scheme).json) as { definitions: OpenApiSchemas }).definitions;
     const custom = Object.keys(ours).filter((name) => !name.startsWith('io.k8s.'));

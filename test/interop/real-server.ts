@@ -1,3 +1,4 @@
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
 import type { Scheme } from '../../packages/embedded-hub/src/scheme/scheme.ts';
@@ -21,7 +22,7 @@ export async function prepareServer({
 }: ControlPlane): Promise<{ readonly scheme: Scheme; readonly send: Send }> {
   await createCrds(client, [...ocmCrds(), carrierDefinition()]);
   await client.call('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE } });
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
   scheme.register(definitionFromCrd(carrierDefinition()));
   const send: Send = (method, path, body, type) =>
     client.call(method, path, body, type).catch((error: unknown) => {

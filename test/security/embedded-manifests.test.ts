@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hubAdmission } from '../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../src/controllers/admission/hub-admission.ts';
 import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';

@@ -5,10 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../src/app/cli/program.ts';
-import { hubAdmission } from '../../src/app/hub-admission.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { hubAdmission } from '../../src/controllers/admission/hub-admission.ts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../app/cli-harness.ts';
 import { startRecordingProxies } from '../fakes/recording-proxies.ts';
@@ -59,7 +60,12 @@ describe('berth join with the hash of the authority', () => {
   const open: (() => Promise<void>)[] = [];
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'berth-discovery-'));
-    hub = await startHub({ dataDir: join(dir, 'hub'), members: ['cluster1'], admission: hubAdmission() });
+    hub = await startHub({
+      ...OCM_HUB,
+      dataDir: join(dir, 'hub'),
+      members: ['cluster1'],
+      admission: hubAdmission(),
+    });
   });
   afterEach(async () => {
     for (const close of open.splice(0)) await close();

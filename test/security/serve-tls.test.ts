@@ -9,7 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
 import { TlsPair } from '@berth/runtime/http/tls-pair';
 import { runCli } from '../../src/app/cli/program.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import { ServedFleet } from '../app/serve/served-fleet.ts';
 import { makeCliIo } from '../app/cli-harness.ts';

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
-import { hubAdmission, type HubAdmissionOptions } from '../../src/app/hub-admission.ts';
+import { hubAdmission, type HubAdmissionOptions } from '../../src/controllers/admission/hub-admission.ts';
 import { errorText } from '@berth/runtime/errors';
 import { type KindInfo, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

@@ -6,8 +6,7 @@ import type { AppliedManifestWork, AppliedResource } from '@berth/ocm/kind/appli
 import { MANIFEST_WORK_FINALIZER, type ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { ConflictError, InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
-import { DONE, type ReconcileOutcome, RETRY } from '@berth/runtime/loop/reconciler';
+import { ReconcileLoop, DONE, type ReconcileOutcome, RETRY } from '@berth/runtime/loop/reconciler';
 import { sha256 } from '@berth/runtime/sha256';
 import { readManifests } from './apply/apply-manifests.ts';
 import { LiveObjects } from './cluster/live-objects.ts';
@@ -16,7 +15,6 @@ import { ExecutorRights } from './executor/executor-rights.ts';
 import { observeWork } from './work/observe-work.ts';
 import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
 import { appliedWorkName, readApplied } from './work/applied-work.ts';
-import { evictApplied } from './work/evict-applied.ts';
 import { releaseApplied } from './work/release-applied.ts';
 import { isRefusal } from './rules/applied/kube-failure.ts';
 import { isOwned } from './rules/applied/ownership.ts';
@@ -156,6 +154,41 @@ function evictOrIgnore(
   applied: AppliedManifestWork | undefined,
 ): Promise<ReconcileOutcome> {
   return applied === undefined ? Promise.resolve(DONE) : evictApplied(state, applied);
+}
+
+/** A grace period of this length or more means "forever". */
+const NEVER_MS = 100 * 365 * 24 * 3_600_000;
+
+/**
+ * An AppliedManifestWork of ours whose ManifestWork is not on the hub (deleted by force, hub
+ * restored from a backup, another hub). It is kept for a grace period from its first detection, in
+ * case the work is created again.
+ */
+async function evictApplied(state: AgentState, applied: AppliedManifestWork): Promise<ReconcileOutcome> {
+  const { settings } = state;
+  if (applied.spec.agentID !== settings.agentId) return DONE;
+  if (applied.metadata.deletionTimestamp !== undefined)
+    return (await releaseApplied(state, applied)) ? DONE : RETRY;
+  if (settings.evictionGraceMs >= NEVER_MS) {
+    await state.cancelEviction(applied);
+    return DONE;
+  }
+  const nowMs = settings.clock.now();
+  const started = applied.status?.evictionStartTime;
+  if (started === undefined) {
+    await state.writeAppliedStatus(applied, { ...applied.status, evictionStartTime: state.now() });
+    return { kind: 'requeue', afterMs: settings.evictionGraceMs };
+  }
+  const leftMs = Date.parse(started) + settings.evictionGraceMs - nowMs;
+  if (leftMs > 0) return { kind: 'requeue', afterMs: leftMs };
+  const work = applied.spec.manifestWorkName;
+  settings.log.info('the ManifestWork is still missing, so its objects are deleted', {
+    work,
+    cluster: settings.clusterName,
+  });
+  if (!(await releaseApplied(state, applied))) return RETRY;
+  settings.emit({ kind: 'evicted', cluster: settings.clusterName, work });
+  return DONE;
 }
 
 /**

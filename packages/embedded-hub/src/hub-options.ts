@@ -3,6 +3,7 @@ import type { Logger } from '@berth/runtime/logger';
 import type { CredentialFiles } from './cluster/credential-files.ts';
 import type { ConnectionLimitOptions } from './flow/connection-limits.ts';
 import type { ServingFiles } from './auth/certificates/serving-certificate.ts';
+import type { GivenKinds } from './scheme/create-scheme.ts';
 import type { AdmissionCheck } from './write/write-request.ts';
 
 export interface HubOptions {
@@ -12,7 +13,9 @@ export interface HubOptions {
   readonly listen?: { readonly host?: string | undefined; readonly port?: number | undefined } | undefined;
   /** Names of member clusters, served below `/clusters/NAME`. */
   readonly members?: readonly string[] | undefined;
-  /** Admission rules beyond schemas; default: the rules of the OCM kinds. */
+  /** Kinds besides those of Kubernetes that hub and members serve from the start. Default: none. */
+  readonly kinds?: GivenKinds | undefined;
+  /** Admission rules of these kinds, beyond schemas. Default: none. */
   readonly admission?: readonly AdmissionCheck[] | undefined;
   /**
    * Fills Secrets of type `kubernetes.io/service-account-token` with tokens of ten years, and

@@ -5,8 +5,6 @@ import { InputError } from '@berth/runtime/errors';
 import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
 import type { Logger } from '@berth/runtime/logger';
 import pLimit from 'p-limit';
-import { ocmChecks } from './admission/ocm-checks.ts';
-import { agentRightsCheck } from './admission/ocm/agent-rights-check.ts';
 import type { AuditLog } from './auth/audit-log.ts';
 import { FileAuditLog, NO_AUDIT } from './auth/audit-log.ts';
 import { openServingCertificate, type ServingIdentity } from './auth/certificates/serving-certificate.ts';
@@ -33,7 +31,7 @@ import { TlsServer } from './http/tls-server.ts';
 import type { HubOptions, RunningHub } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
-import { REAL_CLOCK } from './real-clock.ts';
+import { backgroundClock } from '@berth/runtime/clock/system-clock';
 import { SILENT_LOG } from './wire/silent-log.ts';
 
 interface ResolvedOptions extends HubOptions {
@@ -52,7 +50,7 @@ export async function startHub(options: HubOptions): Promise<RunningHub> {
   const resolved: ResolvedOptions = {
     ...options,
     log: options.log ?? SILENT_LOG,
-    clock: options.clock ?? REAL_CLOCK,
+    clock: options.clock ?? backgroundClock,
     members: options.members ?? [],
     legacyTokenSecrets: options.legacyTokenSecrets ?? false,
     onFatal: options.onFatal ?? exitOnFatal(options.log ?? SILENT_LOG),
@@ -177,8 +175,7 @@ async function openClusters(
     readonly shared: { readonly tokens: TokenFile; readonly revocations: Revocations };
   },
 ): Promise<ReadonlyMap<string, ApiCluster>> {
-  const { dataDir, clock, onFatal, members, legacyTokenSecrets } = options;
-  const admission = options.admission ?? [agentRightsCheck, ...ocmChecks];
+  const { dataDir, clock, onFatal, members, legacyTokenSecrets, kinds, admission = [] } = options;
   const hubCredentials = readCredentialFiles(options.providedFiles ?? {}, options.log);
   const names = ['', ...members];
   const opened: ApiCluster[] = [];
@@ -196,7 +193,7 @@ async function openClusters(
       const identity = register.identityOf(name);
       const authorities = keys.authoritiesOf(name);
       const credentials = { ...shared, serviceAccounts, authorities, legacyTokenSecrets, external };
-      const deps = { ...credentials, identity, admission, clock, onFatal };
+      const deps = { ...credentials, identity, kinds, admission, clock, onFatal };
       const log = options.log.child({ cluster: name || 'hub' });
       opened.push(await ApiCluster.open({ name, directory, log, ...deps }));
     });

@@ -5,6 +5,7 @@ import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { HubOptions, RunningHub } from '../src/hub-options.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { startHub } from '../src/start-hub.ts';
 
 export interface Reply {
@@ -48,7 +49,7 @@ export interface TestWatch {
 export async function startTestHub(over: Partial<HubOptions> = {}): Promise<TestHub> {
   const dataDir = over.dataDir ?? mkdtempSync(join(tmpdir(), 'berth-hub-'));
   const agent = new Agent({ keepAlive: true, maxSockets: 64 });
-  const state = { hub: await startHub({ dataDir, ...over }) };
+  const state = { hub: await startHub({ dataDir, kinds: OCM_HUB_KINDS, ...over }) };
   const token = /token: (\S+)/.exec(readFileSync(state.hub.adminKubeconfigPath, 'utf8'))?.[1] ?? '';
 
   const send = (method: string, path: string, options: Call): Promise<IncomingMessage> =>
@@ -99,7 +100,7 @@ export async function startTestHub(over: Partial<HubOptions> = {}): Promise<Test
     },
     async restart(more = {}) {
       await state.hub.close();
-      state.hub = await startHub({ dataDir, ...over, ...more });
+      state.hub = await startHub({ dataDir, kinds: OCM_HUB_KINDS, ...over, ...more });
     },
     async stop() {
       await state.hub.close();

@@ -1,4 +1,5 @@
 import type { KindInfo } from './model/kinds.ts';
+import { groupVersionOf } from './model/object-ref.ts';
 import type { Clock } from '@berth/runtime/clock/clock';
 
 /** The fields of meta/v1 APIResourceList that are read here. */
@@ -41,9 +42,7 @@ export class Discovery {
   }
 
   async #load(apiVersion: string): Promise<readonly KindInfo[]> {
-    const slash = apiVersion.indexOf('/');
-    const group = slash === -1 ? '' : apiVersion.slice(0, slash);
-    const version = apiVersion.slice(slash + 1);
+    const { group, version } = groupVersionOf(apiVersion);
     const path =
       group === ''
         ? `/api/${encodeURIComponent(version)}`

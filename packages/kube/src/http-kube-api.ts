@@ -26,10 +26,9 @@ import {
   type RequestSubject,
 } from './transport/kube-errors.ts';
 import type { KubeResponse, WriteFence } from './transport/kube-transport.ts';
-import { parseJsonBody, readBody } from './transport/read-body.ts';
+import { parseJsonBody, readBody, readWatchEvents } from './transport/response-body.ts';
 import { DEFAULT_MAX_REQUESTS, RequestSlots } from './transport/request-slots.ts';
 import type { ServerOutage } from './transport/server-outage.ts';
-import { readWatchEvents } from './transport/watch-stream.ts';
 
 export interface HttpKubeApiOptions {
   readonly config: KubeConfig;

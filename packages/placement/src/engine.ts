@@ -98,14 +98,6 @@ export class PlacementEngine {
     }
   }
 
-  /** Schedules the placements up to this one that are not scheduled yet. Undefined if none has this key. */
-  scheduleUntil(key: string): ScheduleResult | undefined {
-    const last = this.#listed.positionOf(key) ?? -1;
-    for (let position = 0; position <= last; position++)
-      if (this.#listed.states[position] === undefined) this.#scheduleOrHold(position);
-    return this.result(key);
-  }
-
   /** The latest result of each scheduled placement, in the listed order. */
   results(): readonly ScheduleResult[] {
     return this.#listed.states.flatMap((state) => (state === undefined ? [] : [state.result]));

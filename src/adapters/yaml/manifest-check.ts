@@ -1,7 +1,9 @@
+import { isObject } from '@berth/runtime/json/json-value';
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { hasManifestFields } from './has-manifest-fields.ts';
 import { closestName } from '@berth/runtime/text/closest-name';
-import { checkSchema, isMapping, describeValue } from './schema/check.ts';
+import { checkSchema, describeValue } from './schema/check.ts';
 import type { SchemaFinding } from './schema/check.ts';
 import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
 import { anyObject } from './schema/meta.ts';
@@ -24,9 +26,9 @@ export function checkManifest(value: unknown): CheckedManifest {
       'schema.type',
       'got a text with apiVersion and kind, expected an object: a comment begins with #',
     );
-  if (!isMapping(value) && !isListOfObjects(value))
+  if (!isObject(value) && !isListOfObjects(value))
     return skipped(`is not a Kubernetes object (got ${describeValue(value)}): skipped`);
-  if (!isMapping(value))
+  if (!isObject(value))
     return rejected(
       'schema.type',
       `got ${describeValue(value)} with Kubernetes objects, expected one object in each document, or a List`,
@@ -71,7 +73,7 @@ function skipped(message: string): CheckedManifest {
 function isListOfObjects(value: unknown): boolean {
   return (
     Array.isArray(value) &&
-    value.some((one) => isMapping(one) && Object.hasOwn(one, 'apiVersion') && Object.hasOwn(one, 'kind'))
+    value.some((one) => isObject(one) && Object.hasOwn(one, 'apiVersion') && Object.hasOwn(one, 'kind'))
   );
 }
 
@@ -86,7 +88,7 @@ function rejected(code: string, message: string, path: readonly string[] = []): 
 
 function scopeFindings(object: Record<string, unknown>, namespaced: boolean): ManifestFinding[] {
   const { metadata } = object;
-  if (namespaced || !isMapping(metadata) || metadata['namespace'] === undefined) return [];
+  if (namespaced || !isObject(metadata) || metadata['namespace'] === undefined) return [];
   return [
     {
       severity: 'error',
@@ -104,8 +106,7 @@ function scopeFindings(object: Record<string, unknown>, namespaced: boolean): Ma
  * kind or group of ours, because the intended object would seem to be deleted.
  */
 function kindFindings(apiVersion: string, kind: string): ManifestFinding[] {
-  const slash = apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
+  const { group } = groupVersionOf(apiVersion);
   const meantGroup = KNOWN_GROUPS.includes(group) ? undefined : closestName(group, KNOWN_GROUPS);
   if (meantGroup !== undefined)
     return [unknown('schema.unknown-group', 'apiVersion', `got group "${group}"`, meantGroup)];
@@ -125,7 +126,7 @@ function isUnexpandableList(object: Record<string, unknown>, kind: string): bool
 }
 
 function hasOnlyGeneratedName({ metadata }: Record<string, unknown>): boolean {
-  return isMapping(metadata) && Boolean(metadata['generateName']) && !metadata['name'];
+  return isObject(metadata) && Boolean(metadata['generateName']) && !metadata['name'];
 }
 
 const NULLABLE_METADATA = ['labels', 'annotations', 'namespace', 'finalizers', 'ownerReferences'];
@@ -133,7 +134,7 @@ const NULLABLE_METADATA = ['labels', 'annotations', 'namespace', 'finalizers', '
 /** `labels:` without a value is null in YAML. Kubernetes treats it as absent. */
 function withoutEmptyMetadata(value: Record<string, unknown>): Record<string, unknown> {
   const { metadata } = value;
-  if (!isMapping(metadata) || !NULLABLE_METADATA.some((name) => metadata[name] === null)) return value;
+  if (!isObject(metadata) || !NULLABLE_METADATA.some((name) => metadata[name] === null)) return value;
   const kept = Object.entries(metadata).filter(
     ([name, entry]) => entry !== null || !NULLABLE_METADATA.includes(name),
   );

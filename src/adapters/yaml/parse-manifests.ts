@@ -1,3 +1,4 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import type { FieldPath } from '@berth/kube/model/field-path';
 import { formatFieldPath } from '@berth/kube/model/field-path';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -11,7 +12,6 @@ import { DocumentLocator } from './document-locator.ts';
 import { loadDocument } from './load-document.ts';
 import { checkManifest } from './manifest-check.ts';
 import type { ManifestFinding } from './manifest-check.ts';
-import { isMapping } from './schema/check.ts';
 import { splitDocuments } from './split-documents.ts';
 import type { DocumentText } from './split-documents.ts';
 import type { ManifestPlace } from './locate-fields.ts';
@@ -102,11 +102,11 @@ function readObject(candidate: Candidate, context: Context): void {
 /** `v1 List` and typed lists, which kubectl opens. */
 function isList(value: unknown): value is { items: unknown[] } & Record<string, unknown> {
   return (
-    isMapping(value) &&
+    isObject(value) &&
     typeof value['kind'] === 'string' &&
     value['kind'].endsWith('List') &&
     Array.isArray(value['items']) &&
-    !(isMapping(value['metadata']) && Object.hasOwn(value['metadata'], 'name'))
+    !(isObject(value['metadata']) && Object.hasOwn(value['metadata'], 'name'))
   );
 }
 
@@ -151,9 +151,9 @@ function reportFindings(candidate: Candidate, findings: readonly ManifestFinding
 
 /** `Placement team-a/web`, as far as the broken object contains it. */
 function objectName(value: unknown): string | undefined {
-  if (!isMapping(value) || typeof value['kind'] !== 'string') return undefined;
+  if (!isObject(value) || typeof value['kind'] !== 'string') return undefined;
   const metadata = value['metadata'];
-  if (!isMapping(metadata) || typeof metadata['name'] !== 'string') return value['kind'];
+  if (!isObject(metadata) || typeof metadata['name'] !== 'string') return value['kind'];
   const namespace = typeof metadata['namespace'] === 'string' ? metadata['namespace'] : undefined;
   const object = { ...value, metadata: { name: metadata['name'], namespace } } as unknown as KubeObject;
   return formatRef(refOf(object));

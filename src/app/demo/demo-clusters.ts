@@ -9,9 +9,10 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { startHub } from '@berth/embedded-hub/start-hub';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import type { AgentEvent } from '@berth/agent/options/agent-options';
 import { startAgent } from '@berth/agent/start-agent';
-import { hubAdmission } from '../hub-admission.ts';
+import { hubAdmission } from '../../controllers/admission/hub-admission.ts';
 import { startWorkloadSimulation } from '@berth/agent/simulation/workload-simulation';
 
 /** The embedded hub and its simulated managed clusters, each with an agent and simulated workloads. */
@@ -93,6 +94,7 @@ async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions)
       dataDir: join(dir, 'hub'),
       members: names,
       listen: { port },
+      kinds: OCM_HUB_KINDS,
       admission: hubAdmission(),
       log,
       clock,

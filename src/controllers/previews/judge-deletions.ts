@@ -167,8 +167,8 @@ export async function judgeDeletions(
     digest: sha256,
   });
   const { deleted, withdrawn } = computed.losses === undefined ? NO_DELETIONS : madeBy(plan);
-  const gone = new Set([...deleted, ...withdrawn.map(({ object }) => object)].map(idOf));
-  const keptOnHub = undeclared.filter((object) => !gone.has(idOf(object)));
+  const gone = new Set([...deleted, ...withdrawn.map(({ object }) => object)].map(identityOf));
+  const keptOnHub = undeclared.filter((object) => !gone.has(identityOf(object)));
   const nothing = { ...NO_DELETIONS, withdrawn, left, keptOnHub };
   if (plan.kind === 'suspended') return { ...nothing, ...suspended(head.name, leaving, doubts) };
   if (leavingObjects(plan).length === 0) return nothing;
@@ -220,10 +220,6 @@ function unknownClusters(deleted: readonly KubeObject[]): readonly string[] {
   return [
     `${which}: a cluster that was on the hub before Git declared it, or whose agent works, is not deleted, and loses only what Git applied. Only a hub knows (--hub).`,
   ];
-}
-
-function idOf(object: KubeObject): string {
-  return identityOf(object);
 }
 
 interface ComputedLosses {

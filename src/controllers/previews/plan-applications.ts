@@ -1,3 +1,4 @@
+import { identityOf } from '@berth/kube/model/object-ref';
 import { decisionUses, type DecisionUse } from '../../core/argocd/refresh/decision-use.ts';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
@@ -11,7 +12,6 @@ import {
 } from '../../core/preview/effects/application-changes.ts';
 import { decisionPages } from '../../core/preview/effects/decision-pages.ts';
 import type { ApplicationSetPlan } from '../../core/preview/effects/plan-effects.ts';
-import { objectKeyOf } from '../../core/preview/object-changes.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { NotRendered } from '@berth/applicationset/failure/failures';
@@ -123,15 +123,13 @@ class RenderedSide {
     const applied = (side.onHub ?? side.objects).map(({ object }) => object);
     const declared = (side.declared ?? []).map(({ object }) => object);
     const own = [...applied, ...declared].filter(isRead);
-    const byKey = new Map(
-      [...onHub, ...own.reverse()].map((object) => [objectKeyOf(inArgo(object)), object]),
-    );
+    const byKey = new Map([...onHub, ...own.reverse()].map((object) => [identityOf(inArgo(object)), object]));
     const all = [...byKey.values()].map((object) => {
       const complete = inArgo(object);
       if (isApplicationSet(object)) this.#originals.set(complete, object);
       return complete;
     });
-    this.sets = new Map(all.filter(isApplicationSet).map((set) => [objectKeyOf(set), set]));
+    this.sets = new Map(all.filter(isApplicationSet).map((set) => [identityOf(set), set]));
     this.objects = all.filter(
       ({ kind, metadata }) => ARGO_KINDS.has(kind) && metadata.namespace === argocdNamespace,
     );
@@ -284,7 +282,7 @@ function samePage(old: PlacementDecision, now: PlacementDecision): boolean {
 
 function dataOf(objects: readonly KubeObject[]): unknown {
   return objects.map((object) => [
-    objectKeyOf(object),
+    identityOf(object),
     object.metadata.labels,
     object['data'],
     object['stringData'],

@@ -32,8 +32,8 @@ export function hubOnlyObjects(
   head: readonly SourceObject[],
   deletions: readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted' | 'withdrawn'>[],
 ): HubOnlyObjects {
-  const keptOnHub = new Set(deletions.flatMap((judged) => judged.keptOnHub.map(idOf)));
-  const gone = new Set(deletions.flatMap((judged) => judged.deleted.map(idOf)));
+  const keptOnHub = new Set(deletions.flatMap((judged) => judged.keptOnHub.map(identityOf)));
+  const gone = new Set(deletions.flatMap((judged) => judged.deleted.map(identityOf)));
   const left = leftBefore(
     base,
     deletions.flatMap((judged) => judged.left),
@@ -41,7 +41,7 @@ export function hubOnlyObjects(
   const isStaying = ({ object }: SourceObject): boolean =>
     possibleIdentities(object).some((identity) => keptOnHub.has(identity));
   const withdrawn = deletions.flatMap((judged) => judged.withdrawn);
-  const withdrawnLeft = withdrawn.flatMap(({ object }) => left.get(idOf(object)) ?? []);
+  const withdrawnLeft = withdrawn.flatMap(({ object }) => left.get(identityOf(object)) ?? []);
   return {
     staying: [
       ...(keptOnHub.size === 0 ? [] : base.filter(isStaying)),
@@ -81,7 +81,7 @@ function leftBefore(
   const others = members.filter((object) => !objects.has(object));
   if (others.length === 0) return new Map();
   const declared = new Set(base.flatMap(({ object }) => possibleIdentities(object)));
-  const known = others.map((object) => [idOf(object), object] as const);
+  const known = others.map((object) => [identityOf(object), object] as const);
   return new Map(known.filter(([identity]) => !declared.has(identity)));
 }
 
@@ -91,8 +91,4 @@ function returningFrom(left: LeftObjects, head: readonly SourceObject[]): readon
     const live = possibleIdentities(object).flatMap((identity) => left.get(identity) ?? [])[0];
     return live === undefined ? [] : [{ object: appliedPart(live, FIELD_MANAGER), location }];
   });
-}
-
-function idOf(object: KubeObject): string {
-  return identityOf(object);
 }

@@ -1,6 +1,7 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import { compareText } from '@berth/runtime/text/compare-text';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { refOf } from '@berth/kube/model/object-ref';
+import { identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { ObjectChange } from './plan.ts';
@@ -30,23 +31,12 @@ export function diffObjects(
   return changes.sort((a, b) => compareText(sortKey(a), sortKey(b)));
 }
 
-/** Group, kind, namespace and name. Another API version of an object is the same object. */
-export function objectKeyOf({ apiVersion, kind, metadata }: KubeObject): string {
-  const slash = apiVersion.indexOf('/');
-  return JSON.stringify([
-    slash === -1 ? '' : apiVersion.slice(0, slash),
-    kind,
-    metadata.namespace ?? '',
-    metadata.name,
-  ]);
-}
-
 function objectsOf(sources: readonly SourceObject[]): readonly KubeObject[] {
   return sources.map(({ object }) => object);
 }
 
 function byKey(sources: readonly SourceObject[]): Map<string, SourceObject> {
-  return new Map(sources.map((source) => [objectKeyOf(source.object), source]));
+  return new Map(sources.map((source) => [identityOf(source.object), source]));
 }
 
 /** `spec.taints`, `metadata.labels`: deep enough to show what a change is about, short enough to read. */
@@ -56,7 +46,7 @@ export function changedFields(before: KubeObject, after: KubeObject): string[] {
     const [left, right] = [before[field], after[field]];
     if (canonicalJson(left ?? null) === canonicalJson(right ?? null)) continue;
     const [old, now] = [left ?? {}, right ?? {}];
-    if (!isRecord(old) || !isRecord(now)) fields.push(field);
+    if (!isObject(old) || !isObject(now)) fields.push(field);
     else
       for (const inner of keysOf(old, now))
         if (canonicalJson(old[inner] ?? null) !== canonicalJson(now[inner] ?? null))
@@ -67,10 +57,6 @@ export function changedFields(before: KubeObject, after: KubeObject): string[] {
 
 function keysOf(a: object, b: object): Set<string> {
   return new Set([...Object.keys(a), ...Object.keys(b)]);
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function sortKey({ ref }: ObjectChange): string {

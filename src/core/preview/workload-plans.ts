@@ -1,5 +1,11 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { namespacedName, objectIdentity, type ObjectRef, refOf } from '@berth/kube/model/object-ref';
+import {
+  identityOf,
+  namespacedName,
+  objectIdentity,
+  type ObjectRef,
+  refOf,
+} from '@berth/kube/model/object-ref';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import {
   type ManifestWorkReplicaSet,
@@ -13,7 +19,6 @@ import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { fieldChanges } from './effects/field-changes.ts';
 import type { ManifestChange } from './effects/plan-effects.ts';
-import { objectKeyOf } from './object-changes.ts';
 import type { PlanSide } from './plan-input.ts';
 import type { WorkloadPlan } from './plan.ts';
 
@@ -42,7 +47,7 @@ export function placedWorkloads(
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
   const before = workloadsOf(base, (set) => works.before(set));
   const onHub = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
-    before.get(objectKeyOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
+    before.get(identityOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
   const published = publishedOf(head);
   const after = workloadsOf(head, (set) => works.after(set, onHub(set), published));
   return { before, after };
@@ -108,7 +113,7 @@ function workloadsOf(
   const found = new Map<string, PlacedWorkload>();
   for (const { object } of side.onHub ?? side.objects) {
     const workload = workloadOf(object, published, clustersOf);
-    if (workload !== undefined) found.set(objectKeyOf(object), workload);
+    if (workload !== undefined) found.set(identityOf(object), workload);
   }
   return found;
 }

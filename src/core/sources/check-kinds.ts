@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { fieldError, findingsAbout, type SourceFinding } from './source-finding.ts';
@@ -20,7 +21,7 @@ export function checkKinds(
     const versions = serviceOf(source.object);
     if (versions === 'served') return [];
     const { apiVersion, kind } = source.object;
-    const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+    const { group } = groupVersionOf(apiVersion);
     const expected = versions.length === 0 ? KNOWN_KINDS : versions.join(' or ');
     const message = `got ${apiVersion} ${kind}, expected ${expected}`;
     const hint = `if the hub serves it: --expect-kind ${group}/${kind}`;

@@ -13,7 +13,13 @@ import {
 import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
-import { formatRef, namespacedName, objectIdentity, refOf } from '@berth/kube/model/object-ref';
+import {
+  formatRef,
+  groupVersionOf,
+  namespacedName,
+  objectIdentity,
+  refOf,
+} from '@berth/kube/model/object-ref';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
@@ -42,7 +48,9 @@ const WEIGHED_KINDS = [
 ];
 
 export function mayCauseLosses({ apiVersion, kind }: Pick<KubeObject, 'apiVersion' | 'kind'>): boolean {
-  return WEIGHED_KINDS.some((known) => known.kind === kind && known.group === groupOf(apiVersion));
+  return WEIGHED_KINDS.some(
+    (known) => known.kind === kind && known.group === groupVersionOf(apiVersion).group,
+  );
 }
 
 /**
@@ -271,8 +279,4 @@ function clustersOf(works: Dependents['works']): readonly string[] {
 
 function sortedOnce(names: readonly string[]): readonly string[] {
   return [...new Set(names)].sort();
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }

@@ -11,7 +11,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { startRecordingProxies } from '../../fakes/recording-proxies.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
 import { RegistrationWorld } from './registration-world.ts';

@@ -6,7 +6,7 @@ import { runRegistration } from '../../../packages/agent/src/registration/run-re
 import { CERTIFICATE_REQUEST, LEASE, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { readCertificateRequest } from '@berth/kube/x509/certificate-request';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { FakeClock } from '@berth/test-kit/fake-clock';

@@ -6,7 +6,7 @@ import net, { type AddressInfo } from 'node:net';
 import tls from 'node:tls';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { findProgram } from '@berth/test-kit/needed-program';
 import {

@@ -6,12 +6,13 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { issueKubeconfig } from '@berth/embedded-hub/maintenance/issue-kubeconfig';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { revokeUser } from '@berth/embedded-hub/maintenance/revoke-credentials';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import type { SilentLogger } from '@berth/test-kit/silent-logger';
 import { SteeredClock } from '../../fakes/steered-clock.ts';
@@ -54,6 +55,7 @@ describe('an agent whose hub was installed again at the same address', () => {
   async function start(data: string): Promise<HubSide> {
     const dataDir = join(dir, data);
     const hub = await startHub({
+      ...OCM_HUB,
       ...{ dataDir, listen: { port }, admission: hubAdmission() },
       providedFiles: { serving: { certificate: join(dir, 'tls.crt'), key: join(dir, 'tls.key') } },
     });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runCli } from '../../../src/app/cli/program.ts';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { OUTAGE_PATIENCE_MS } from '@berth/test-kit/patience';
@@ -24,7 +25,7 @@ describe('what is logged while the hub is away', () => {
   const ends: (() => Promise<unknown>)[] = [];
   beforeEach(async () => {
     dir = mkdtempSync(join(tmpdir(), 'berth-outage-'));
-    hub = await startHub({ dataDir: join(dir, 'hub') });
+    hub = await startHub({ ...OCM_HUB, dataDir: join(dir, 'hub') });
     git = new GitFixture();
   });
   afterEach(async () => {
@@ -66,7 +67,7 @@ describe('what is logged while the hub is away', () => {
     await whileAway();
     // fixed wait: long enough that everything that follows the hub has failed several times
     await new Promise((resolve) => setTimeout(resolve, 4_000));
-    hub = await startHub({ dataDir: join(dir, 'hub'), listen: { port } });
+    hub = await startHub({ ...OCM_HUB, dataDir: join(dir, 'hub'), listen: { port } });
     await expect.poll(() => isOver(lines().slice(before)), { timeout: OUTAGE_PATIENCE_MS }).toBe(true);
     return lines().slice(before);
   }

@@ -19,7 +19,7 @@ import {
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { startHub } from '@berth/embedded-hub/start-hub';
-import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { OCM_HUB, startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import {
   baseFiles,
@@ -91,7 +91,7 @@ describe('a hub that is restored from a backup', () => {
     const { port } = hub;
     await hub.close();
     await meanwhile();
-    hub = await startHub({ dataDir: join(root, 'data'), listen: { port } });
+    hub = await startHub({ ...OCM_HUB, dataDir: join(root, 'data'), listen: { port } });
   }
 
   /** @param change what happens on the restored hub before anybody else reaches it */
@@ -100,7 +100,7 @@ describe('a hub that is restored from a backup', () => {
       rmSync(join(root, 'data'), { recursive: true });
       cpSync(join(root, 'backup'), join(root, 'data'), { recursive: true });
       if (change === undefined) return;
-      const alone = await startHub({ dataDir: join(root, 'data') });
+      const alone = await startHub({ ...OCM_HUB, dataDir: join(root, 'data') });
       const config = loadKubeConfig({ file: alone.adminKubeconfigPath });
       const client = new HttpKubeApi({ config, clock: systemClock });
       await change(client);

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ServeOptions } from '../../../src/app/settings/serve-options.ts';
 import { MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { SteeredLeadership } from '../../fakes/steered-leadership.ts';
 import { baseFiles, namespace, placement, replicaSet, retired, yaml } from './fleet-fixture.ts';
@@ -61,7 +62,7 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     const { port } = hub;
     await hub.close();
     meanwhile();
-    hub = await startHub({ dataDir: join(root, 'data'), listen: { port } });
+    hub = await startHub({ ...OCM_HUB, dataDir: join(root, 'data'), listen: { port } });
   }
 
   /** A backup is made of six clusters; then three of them leave. */

@@ -9,6 +9,7 @@ import { hubHashOf } from '../../../packages/agent/src/start-agent.ts';
 import { ImpersonatingClients } from '../../../packages/agent/src/agent-clients.ts';
 import { startAgent, type Agent } from '@berth/agent/start-agent';
 import { type RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { deviations, meantDifferences, placeOfDifference } from './deviations.ts';
@@ -32,7 +33,7 @@ const closers: (() => unknown)[] = [];
 async function startReplays(drift: 'watch' | 'resync'): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-agent-'));
   // No webhook stood in the way of the recorded works.
-  hub = await startHub({ dataDir, admission: [] });
+  hub = await startHub({ ...OCM_HUB, dataDir, admission: [] });
   const config = loadKubeConfig({ file: hub.adminKubeconfigPath });
   client = new RawClient(config);
   const clock = fastClock(4);

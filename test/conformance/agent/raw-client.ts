@@ -1,7 +1,7 @@
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { KubeConfig } from '@berth/kube/config/kube-config';
 import { KubeConnection } from '../../../packages/kube/src/transport/kube-connection.ts';
-import { readBody } from '../../../packages/kube/src/transport/read-body.ts';
+import { readBody } from '../../../packages/kube/src/transport/response-body.ts';
 import type { Json } from './recorded.ts';
 
 export interface RawAnswer {

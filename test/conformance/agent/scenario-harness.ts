@@ -12,6 +12,7 @@ import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-wo
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
@@ -33,7 +34,7 @@ export class ScenarioHarness {
 
   static async start(): Promise<ScenarioHarness> {
     const dataDir = await mkdtemp(join(tmpdir(), 'berth-scenarios-'));
-    return new ScenarioHarness(dataDir, await startHub({ dataDir, members: [CLUSTER, 'hub2'] }));
+    return new ScenarioHarness(dataDir, await startHub({ ...OCM_HUB, dataDir, members: [CLUSTER, 'hub2'] }));
   }
 
   private constructor(dataDir: string, running: RunningHub) {

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { KubeConnection } from '../../../packages/kube/src/transport/kube-connection.ts';
-import { readBody } from '../../../packages/kube/src/transport/read-body.ts';
+import { readBody } from '../../../packages/kube/src/transport/response-body.ts';
 import { BerthError } from '@berth/runtime/errors';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SteeredClock } from '../../fakes/steered-clock.ts';

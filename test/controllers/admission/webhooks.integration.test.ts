@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import {
   type AdmissionWebhooksOptions,
   type RunningAdmission,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import { ADDON_PLACEMENT_SCORE, type KindInfo, NAMESPACE, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { baseFiles, cluster, placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { restrictedClient } from '../../app/serve/restricted-controller.ts';

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
 import {
   type RunningRegistration,

@@ -5,6 +5,7 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { NAMESPACE } from '@berth/kube/model/kinds';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { Fleet } from './work-fleet.ts';
 
@@ -16,7 +17,7 @@ export async function startEmbeddedFleet(
   namespaces: readonly string[],
 ): Promise<{ readonly fleet: Fleet; readonly close: () => Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'berth-fleet-'));
-  const hub = await startHub({ dataDir });
+  const hub = await startHub({ ...OCM_HUB, dataDir });
   const config = loadKubeConfig({ file: hub.adminKubeconfigPath });
   const api = new HttpKubeApi({ config, clock: systemClock });
   for (const name of namespaces)

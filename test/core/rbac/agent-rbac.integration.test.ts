@@ -13,6 +13,7 @@ import { startAgent } from '@berth/agent/start-agent';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
+import { OCM_HUB } from '../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { fastClock } from '../../conformance/agent/fast-clock.ts';
 import { RawClient } from '../../conformance/agent/raw-client.ts';
@@ -70,7 +71,7 @@ interface Outcome {
 
 beforeAll(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'berth-rbac-'));
-  hub = await startHub({ dataDir });
+  hub = await startHub({ ...OCM_HUB, dataDir });
   admin = new RawClient(loadKubeConfig({ file: hub.adminKubeconfigPath }));
   for (const [index, missing] of ['nothing', ...GRANTED].entries())
     outcomes.set(missing, live(`c${index}`, missing));

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import type { ControllerDuties } from '../../../src/core/rbac/controller-rbac.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { KubeLeaseStore } from '@berth/kube/kube-lease-store';

@@ -7,8 +7,8 @@ import { judgeClientRequest } from '../../../packages/embedded-hub/src/auth/cert
 import type { JsonObject } from '@berth/embedded-hub/json/json-value';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
-import { CertificateAuthority } from '@berth/embedded-hub/auth/certificates/certificate-authority';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { SteeredClock } from '../../fakes/steered-clock.ts';

@@ -44,10 +44,6 @@ export class LiveObjects {
     this.#options = options;
   }
 
-  get watchCount(): number {
-    return this.#watches.size;
-  }
-
   /** Undefined if the server does not have the object. */
   async get({ kind, key }: WatchedObject): Promise<KubeObject | undefined> {
     const watch = this.#watches.get(watchId(kind, key.namespace));

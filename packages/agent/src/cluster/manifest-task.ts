@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KindInfo } from '@berth/kube/model/kinds';
 import type { ManifestResourceMeta } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -47,11 +48,9 @@ export async function readManifest(raw: unknown, ordinal: number, cluster: KubeA
       problem: 'the manifest is not an object with apiVersion, kind and metadata',
     };
   const { kind: kindName } = manifest;
-  const slash = manifest.apiVersion.indexOf('/');
   const meta = {
     ordinal,
-    group: slash === -1 ? '' : manifest.apiVersion.slice(0, slash),
-    version: manifest.apiVersion.slice(slash + 1),
+    ...groupVersionOf(manifest.apiVersion),
     kind: kindName,
     resource: '',
     name: manifest.metadata.name ?? '',

@@ -96,18 +96,21 @@ export class AgentState {
     return written;
   }
 
+  /** The work has returned, so the grace period ends. */
+  async cancelEviction(applied: AppliedManifestWork): Promise<AppliedManifestWork> {
+    if (applied.status?.evictionStartTime === undefined) return applied;
+    const { evictionStartTime: _cleared, ...status } = applied.status;
+    return this.writeAppliedStatus(applied, status);
+  }
+
   /** RFC 3339 in seconds, the format of times in Kubernetes. */
   now(): string {
-    return rfc3339(this.settings.clock.now());
+    return `${new Date(this.settings.clock.now()).toISOString().slice(0, 19)}Z`;
   }
 
   #workKey(name: string): string {
     return `${this.settings.clusterName}/${name}`;
   }
-}
-
-export function rfc3339(atMs: number): string {
-  return `${new Date(atMs).toISOString().slice(0, 19)}Z`;
 }
 
 interface OwnWrite {

@@ -29,7 +29,6 @@ import {
   hasOpenIntents,
   newIntents,
 } from './applied-work.ts';
-import { cancelEviction } from './evict-applied.ts';
 import { releaseApplied } from './release-applied.ts';
 import { type TrackedResources, trackResources } from './release-resources.ts';
 import { untrackedResources } from '../rules/applied/applied-resources.ts';
@@ -66,7 +65,7 @@ export async function syncWork(
   if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
     return RETRY;
   applied = state.appliedOf(name);
-  if (applied !== undefined) applied = await cancelEviction(state, applied);
+  if (applied !== undefined) applied = await state.cancelEviction(applied);
   const memory = state.memory(name);
   const cause = applyCause(state, work, applied, memory);
   const pass =

@@ -1,8 +1,8 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { JsonObject } from '../json/json-value.ts';
 import { deepEqual, objectAt, textAt } from '../json/json-value.ts';
 import { isMaster } from '../auth/rbac/authorizer.ts';
 import { forbiddenField } from '../schema/field-problems.ts';
-import { groupVersionOf } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { ObjectStore } from '../store/object-store.ts';
 import { invalid } from '../wire/status-errors.ts';

@@ -2,7 +2,7 @@ import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:h
 import { request as httpsRequest, type RequestOptions } from 'node:https';
 import type { PemPair } from '@berth/kube/x509/self-signed-authority';
 import type { Clock } from '@berth/runtime/clock/clock';
-import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
+import type { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { FRONT_PROXY } from '../auth/certificates/client-signer.ts';
 import type { ServedGroup, ServedVersion, RemoteDocuments } from '../discovery/discovery-documents.ts';
 import { type JsonObject, isObject, listAt, objectAt, textAt, type JsonValue } from '../json/json-value.ts';

@@ -22,7 +22,7 @@ import { PolicySet } from '../policies/policy-set.ts';
 import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
 import type { Cluster, WrittenObject } from '../request/cluster.ts';
 import { ListSnapshots } from '../request/list-snapshots.ts';
-import { createScheme } from '../scheme/create-scheme.ts';
+import { createScheme, type GivenKinds } from '../scheme/create-scheme.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import { ObjectStore } from '../store/object-store.ts';
@@ -42,6 +42,7 @@ export interface ApiClusterOptions {
   readonly external?: ExternalCredentials | undefined;
   readonly revocations: Revocations;
   readonly serviceAccounts: ServiceAccountTokens;
+  readonly kinds: GivenKinds | undefined;
   readonly admission: readonly AdmissionCheck[];
   readonly legacyTokenSecrets: boolean;
   readonly clock: Clock;
@@ -81,7 +82,7 @@ export class ApiCluster implements Cluster {
     this.clock = clock;
     this.log = log;
     this.store = store;
-    this.scheme = createScheme();
+    this.scheme = createScheme(options.kinds);
     this.snapshots = new ListSnapshots(clock);
     this.webhooks = new WebhookClients({ store, clock });
     this.conversions = new Conversions(this.webhooks);

@@ -5,7 +5,7 @@ import type { JsonObject } from '../json/json-value.ts';
 import { objectAt, textAt } from '../json/json-value.ts';
 import { timestamp } from '../request/cluster.ts';
 import { definitionFromCrd, establishedStatus, isEstablished } from '../scheme/crd.ts';
-import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 
@@ -16,14 +16,11 @@ export class CustomResources {
   readonly #scheme: Scheme;
   readonly #clock: Clock;
   readonly #log: Logger;
-  /** Built-in definitions, restored when a definition of the same name is deleted. */
-  readonly #original = new Map<string, ResourceDefinition>();
 
   constructor(scheme: Scheme, deps: { readonly clock: Clock; readonly log: Logger }) {
     this.#scheme = scheme;
     this.#clock = deps.clock;
     this.#log = deps.log;
-    for (const definition of scheme.definitions()) this.#original.set(nameOf(definition), definition);
   }
 
   /** The definition with its status, established immediately. */
@@ -45,7 +42,7 @@ export class CustomResources {
   register(crd: JsonObject): void {
     if (!isEstablished(crd)) return;
     try {
-      this.#scheme.register(definitionFromCrd(crd));
+      this.#scheme.register(definitionFromCrd(crd, this.#scheme));
     } catch (error) {
       const name = textAt(objectAt(crd, 'metadata'), 'name');
       this.#log.error('custom resource definition is not served', { crd: name, error: errorText(error) });
@@ -54,14 +51,6 @@ export class CustomResources {
 
   #unregister(crd: JsonObject): void {
     const spec = objectAt(crd, 'spec');
-    const group = textAt(spec, 'group');
-    const plural = textAt(objectAt(spec, 'names'), 'plural');
-    const original = this.#original.get(`${plural}.${group}`);
-    if (original === undefined) this.#scheme.unregister(group, plural);
-    else this.#scheme.register(original);
+    this.#scheme.unregister(textAt(spec, 'group'), textAt(objectAt(spec, 'names'), 'plural'));
   }
-}
-
-function nameOf(definition: ResourceDefinition): string {
-  return `${definition.plural}.${definition.group}`;
 }

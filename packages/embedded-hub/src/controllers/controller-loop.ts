@@ -1,7 +1,6 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
-import { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
-import { DONE } from '@berth/runtime/loop/reconciler';
+import { ReconcileLoop, DONE } from '@berth/runtime/loop/reconciler';
 
 /** A control loop: derives its work from what is stored when it starts, then from changes. */
 export interface HubController {

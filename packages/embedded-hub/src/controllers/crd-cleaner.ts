@@ -6,7 +6,7 @@ import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import { definitionFromCrd, isEstablished, nameConflicts } from '../scheme/crd.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
+import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';
 import { controllerLoop, type HubController } from './controller-loop.ts';
 
 const CLEANUP = 'customresourcecleanup.apiextensions.k8s.io';

@@ -7,7 +7,7 @@ import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { StoreEvent } from '../store/event-ring.ts';
 import type { StorageKey, StoredObject } from '../store/stored-object.ts';
-import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
+import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';
 import { controllerLoop, type HubController } from './controller-loop.ts';
 
 const FOREGROUND = 'foregroundDeletion';

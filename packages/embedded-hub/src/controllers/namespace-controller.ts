@@ -4,7 +4,7 @@ import type { Cluster } from '../request/cluster.ts';
 import { metadataOf } from '../request/cluster.ts';
 import { LocalClient } from '../rest/local-client.ts';
 import type { ResourceRef } from '../schema/resource-definition.ts';
-import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
+import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';
 import { controllerLoop, type HubController } from './controller-loop.ts';
 
 const NAMESPACES = { group: '', version: 'v1', plural: 'namespaces' };

@@ -1,6 +1,6 @@
-import type { ReconcileLoop } from '@berth/runtime/loop/reconcile-loop';
+import type { ReconcileLoop } from '@berth/runtime/loop/reconciler';
 import { hasToken, mentionsTokenSecret, isTokenSecret } from '../admission/legacy-tokens.ts';
-import type { CertificateAuthority } from '../auth/certificates/certificate-authority.ts';
+import type { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { CLIENT_SIGNER, judgeClientRequest } from '../auth/certificates/client-signer.ts';
 import type { ServiceAccountTokens } from '../auth/tokens/service-account-tokens.ts';
 import type { ApiCluster } from '../cluster/api-cluster.ts';

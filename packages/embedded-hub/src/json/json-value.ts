@@ -6,7 +6,9 @@ import {
   type JsonValue,
   listAt,
   objectAt,
+  setOwn,
   textAt,
+  withoutKey,
 } from '@berth/runtime/json/json-value';
 import { chargeKeys, chargeWork } from './work-budget.ts';
 
@@ -20,26 +22,7 @@ const SORTED_WITHIN_BUDGET = {
 
 /** Keys may be hostile (`__proto__`, `constructor`): read with `getOwn`, write with `setOwn`. */
 export type { JsonObject, JsonValue };
-export { getOwn, isObject, listAt, objectAt, textAt };
-
-/** Sets an own property even when its name is `__proto__`. */
-export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
-  if (key === '__proto__') {
-    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
-  } else object[key] = value;
-}
-
-/**
- * A copy without one key; the object itself when it has no such key. `delete` on a copy would turn
- * it into a hash table in the engine, which makes every later read and copy slow, and a write
- * copies metadata many times.
- */
-export function withoutKey(object: JsonObject, key: string): JsonObject {
-  if (!Object.hasOwn(object, key)) return object;
-  const rest: JsonObject = {};
-  for (const name of Object.keys(object)) if (name !== key) setOwn(rest, name, object[name] as JsonValue);
-  return rest;
-}
+export { getOwn, isObject, listAt, objectAt, setOwn, textAt, withoutKey };
 
 /** The number under `key`, or undefined when it is absent or something else. */
 export function numberAt(object: JsonObject | undefined, key: string): number | undefined {

@@ -1,9 +1,10 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { CHECK_COST } from '@berth/kube-cel/library/authorization';
 import { compileLabelSelector, matchesLabels } from '@berth/kube/model/selector/label-selector-compile';
 import type { LabelMap } from '@berth/kube/model/selector/label-selector-requirement';
 import { type JsonObject, getOwn, objectAt, textAt, withoutKey } from '../json/json-value.ts';
 import { chargeWork } from '../json/work-budget.ts';
-import { type ResourceRef, groupVersionOf } from '../schema/resource-definition.ts';
+import type { ResourceRef } from '../schema/resource-definition.ts';
 import type { Scheme } from '../scheme/scheme.ts';
 import type { StoredObject } from '../store/stored-object.ts';
 import {

@@ -35,10 +35,6 @@ export class ListSnapshots {
     return this.#snapshots.get(key)?.entries;
   }
 
-  forgetAll(): void {
-    this.#snapshots.clear();
-  }
-
   #dropExpired(): void {
     const nowMs = this.#clock.now();
     for (const [key, snapshot] of this.#snapshots)

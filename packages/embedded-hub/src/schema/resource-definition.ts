@@ -87,13 +87,6 @@ export function apiVersionOf(ref: ResourceRef): string {
   return group === '' ? ref.version.name : `${group}/${ref.version.name}`;
 }
 
-/** The two parts of an `apiVersion`; the core group is ''. */
-export function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
-  const slash = apiVersion.indexOf('/');
-  if (slash < 0) return { group: '', version: apiVersion };
-  return { group: apiVersion.slice(0, slash), version: apiVersion.slice(slash + 1) };
-}
-
 const KUBE_VERSION = /^v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?$/;
 const STABILITY = { alpha: 0, beta: 1, ga: 2 } as const;
 

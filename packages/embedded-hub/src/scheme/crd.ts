@@ -11,14 +11,14 @@ import {
   compareVersionPriority,
 } from '../schema/resource-definition.ts';
 import { compileRootSchema, definitionName } from './compile-schema.ts';
-import { builtInConversion } from './ocm-definitions.ts';
 import type { Scheme } from './scheme.ts';
 
 /**
  * The resource that a CustomResourceDefinition declares. `crdProblems` has validated it when it was
  * written.
+ * @param scheme to register it in
  */
-export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
+export function definitionFromCrd(crd: JsonObject, scheme?: Scheme): ResourceDefinition {
   const spec = objectAt(crd, 'spec') ?? {};
   const names = completeNames(objectAt(spec, 'names') ?? {});
   const group = textAt(spec, 'group');
@@ -28,7 +28,7 @@ export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
     ...names,
     namespaced: textAt(spec, 'scope') === 'Namespaced',
     builtIn: false,
-    ...conversionFrom(spec, names.kind),
+    ...conversionFrom(spec, scheme?.initial(group, names.plural)),
     verbs: ALL_VERBS,
     storageKey: `${names.plural}.${group}`,
     versions: versions
@@ -38,16 +38,18 @@ export function definitionFromCrd(crd: JsonObject): ResourceDefinition {
 }
 
 /**
- * The conversions of OCM's webhook are built in, so a definition that names it needs no webhook
- * here.
+ * What the hub converts itself needs no webhook: OCM's own definitions name the one that OCM runs.
  */
-function conversionFrom(spec: JsonObject, kind: string): Pick<ResourceDefinition, 'conversion'> {
+function conversionFrom(
+  spec: JsonObject,
+  replaced: ResourceDefinition | undefined,
+): Pick<ResourceDefinition, 'conversion'> {
   const conversion = objectAt(spec, 'conversion');
   const webhook = objectAt(conversion, 'webhook');
   if (textAt(conversion, 'strategy') !== 'Webhook' || webhook === undefined) return {};
   const client = readWebhookClientConfig(objectAt(webhook, 'clientConfig'));
-  const known = builtInConversion(textAt(spec, 'group'), kind);
-  if (client.service !== undefined && known.conversion !== undefined) return known;
+  if (client.service !== undefined && replaced?.conversion !== undefined)
+    return { conversion: replaced.conversion };
   const reviewVersions = textsAt(webhook, 'conversionReviewVersions');
   return { conversion: { kind: 'webhook', webhook: { client, reviewVersions } } };
 }

@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { applyDefaults } from '../schema/default-values.ts';
 import { prune } from '../schema/prune.ts';
 import type { JsonObject } from '../json/json-value.ts';
@@ -45,7 +46,6 @@ export function prunedTo(schema: Schema, object: JsonObject): JsonObject {
 
 /** The version that an object was stored in; the storage version if that one was removed. */
 function versionOf(object: JsonObject, { versions }: ResourceDefinition): ResourceVersion | undefined {
-  const apiVersion = textAt(object, 'apiVersion');
-  const name = apiVersion.slice(apiVersion.indexOf('/') + 1);
+  const { version: name } = groupVersionOf(textAt(object, 'apiVersion'));
   return versions.find((version) => version.name === name) ?? versions.find(({ storage }) => storage);
 }

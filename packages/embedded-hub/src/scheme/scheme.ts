@@ -59,7 +59,7 @@ export class Scheme {
   }
 
   unregister(group: string, plural: string): void {
-    const initial = this.#initial.get(key(group, plural));
+    const initial = this.initial(group, plural);
     if (initial !== undefined) this.register(initial);
     else if (this.#forget(group, plural)) this.#changed();
   }
@@ -70,6 +70,11 @@ export class Scheme {
 
   kind(group: string, version: string, kind: string): ResourceRef | undefined {
     return this.#kinds.get(key(group, version, kind));
+  }
+
+  /** The definition that was there from the start, whatever replaced it. */
+  initial(group: string, plural: string): ResourceDefinition | undefined {
+    return this.#initial.get(key(group, plural));
   }
 
   definition(group: string, plural: string): ResourceDefinition | undefined {

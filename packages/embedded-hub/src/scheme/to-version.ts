@@ -1,3 +1,4 @@
+import { InputError } from '@berth/runtime/errors';
 import {
   type JsonObject,
   getOwn,
@@ -10,6 +11,7 @@ import {
 } from '../json/json-value.ts';
 import type { ResourceDefinition, ResourceRef } from '../schema/resource-definition.ts';
 import { apiVersionOf } from '../schema/resource-definition.ts';
+import { errorWithoutReason } from '../wire/status-errors.ts';
 import { typedForm } from '../schema/typed-form.ts';
 import { cachedConversion, ConversionNeeded, cacheConversion } from './conversion-cache.ts';
 import { currentShape, pruneAndDefault, prunedTo } from './current-shape.ts';
@@ -61,9 +63,21 @@ function builtInConversion(
   const before = cachedConversion(object, ref.version);
   if (before !== undefined) return before;
   const shaped = currentShape(object, ref.definition);
-  const converted = prunedTo(ref.version.schema, convert(shaped, apiVersionOf(ref)));
+  const converted = prunedTo(
+    ref.version.schema,
+    convertible(() => convert(shaped, apiVersionOf(ref))),
+  );
   cacheConversion(object, ref.version, converted);
   return converted;
+}
+
+/** @throws StatusError 500 for an object that cannot be converted */
+function convertible(convert: () => JsonObject): JsonObject {
+  try {
+    return convert();
+  } catch (error) {
+    throw error instanceof InputError ? errorWithoutReason(error.message) : error;
+  }
 }
 
 /** The version in which an object is stored, which may be an earlier storage version. */

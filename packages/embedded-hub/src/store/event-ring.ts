@@ -42,10 +42,4 @@ export class EventRing {
     const first = lowerBound(this.#events.length, (at) => (this.#events[at] as StoreEvent).rv <= rv);
     return this.#events.slice(first);
   }
-
-  /** Drops all changes, like a compaction: every older watch must list again. */
-  forget(rv: number): void {
-    this.#events = [];
-    this.#forgottenRv = rv;
-  }
 }

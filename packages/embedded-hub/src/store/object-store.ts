@@ -161,11 +161,6 @@ export class ObjectStore {
     return () => this.#everything.delete(listener);
   }
 
-  /** Drops the history of all resources: clients that are behind list again. */
-  forgetHistory(): void {
-    for (const table of this.#tables.values()) table.ring.forget(this.#rv);
-  }
-
   compact(): Promise<void> {
     return this.#journal.compact(() => ({
       rv: this.#rv,

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { FrontProxyIdentity } from '../../src/aggregation/aggregator.ts';
-import { CertificateAuthority } from '../../src/auth/certificates/certificate-authority.ts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority } from '@berth/kube/x509/self-signed-authority';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 

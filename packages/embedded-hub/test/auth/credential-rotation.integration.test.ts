@@ -18,7 +18,7 @@ import type { ExecPluginConfig } from '../../../kube/src/exec/exec-credential.ts
 import { ExecPlugin } from '../../../kube/src/exec/exec-plugin.ts';
 import { KubeConnection } from '../../../kube/src/transport/kube-connection.ts';
 import type { KubeResponse } from '../../../kube/src/transport/kube-transport.ts';
-import { CertificateAuthority } from '../../src/auth/certificates/certificate-authority.ts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-authority';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { PATIENCE_MS } from '@berth/test-kit/patience';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BodyResponse } from '../../src/wire/api-response.ts';
 import { Discovery } from '../../src/discovery/serve-discovery.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 
 const ASKED = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
@@ -8,7 +9,7 @@ const GNOSTIC = 'application/com.github.proto-openapi.spec.v2.v1.0+protobuf';
 const JSON_TYPE = 'application/json';
 
 describe('/openapi/v2', () => {
-  const discovery = new Discovery(createScheme());
+  const discovery = new Discovery(createScheme(OCM_HUB_KINDS));
   const get = (accept?: string, ifNoneMatch?: string): BodyResponse =>
     discovery.serve({
       path: '/openapi/v2',

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { openApiDocument, openApiIndex } from '../../src/openapi/openapi.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
 import type { OpenApiPaths, OpenApiSchemas } from './open-api-document.ts';
@@ -14,7 +15,7 @@ const document = (scheme: ReturnType<typeof createScheme>, path: string): Docume
   JSON.parse(openApiDocument(scheme, path)?.text ?? 'null') as Document;
 
 describe('OpenAPI v3', () => {
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
   const index = openApiIndex(scheme).body['paths'] as Record<string, { serverRelativeURL: string }>;
 
   it('lists every group and version with the hash of its content', () => {
@@ -22,7 +23,7 @@ describe('OpenAPI v3', () => {
       expect.arrayContaining(['api/v1', 'apis/apps/v1', 'apis/work.open-cluster-management.io/v1']),
     );
     expect(index['api/v1']?.serverRelativeURL).toMatch(/^\/openapi\/v3\/api\/v1\?hash=[0-9A-F]{32}$/);
-    expect(openApiIndex(createScheme()).body).toEqual({ paths: index });
+    expect(openApiIndex(createScheme(OCM_HUB_KINDS)).body).toEqual({ paths: index });
   });
 
   it.each(Object.keys(index))('%s has no dangling references', (path) => {
@@ -54,7 +55,7 @@ describe('OpenAPI v3', () => {
   });
 
   it('follows custom definitions as they come and go', () => {
-    const own = createScheme();
+    const own = createScheme(OCM_HUB_KINDS);
     const before = openApiDocument(own, 'api/v1');
     own.register(
       definitionFromCrd({

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json-value.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd, establishedStatus, nameConflicts } from '../../src/scheme/crd.ts';
 
@@ -72,7 +73,7 @@ describe('custom resource definitions', () => {
   });
 
   it('is established at once, and keeps its times and stored versions', () => {
-    const scheme = createScheme();
+    const scheme = createScheme(OCM_HUB_KINDS);
     const status = establishedStatus(crd(THING), scheme, NOW);
     expect(status).toMatchObject({
       acceptedNames: THING,
@@ -94,7 +95,7 @@ describe('custom resource definitions', () => {
   });
 
   it('is not established when its names are taken', () => {
-    const scheme = createScheme();
+    const scheme = createScheme(OCM_HUB_KINDS);
     scheme.register(definitionFromCrd(crd(THING)));
     const other = crd({ kind: 'Thing', plural: 'gadgets', shortNames: ['th'] });
     expect(nameConflicts(definitionFromCrd(other), scheme)).toEqual(['thing', 'th', 'Thing', 'ThingList']);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import {
   type ResourceDefinition,
@@ -8,7 +9,7 @@ import {
 import { toVersion } from '../../src/scheme/to-version.ts';
 
 describe('scheme', () => {
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
 
   it.each([
     { group: '', plural: 'configmaps', kind: 'ConfigMap', namespaced: true },
@@ -47,7 +48,7 @@ describe('scheme', () => {
   });
 
   it('grows its revision with every change', () => {
-    const own = createScheme();
+    const own = createScheme(OCM_HUB_KINDS);
     const before = own.revision;
     const pods = own.definition('', 'pods') as ResourceDefinition;
     own.register({ ...pods, group: 'example.com', builtIn: false });
@@ -58,7 +59,7 @@ describe('scheme', () => {
   });
 
   it('brings a built-in resource back when what replaced it goes', () => {
-    const own = createScheme();
+    const own = createScheme(OCM_HUB_KINDS);
     const group = 'work.open-cluster-management.io';
     const works = own.definition(group, 'manifestworks') as ResourceDefinition;
     own.register({ ...works, shortNames: ['mw'] });
@@ -102,7 +103,7 @@ describe('version priority', () => {
 });
 
 describe('toVersion', () => {
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
   const core = scheme.resource('', 'v1', 'events');
   const events = scheme.resource('events.k8s.io', 'v1', 'events');
 

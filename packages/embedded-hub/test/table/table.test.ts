@@ -1,13 +1,14 @@
 /* eslint-disable @typescript-eslint/no-explicit-any -- Tables are free-form JSON */
 import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../src/json/json-value.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';
 import { ageText, humanDuration } from '../../src/table/columns/column.ts';
 import { renderTable } from '../../src/table/table.ts';
 
-const scheme = createScheme();
+const scheme = createScheme(OCM_HUB_KINDS);
 const NOW = Date.parse('2026-06-01T00:10:00Z');
 const born = { creationTimestamp: '2026-06-01T00:00:00Z' };
 const options = {

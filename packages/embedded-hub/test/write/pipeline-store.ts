@@ -2,6 +2,7 @@ import { decodeBody, type DecodedBody } from '../../src/body/decode-body.ts';
 import type { JsonObject } from '../../src/json/json-value.ts';
 import { objectAt, textAt } from '../../src/json/json-value.ts';
 import { definitionFromCrd } from '../../src/scheme/crd.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';
 import { StatusError } from '../../src/wire/status-error.ts';
@@ -28,7 +29,7 @@ const PATCH_TYPES: Readonly<Record<string, PatchType>> = {
 
 /** Objects in a Map behind the write pipeline, addressed as an API server's: enough to try writes without a server. */
 export class PipelineStore {
-  readonly scheme = createScheme();
+  readonly scheme = createScheme(OCM_HUB_KINDS);
   readonly objects = new Map<string, JsonObject>();
   now = '2026-01-01T00:00:00Z';
   #version = 0;
@@ -40,7 +41,7 @@ export class PipelineStore {
   }
 
   install(crd: JsonObject): void {
-    this.scheme.register(definitionFromCrd(crd));
+    this.scheme.register(definitionFromCrd(crd, this.scheme));
   }
 
   send(method: string, path: string, body: unknown, contentType = 'application/json'): Answer {

@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { JsonObject, JsonValue } from '../../src/json/json-value.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../src/scheme/create-scheme.ts';
 import type { ResourceRef } from '../../src/schema/resource-definition.ts';
 import { preparePatch } from '../../src/write/prepare-patch.ts';
 
-const scheme = createScheme();
+const scheme = createScheme(OCM_HUB_KINDS);
 const METADATA = { name: 'a', namespace: 'b', uid: 'u', resourceVersion: '1', generation: 1 };
 
 interface Kind {

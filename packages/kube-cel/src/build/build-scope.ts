@@ -84,10 +84,6 @@ export class BuildScope {
     return { scope: new BuildScope({ ...this.parts(), variables }), slot };
   }
 
-  slotCount(): number {
-    return this.counter.slots;
-  }
-
   fail(node: CelNode, message: string): never {
     throw new CelCompileError(celProblem(this.expression, node.at, message));
   }

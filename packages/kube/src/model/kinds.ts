@@ -1,3 +1,5 @@
+import builtinKinds from './builtin-kinds.json' with { type: 'json' };
+
 /** One kind of the Kubernetes API, with what a client needs to address it. */
 export interface KindInfo {
   readonly group: string;
@@ -86,6 +88,9 @@ export const OCM_KINDS: readonly KindInfo[] = [
   MANAGED_CLUSTER_ADDON,
   CLUSTER_MANAGEMENT_ADDON,
 ];
+
+/** Kubernetes' own kinds, each in its preferred version. */
+export const BUILTIN_KINDS: readonly KindInfo[] = builtinKinds;
 
 /** `plural.group`, or `plural` alone for the core group, as Kubernetes prints a GroupResource. */
 export function groupResource({ group, plural }: Pick<KindInfo, 'group' | 'plural'>): string {

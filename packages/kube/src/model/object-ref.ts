@@ -13,14 +13,18 @@ export function refOf(object: KubeObject): ObjectRef {
   return { apiVersion: object.apiVersion, kind: object.kind, namespace: namespace ?? '', name };
 }
 
+/** The two parts of an `apiVersion`; the core group is ''. */
+export function groupVersionOf(apiVersion: string): { readonly group: string; readonly version: string } {
+  const slash = apiVersion.indexOf('/');
+  return { group: apiVersion.slice(0, Math.max(slash, 0)), version: apiVersion.slice(slash + 1) };
+}
+
 /**
  * A string that is equal for two references to the same object: a JSON array of API group, kind, namespace and name, without
  * the version.
  */
 export function objectIdentity(ref: ObjectRef): string {
-  const slash = ref.apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : ref.apiVersion.slice(0, slash);
-  return JSON.stringify([group, ref.kind, ref.namespace, ref.name]);
+  return JSON.stringify([groupVersionOf(ref.apiVersion).group, ref.kind, ref.namespace, ref.name]);
 }
 
 const IDENTITIES = new WeakMap<KubeObject, string>();

@@ -161,14 +161,6 @@ export class PlacementTrace {
     return position === undefined ? undefined : rankOf(position);
   }
 
-  /** The smallest total of a selected cluster. */
-  get cutoffTotal(): number | undefined {
-    const { selectedScores } = this.state.result;
-    return selectedScores.length === 0
-      ? undefined
-      : Math.min(...selectedScores.slice(-1), selectedScores[0] as number);
-  }
-
   /**
    * The spread constraint that excluded a feasible cluster. Undefined if no place was left and no
    * worse cluster was selected.

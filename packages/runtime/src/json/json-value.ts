@@ -32,3 +32,22 @@ export function listAt(object: JsonObject | undefined, key: string): readonly Js
   const value = object === undefined ? undefined : getOwn(object, key);
   return Array.isArray(value) ? value : [];
 }
+
+/** Sets an own property even when its name is `__proto__`. */
+export function setOwn(object: JsonObject, key: string, value: JsonValue): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+  } else object[key] = value;
+}
+
+/**
+ * A copy without one key; the object itself when it has no such key. `delete` on a copy would turn
+ * it into a hash table in the engine, which makes every later read and copy slow, and a write
+ * copies metadata many times.
+ */
+export function withoutKey(object: JsonObject, key: string): JsonObject {
+  if (!Object.hasOwn(object, key)) return object;
+  const rest: JsonObject = {};
+  for (const name of Object.keys(object)) if (name !== key) setOwn(rest, name, object[name] as JsonValue);
+  return rest;
+}

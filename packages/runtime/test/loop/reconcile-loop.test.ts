@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReconcileLoop } from '../../src/loop/reconcile-loop.ts';
-import { DONE, type ReconcileOutcome, RETRY } from '../../src/loop/reconciler.ts';
+import { ReconcileLoop, DONE, type ReconcileOutcome, RETRY } from '../../src/loop/reconciler.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 

@@ -1,3 +1,4 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import type { FieldPath } from '@berth/kube/model/field-path';
 import { closestName } from '@berth/runtime/text/closest-name';
 import { UNKNOWN_FIELD, unknownFieldHint } from '../../../core/sources/unknown-field.ts';
@@ -112,7 +113,7 @@ function checkInteger(value: unknown, schema: Schema, walk: Walk): void {
 const INT32 = { minimum: -2147483648, maximum: 2147483647 };
 
 function checkMap(value: unknown, values: Schema, walk: Walk): void {
-  if (!isMapping(value)) return wrongType(walk, value, 'a mapping');
+  if (!isObject(value)) return wrongType(walk, value, 'a mapping');
   for (const key of Object.keys(value)) {
     walk.path.push(key);
     check(value[key], values, walk);
@@ -133,7 +134,7 @@ function checkList(value: unknown, schema: Schema, walk: Walk): void {
   value.forEach((item: unknown, index) => {
     walk.path.push(index);
     check(item, items, walk);
-    const key = uniqueBy === undefined || !isMapping(item) ? undefined : item[uniqueBy];
+    const key = uniqueBy === undefined || !isObject(item) ? undefined : item[uniqueBy];
     if (key !== undefined && seen.has(key))
       add(walk, {
         code: 'schema.duplicate',
@@ -145,7 +146,7 @@ function checkList(value: unknown, schema: Schema, walk: Walk): void {
 }
 
 function checkObject(value: unknown, schema: Schema, walk: Walk): void {
-  if (!isMapping(value)) return wrongType(walk, value, 'a mapping');
+  if (!isObject(value)) return wrongType(walk, value, 'a mapping');
   const { properties = {}, required = [] } = schema;
   for (const name of required) {
     if (Object.hasOwn(value, name) || properties[name]?.default !== undefined) continue;
@@ -195,10 +196,6 @@ function add(
   finding: Pick<SchemaFinding, 'code' | 'message'> & Partial<Pick<SchemaFinding, 'at' | 'hint'>>,
 ): void {
   walk.findings.push({ severity: 'error', path: [...walk.path], at: 'value', ...finding });
-}
-
-export function isMapping(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const SHOWN_LENGTH = 60;

@@ -1,25 +1,15 @@
 import type { KnownResources } from '../../../core/rbac/listed-kinds.ts';
-import { BUILTIN_RESOURCES } from '@berth/embedded-hub/scheme/builtin/builtin-resources';
-import { ocmDefinitions } from '@berth/embedded-hub/scheme/ocm-definitions';
+import { BUILTIN_KINDS } from '@berth/kube/model/kinds';
+import { OCM_GROUPS } from '@berth/ocm/definition/ocm-groups';
 
-const ARGO_CD = 'argoproj.io';
+const ARGO_CD = ['Application', 'ApplicationSet', 'AppProject'].map((kind) => ({ kind }));
 
 /** The resources of the kinds of Kubernetes, OCM and Argo CD. */
 export function knownResources(): KnownResources {
-  const builtin = BUILTIN_RESOURCES.map(({ group, kind, plural = `${kind.toLowerCase()}s` }) => ({
-    group,
-    kind,
-    plural,
-  }));
-  const argoCd = ['Application', 'ApplicationSet', 'AppProject'].map((kind) => ({
-    group: ARGO_CD,
-    kind,
-    plural: `${kind.toLowerCase()}s`,
-  }));
+  const others = Object.entries({ ...OCM_GROUPS, 'argoproj.io': ARGO_CD }).flatMap(([group, kinds]) =>
+    kinds.map(({ kind }) => ({ group, kind, plural: `${kind.toLowerCase()}s` })),
+  );
   return new Map(
-    [...builtin, ...ocmDefinitions(), ...argoCd].map(({ group, kind, plural }) => [
-      `${group}/${kind}`,
-      plural,
-    ]),
+    [...BUILTIN_KINDS, ...others].map(({ group, kind, plural }) => [`${group}/${kind}`, plural]),
   );
 }

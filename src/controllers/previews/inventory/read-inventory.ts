@@ -8,6 +8,7 @@ import {
   ADDON_PLACEMENT_SCORE,
   apiVersionOf,
   CONFIG_MAP,
+  BUILTIN_KINDS,
   CUSTOM_RESOURCE_DEFINITION,
   type KindInfo,
   LEASE,
@@ -38,7 +39,6 @@ import {
 } from '../../../core/sync/apply-set.ts';
 import { CONTROLLER_LEASES } from '../../inventory/decided-placements.ts';
 import { sha256 } from '@berth/runtime/sha256';
-import { BUILTIN_RESOURCES } from '@berth/embedded-hub/scheme/builtin/builtin-resources';
 
 /** Concurrent requests. */
 const CONCURRENCY = 8;
@@ -144,14 +144,11 @@ class InventoryReader {
     });
     for (const info of definitions.flatMap(kindsOf))
       this.#kinds.set(`${apiVersionOf(info)}/${info.kind}`, info);
-    const kinds = [
-      ...BUILTIN_RESOURCES.map(({ group, version, kind }) => ({ group, version, kind })),
-      ...[...NEEDED, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, APPLICATION_SET],
-    ];
+    const kinds = [...BUILTIN_KINDS, ...NEEDED, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, APPLICATION_SET];
     const names = new Map(
-      kinds.map(({ group, version, kind }) => {
-        const apiVersion = group === '' ? version : `${group}/${version}`;
-        return [`${apiVersion}/${kind}`, { apiVersion, kind }];
+      kinds.map((info) => {
+        const apiVersion = apiVersionOf(info);
+        return [`${apiVersion}/${info.kind}`, { apiVersion, kind: info.kind }];
       }),
     );
     await Promise.all(

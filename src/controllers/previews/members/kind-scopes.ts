@@ -1,7 +1,8 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { PLACEMENT_TEST } from '../../../core/placement-test/placement-test.ts';
 import { RULE_TEST } from '../../../core/preview/rules/rule-test.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { BUILTIN_RESOURCES } from '@berth/embedded-hub/scheme/builtin/builtin-resources';
+import { BUILTIN_KINDS } from '@berth/kube/model/kinds';
 import { OCM_GROUPS } from '@berth/ocm/definition/ocm-groups';
 
 /** An object, or a kind in one version. */
@@ -21,12 +22,10 @@ const ARGO_CD_KINDS = ['Application', 'ApplicationSet', 'AppProject'];
  */
 export function kindScopes(objects: readonly KubeObject[]): (object: Kinded) => boolean | undefined {
   const scopes = new Map<string, boolean>();
-  for (const { group, kind, clusterScoped: cluster } of BUILTIN_RESOURCES)
-    scopes.set(`${kind}.${group}`, cluster !== true);
+  for (const { kind, group, namespaced } of [...BUILTIN_KINDS, PLACEMENT_TEST, RULE_TEST])
+    scopes.set(`${kind}.${group}`, namespaced);
   for (const [group, kinds] of Object.entries(OCM_GROUPS))
     for (const { kind, cluster } of kinds) scopes.set(`${kind}.${group}`, cluster !== true);
-  for (const { kind, group, namespaced } of [PLACEMENT_TEST, RULE_TEST])
-    scopes.set(`${kind}.${group}`, namespaced);
   for (const kind of ARGO_CD_KINDS) scopes.set(`${kind}.argoproj.io`, true);
   for (const [kind, namespaced] of definedKinds(objects)) scopes.set(kind, namespaced);
   return (object) => scopes.get(groupKind(object));
@@ -52,5 +51,5 @@ function definedKinds(objects: readonly KubeObject[]): readonly (readonly [strin
 }
 
 function groupKind({ apiVersion, kind }: Kinded): string {
-  return `${kind}.${apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : ''}`;
+  return `${kind}.${groupVersionOf(apiVersion).group}`;
 }

@@ -1,8 +1,11 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { JsonObject } from '@berth/embedded-hub/json/json-value';
-import { groupVersionOf, type ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
+import { type ResourceDefinition, type ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
+import type { Scheme } from '@berth/embedded-hub/scheme/scheme';
 import { definitionFromCrd } from '@berth/embedded-hub/scheme/crd';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 
 /** An object, or a kind in one version. */
 type Kinded = Pick<KubeObject, 'apiVersion' | 'kind'>;
@@ -19,10 +22,10 @@ export interface HubKinds {
  * CustomResourceDefinition among the objects defines, which replaces one of the hub.
  */
 export function hubKinds(objects: readonly KubeObject[]): HubKinds {
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
   for (const object of objects) {
     if (object.kind !== 'CustomResourceDefinition') continue;
-    const definition = definitionOf(object as unknown as JsonObject);
+    const definition = definitionOf(object as unknown as JsonObject, scheme);
     if (definition !== undefined) scheme.register(definition);
   }
   const versions = new Map<string, readonly string[]>();
@@ -41,9 +44,9 @@ export function hubKinds(objects: readonly KubeObject[]): HubKinds {
 }
 
 /** Undefined for a definition that cannot be read, which is refused itself. */
-function definitionOf(crd: JsonObject): ReturnType<typeof definitionFromCrd> | undefined {
+function definitionOf(crd: JsonObject, scheme: Scheme): ResourceDefinition | undefined {
   try {
-    return definitionFromCrd(crd);
+    return definitionFromCrd(crd, scheme);
   } catch {
     return undefined;
   }

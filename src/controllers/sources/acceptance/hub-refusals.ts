@@ -1,4 +1,4 @@
-import { ocmChecks } from '@berth/embedded-hub/admission/ocm-checks';
+import { ocmChecks } from '../../admission/cluster-checks.ts';
 import {
   isObject,
   type JsonObject,

@@ -1,5 +1,5 @@
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
-import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { formatRef, groupVersionOf, refOf } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { inlineManifests, manifestFolder } from '../../../core/work/manifests/inline-manifests.ts';
 import { formatLocation } from '@berth/runtime/problem/source-location';
@@ -27,9 +27,7 @@ export function fileReading(parsed: ParsedFile): FileReading {
  */
 export function objectKey({ object }: Pick<ParsedManifest, 'object'>): string {
   const { apiVersion, kind, metadata } = object;
-  const slash = apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : apiVersion.slice(0, slash);
-  return `${group}|${kind}|${metadata.namespace ?? ''}|${metadata.name}`;
+  return `${groupVersionOf(apiVersion).group}|${kind}|${metadata.namespace ?? ''}|${metadata.name}`;
 }
 
 /**

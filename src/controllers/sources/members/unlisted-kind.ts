@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { type BerthError, errorText, InputError } from '@berth/runtime/errors';
 import type { KindInfo } from '@berth/kube/model/kinds';
 import { formatLocation } from '@berth/runtime/problem/source-location';
@@ -18,7 +19,7 @@ export interface UnlistedKind extends MemberKind {
 
 /** @param info absent if discovery failed, too */
 export function resourceName({ apiVersion, kind }: MemberKind, info: KindInfo | undefined): string {
-  const group = apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  const { group } = groupVersionOf(apiVersion);
   const name = info?.plural ?? kind;
   return group === '' ? name : `${name}.${group}`;
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import { epochMsOf, formatMicroTime, instantFromEpochMs, parseRfc3339 } from '@berth/kube/model/rfc3339';
 
 /**
@@ -44,7 +45,7 @@ export function parseWaveRecord(text: string): WaveRecord | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(value)) return undefined;
+  if (!isObject(value)) return undefined;
   const record = new Map<string, PlacementWaves>();
   for (const [placement, waves] of Object.entries(value)) {
     const parsed = parseWaves(waves);
@@ -81,7 +82,7 @@ function parseWaves(value: unknown): PlacementWaves | undefined {
   const clusters = new Map<string, ClusterWave>();
   const healthySinceMs: (number | undefined)[] = [];
   for (const [wave, one] of (value as readonly unknown[]).entries()) {
-    if (!isRecord(one)) return undefined;
+    if (!isObject(one)) return undefined;
     const { served = [], held = [], healthySince } = one;
     if (!isNames(served) || !isNames(held)) return undefined;
     for (const name of served) clusters.set(name, { wave, isServed: true });
@@ -95,8 +96,4 @@ function parseWaves(value: unknown): PlacementWaves | undefined {
 
 function isNames(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((name) => typeof name === 'string');
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { formatFieldPath, type FieldPath } from '@berth/kube/model/field-path';
 import { canonicalJson, jsonEqual } from '@berth/runtime/json/json-equal';
@@ -39,7 +40,7 @@ function collect(compared: Compared, found: FieldChange[]): void {
   if (jsonEqual(before, after) || canonicalJson(before ?? null) === canonicalJson(after ?? null)) return;
   const isSecret = isSecretObject(before) || isSecretObject(after);
   const secretFrom = compared.secretFrom ?? (isSecret ? path.length : undefined);
-  if (isFields(before) && isFields(after)) {
+  if (isObject(before) && isObject(after)) {
     for (const key of new Set([...Object.keys(before), ...Object.keys(after)])) {
       const inside = { before: own(before, key), after: own(after, key) };
       collect({ ...inside, path: [...path, key], secretFrom }, found);
@@ -86,7 +87,7 @@ function pairItems(before: readonly unknown[], after: readonly unknown[]): reado
 function namesOf(items: readonly unknown[]): ReadonlyMap<string, number> | undefined {
   const names = new Map<string, number>();
   for (const [at, item] of items.entries()) {
-    const name = isFields(item) ? own(item, 'name') : undefined;
+    const name = isObject(item) ? own(item, 'name') : undefined;
     if (typeof name !== 'string' || names.has(name)) return undefined;
     names.set(name, at);
   }
@@ -101,7 +102,7 @@ function holdsSecrets(path: FieldPath): boolean {
 }
 
 function isSecretObject(value: unknown): boolean {
-  return isFields(value) && value['kind'] === 'Secret';
+  return isObject(value) && value['kind'] === 'Secret';
 }
 
 function shown(value: unknown): string | undefined {
@@ -113,20 +114,16 @@ function shown(value: unknown): string | undefined {
 /** An object that is added or removed inside another one may be a Secret. */
 function hideSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(hideSecrets);
-  if (!isFields(value)) return value;
+  if (!isObject(value)) return value;
   if (isSecretObject(value))
     return { apiVersion: value['apiVersion'], kind: 'Secret', metadata: nameOf(value['metadata']) };
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, hideSecrets(item)]));
 }
 
 function nameOf(metadata: unknown): Fields {
-  return isFields(metadata) ? { name: metadata['name'] } : {};
+  return isObject(metadata) ? { name: metadata['name'] } : {};
 }
 
 function own(fields: Fields, key: string): unknown {
   return Object.hasOwn(fields, key) ? fields[key] : undefined;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

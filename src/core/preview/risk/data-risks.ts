@@ -2,7 +2,7 @@ import { isOwned } from '@berth/agent/rules/applied/ownership';
 import { resolveManifestConfig } from '@berth/agent/rules/manifests/manifest-config';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
+import { formatRef, groupVersionOf, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { ManifestWork, ManifestWorkSpec, ResourceIdentifier } from '@berth/ocm/kind/manifest-work';
 import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import { isLive } from '../../registration/health/is-live.ts';
@@ -236,7 +236,7 @@ function dataOfWork({
 function resourceOf(manifest: KubeObject): ResourceIdentifier {
   const { name, namespace } = manifest.metadata;
   return {
-    group: groupOf(manifest),
+    group: groupVersionOf(manifest.apiVersion).group,
     resource: DATA_KINDS[kindOf(manifest)]?.resource ?? '',
     name,
     namespace,
@@ -244,11 +244,7 @@ function resourceOf(manifest: KubeObject): ResourceIdentifier {
 }
 
 function kindOf(manifest: KubeObject): string {
-  return `${groupOf(manifest)}/${manifest.kind}`;
-}
-
-function groupOf({ apiVersion }: KubeObject): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  return `${groupVersionOf(manifest.apiVersion).group}/${manifest.kind}`;
 }
 
 function specOf(object: KubeObject): Readonly<Record<string, unknown>> {

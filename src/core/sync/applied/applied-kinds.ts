@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { oncePerList } from '@berth/runtime/lists/once-per-list';
 
@@ -17,7 +18,7 @@ export function appliedKinds(listed: readonly string[] = []): (object: Kinded) =
   if (listed.includes('*')) return () => true;
   const names = new Set(listed);
   const isApplied = ({ apiVersion, kind }: Kinded): boolean => {
-    const group = groupOf(apiVersion);
+    const group = groupVersionOf(apiVersion).group;
     if (OCM_GROUP.test(group) || (group === '' && kind === 'Namespace')) return true;
     return names.has(`${group}/${kind}`) || names.has(`${group}/*`);
   };
@@ -57,9 +58,5 @@ const appliedByKinds = oncePerList(() => new Map<string, readonly unknown[]>());
 
 /** As a source lists it: `apps/Deployment`. */
 export function listedKind({ apiVersion, kind }: Kinded): string {
-  return `${groupOf(apiVersion)}/${kind}`;
-}
-
-function groupOf(apiVersion: string): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
+  return `${groupVersionOf(apiVersion).group}/${kind}`;
 }

@@ -2,7 +2,7 @@ import { MANIFEST_WORK_REPLICA_SET, MANIFEST_WORK, OCM_KINDS } from '@berth/kube
 import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { formatRef, groupVersionOf, refOf } from '@berth/kube/model/object-ref';
 import { leavesOut, type Problem } from '@berth/runtime/problem/problem';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
@@ -128,18 +128,19 @@ function withManifests(object: KubeObject, manifests: readonly KubeObject[]): Ku
 
 function isReplicaSet(object: KubeObject): boolean {
   return (
-    object.kind === MANIFEST_WORK_REPLICA_SET.kind && groupOf(object) === MANIFEST_WORK_REPLICA_SET.group
+    object.kind === MANIFEST_WORK_REPLICA_SET.kind &&
+    groupVersionOf(object.apiVersion).group === MANIFEST_WORK_REPLICA_SET.group
   );
 }
 
 function isWork(object: KubeObject): boolean {
-  return object.kind === MANIFEST_WORK.kind && groupOf(object) === MANIFEST_WORK.group;
+  return (
+    object.kind === MANIFEST_WORK.kind && groupVersionOf(object.apiVersion).group === MANIFEST_WORK.group
+  );
 }
 
 function isHubObject(object: KubeObject): boolean {
-  return OCM_KINDS.some(({ group, kind }) => group === groupOf(object) && kind === object.kind);
-}
-
-function groupOf(object: KubeObject): string {
-  return object.apiVersion.includes('/') ? (object.apiVersion.split('/')[0] as string) : '';
+  return OCM_KINDS.some(
+    ({ group, kind }) => group === groupVersionOf(object.apiVersion).group && kind === object.kind,
+  );
 }

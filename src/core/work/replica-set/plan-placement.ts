@@ -1,3 +1,4 @@
+import { identityOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { PlacementReference } from '@berth/ocm/kind/manifest-work-replica-set';
@@ -244,7 +245,7 @@ function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpec[]): H
   // One work before and after, or none before: most clusters, most of the time.
   if (known.size === 0 || (specs.length === 1 && known.size === 1 && known.has(0))) return NOTHING_MOVES;
   const newParts = new Map(
-    specs.flatMap((spec, part) => manifestsOf(spec).map((manifest) => [objectKey(manifest), part] as const)),
+    specs.flatMap((spec, part) => manifestsOf(spec).map((manifest) => [identityOf(manifest), part] as const)),
   );
   const held = [...known].map(([part, work]): Held => ({ part, work, objects: appliedObjects(work) }));
   const parts = held.filter(({ part }) => part < FIRST_BRIDGE_PART);
@@ -259,14 +260,14 @@ function planHandover(known: WorksByPart, specs: readonly ManifestWorkSpec[]): H
   let ready = true;
   for (const { part, work } of parts) {
     const moving = manifestsOf(work.spec).filter((manifest) => {
-      const key = objectKey(manifest);
+      const key = identityOf(manifest);
       if (newParts.get(key) === part || isAppliedInNewPart(key)) return false;
       return !bridges.some(({ objects }) => objects.get(key) === true);
     });
     if (moving.length === 0) continue;
     ready = false;
     const unbridged = moving.filter(
-      (manifest) => !bridges.some(({ objects }) => objects.has(objectKey(manifest))),
+      (manifest) => !bridges.some(({ objects }) => objects.has(identityOf(manifest))),
     );
     if (unbridged.length > 0) build.set(next++, { ...work.spec, workload: { manifests: unbridged } });
   }
@@ -291,16 +292,10 @@ function appliedObjects({ metadata, spec, status }: ManifestWork): ReadonlyMap<s
   );
   const objects = new Map<string, boolean>();
   for (const [ordinal, manifest] of manifestsOf(spec).entries()) {
-    const key = objectKey(manifest);
+    const key = identityOf(manifest);
     if (!objects.has(key)) objects.set(key, isAppliedAt(metadata.generation, reported.get(ordinal)));
   }
   return objects;
-}
-
-/** The object on the cluster: its version makes no difference. */
-function objectKey({ apiVersion, kind, metadata }: KubeObject): string {
-  const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
-  return JSON.stringify([group, kind, metadata.namespace ?? '', metadata.name]);
 }
 
 /** By precedence: the first of these that a work has is the status of the cluster. */

@@ -7,7 +7,7 @@ import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { runCli } from '../../../../src/app/cli/program.ts';
-import { hubAdmission } from '../../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../../src/controllers/admission/hub-admission.ts';
 import {
   CLUSTER_ROLE,
   CUSTOM_RESOURCE_DEFINITION,
@@ -23,6 +23,7 @@ import {
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { RunningHub } from '@berth/embedded-hub/hub-options';
 import { VERSION_INFO } from '../../../../packages/embedded-hub/src/http/request-handler.ts';
+import { OCM_HUB } from '../../../fakes/embedded-hub.ts';
 import { startHub } from '@berth/embedded-hub/start-hub';
 import { makeCliIo } from '../../cli-harness.ts';
 
@@ -35,7 +36,12 @@ let open: HttpKubeApi[];
 beforeEach(async () => {
   open = [];
   dir = mkdtempSync(path.join(os.tmpdir(), 'berth-install-'));
-  hub = await startHub({ dataDir: path.join(dir, 'hub'), members: ['cluster1'], admission: hubAdmission() });
+  hub = await startHub({
+    ...OCM_HUB,
+    dataDir: path.join(dir, 'hub'),
+    members: ['cluster1'],
+    admission: hubAdmission(),
+  });
 });
 afterEach(async () => {
   Object.assign(VERSION_INFO, { gitVersion: EMBEDDED_VERSION });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hubAdmission } from '../../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../../src/controllers/admission/hub-admission.ts';
 import { TransientError } from '@berth/runtime/errors';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';

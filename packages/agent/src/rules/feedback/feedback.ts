@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import { findResults } from '@berth/kube-jsonpath/find-results';
 import { toGoJson } from '@berth/kube-jsonpath/format-value';
 import { parseJsonPath } from '@berth/kube-jsonpath/parse-template';
@@ -78,7 +79,7 @@ function readPath(object: KubeObject, path: FeedbackJsonPath, options: FeedbackO
   const fail = (kind: FeedbackError['kind'], text: string): PathOutcome => ({
     error: { kind, name: path.name, text },
   });
-  const version = object.apiVersion.slice(object.apiVersion.indexOf('/') + 1);
+  const { version } = groupVersionOf(object.apiVersion);
   if (path.version !== undefined && path.version !== '' && path.version !== version)
     return fail('version', `version set in the path ${path.name} is not matched for the related resource`);
   const parsed = parseJsonPath(`{${path.path}}`);

@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject, ObjectMeta, OwnerReference } from '@berth/kube/model/object-meta';
 import { InputError } from '@berth/runtime/errors';
 import { canonicalJson, jsonEqual } from '@berth/runtime/json/json-equal';
@@ -162,9 +163,7 @@ const RULES: Readonly<Record<string, ContentRule>> = {
 };
 
 function planContent(live: KubeObject, manifest: KubeObject): ContentPlan {
-  const slash = manifest.apiVersion.indexOf('/');
-  const group = slash === -1 ? '' : manifest.apiVersion.slice(0, slash);
-  const key = `${group}/${manifest.kind}`;
+  const key = `${groupVersionOf(manifest.apiVersion).group}/${manifest.kind}`;
   const rule = Object.hasOwn(RULES, key) ? RULES[key] : undefined;
   const wanted = objectContent(manifest);
   return rule === undefined

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from '../../json/json-value.ts';
 import { listAt, textAt } from '../../json/json-value.ts';
-import type { KeyUsage } from './certificate-authority.ts';
+import type { KeyUsage } from '@berth/kube/x509/certificate-authority';
 import { readCertificateRequest } from '@berth/kube/x509/certificate-request';
 import type { CertificateSubject } from '@berth/kube/x509/certificate-subject';
 import { readSubject } from '@berth/kube/x509/certificate-subject';

@@ -4,7 +4,7 @@ import { createAuthority, type PemPair } from '@berth/kube/x509/self-signed-auth
 import { InputError } from '@berth/runtime/errors';
 import { writePrivateFile } from '../files/private-file.ts';
 import { createSigningKey } from '../tokens/service-account-tokens.ts';
-import { CertificateAuthority } from './certificate-authority.ts';
+import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 
 /** The authorities of one cluster. A certificate of one cluster is invalid in the others. */
 export interface ClusterAuthorities {

@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';
 import { readFlagFile, wrongFile } from '../files/private-file.ts';
-import type { CertificateAuthority } from './certificate-authority.ts';
+import type { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
 import { parseCertificates } from './external-certificates.ts';
 
 /** Where `--tls-cert-file` and `--tls-private-key-file` are. */

@@ -30,7 +30,6 @@ export function subresourceKindSchema(group: string, kind: string): Schema | und
 
 function definitionOf(row: BuiltinResource): ResourceDefinition {
   const singular = row.kind.toLowerCase();
-  const plural = row.plural ?? `${singular}s`;
   const subresources: Subresources = {
     status: row.status === true,
     ...(row.scale === true ? { scale: WORKLOAD_SCALE } : {}),
@@ -38,16 +37,16 @@ function definitionOf(row: BuiltinResource): ResourceDefinition {
   };
   return {
     group: row.group,
-    plural,
+    plural: row.plural,
     singular,
     kind: row.kind,
     listKind: `${row.kind}List`,
     shortNames: row.shortNames ?? [],
     categories: row.categories ?? [],
-    namespaced: row.clusterScoped !== true,
+    namespaced: row.namespaced,
     builtIn: true,
     verbs: row.review === true ? ['create'] : ALL_VERBS,
-    storageKey: row.storageKey ?? groupResource({ group: row.group, plural }),
+    storageKey: row.storageKey ?? groupResource(row),
     versions: [row, ...(row.alsoServed ?? [])].map(({ version, schema }) => ({
       name: version,
       served: true,

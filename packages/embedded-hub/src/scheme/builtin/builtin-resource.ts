@@ -1,3 +1,4 @@
+import type { KindInfo } from '@berth/kube/model/kinds';
 import type { OtherSubresource } from '../../schema/resource-definition.ts';
 
 interface BuiltinVersion {
@@ -6,19 +7,20 @@ interface BuiltinVersion {
   readonly schema: string;
 }
 
-/** One resource of Kubernetes' own API groups. An absent member has the usual value: namespaced, no subresource, plural `KIND` + `s`. */
-export interface BuiltinResource {
-  readonly group: string;
-  readonly version: string;
-  readonly kind: string;
+/** A resource of Kubernetes' own API groups, in the version in which it is stored. */
+export interface BuiltinResource extends KindInfo, Omit<ResourceDetails, 'schema'> {
   /** Short definition name in kubernetes-schemas.json. */
   readonly schema: string;
+}
+
+/** What differs between resources. An absent member has the usual value: no subresource, no short name. */
+export interface ResourceDetails {
+  /** Where it is not `GROUP.VERSION.KIND` with the first part of the group. */
+  readonly schema?: string;
   /** Versions besides the stored one; see to-version.ts for what differs. */
   readonly alsoServed?: readonly BuiltinVersion[];
-  readonly plural?: string;
   readonly shortNames?: readonly string[];
   readonly categories?: readonly string[];
-  readonly clusterScoped?: true;
   readonly status?: true;
   readonly scale?: true;
   readonly subresources?: readonly OtherSubresource[];

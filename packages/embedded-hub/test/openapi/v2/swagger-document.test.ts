@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { swaggerDocument } from '../../../src/openapi/v2/swagger-document.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '../../../src/scheme/create-scheme.ts';
 import { definitionFromCrd } from '../../../src/scheme/crd.ts';
 import type { OpenApiPaths, OpenApiSchemas } from '../open-api-document.ts';
@@ -14,7 +15,7 @@ interface Document {
 const DEFINITIONS = '#/definitions/';
 
 describe('OpenAPI v2', () => {
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
   const { json } = swaggerDocument(scheme);
   const document = JSON.parse(json) as Document;
 
@@ -82,7 +83,7 @@ describe('OpenAPI v2', () => {
   });
 
   it('is made once for as long as nothing changes, and shared by servers that serve the same', () => {
-    const other = createScheme();
+    const other = createScheme(OCM_HUB_KINDS);
     expect(swaggerDocument(scheme)).toBe(swaggerDocument(scheme));
     expect(swaggerDocument(other)).toBe(swaggerDocument(scheme));
     other.register(definitionFromCrd(thingCrd()));
@@ -93,7 +94,7 @@ describe('OpenAPI v2', () => {
 });
 
 describe('a custom definition in OpenAPI v2', () => {
-  const scheme = createScheme();
+  const scheme = createScheme(OCM_HUB_KINDS);
   scheme.register(definitionFromCrd(thingCrd()));
   const { definitions } = JSON.parse(swaggerDocument(scheme).json) as Document;
   const spec = definitions['com.example.v1.Thing']?.properties?.['spec'];

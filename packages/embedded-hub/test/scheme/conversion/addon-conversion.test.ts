@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ADDON_CONVERSIONS } from '../../../src/scheme/ocm-definitions.ts';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
+import type { GivenKinds } from '../../../src/scheme/create-scheme.ts';
 import { PipelineStore } from '../../write/pipeline-store.ts';
 
 const GROUP = 'addon.open-cluster-management.io';
+const CONVERSIONS: GivenKinds['conversions'] = OCM_HUB_KINDS.conversions;
 const NAMESPACE = `${GROUP}/v1alpha1-install-namespace`;
 
 /** As OCM's webhook converts them: both directions give the other side. */
@@ -76,7 +78,7 @@ const CASES = [
 
 describe('the versions of the add-on API', () => {
   it.each(CASES)('carry $name', ({ kind, v1alpha1, v1beta1 }) => {
-    const convert = ADDON_CONVERSIONS[kind] as NonNullable<(typeof ADDON_CONVERSIONS)[string]>;
+    const convert = CONVERSIONS[`${kind.toLowerCase()}s.${GROUP}`] as GivenKinds['conversions'][string];
     const alpha = { apiVersion: `${GROUP}/v1alpha1`, kind, ...v1alpha1 };
     const beta = { apiVersion: `${GROUP}/v1beta1`, kind, ...v1beta1 };
     expect(convert(alpha, beta.apiVersion)).toEqual(beta);
@@ -84,9 +86,7 @@ describe('the versions of the add-on API', () => {
   });
 
   it('refuses a registration without its client', () => {
-    const convert = ADDON_CONVERSIONS['ManagedClusterAddOn'] as NonNullable<
-      (typeof ADDON_CONVERSIONS)[string]
-    >;
+    const convert = CONVERSIONS[`managedclusteraddons.${GROUP}`] as GivenKinds['conversions'][string];
     const status = { registrations: [{ type: 'kubeClient' }] };
     expect(() => convert({ metadata: {}, spec: {}, status }, `${GROUP}/v1alpha1`)).toThrow(/nil KubeClient/);
   });

@@ -1,3 +1,4 @@
+import { isObject } from '@berth/runtime/json/json-value';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { ApplicationJson } from '@berth/applicationset/application-renderer';
@@ -174,12 +175,6 @@ async function readFileObjects(full: string, file: string): Promise<readonly Kub
     if (problem !== undefined) refuse(`${nameOf(object, index)}: ${problem}`);
   }
   return objects as unknown as readonly KubeObject[];
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function nameOf(object: unknown, index: number): string {

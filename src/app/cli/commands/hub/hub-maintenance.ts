@@ -69,8 +69,8 @@ export const compactCommand: Register = (hub, run) => {
     .action(
       run(async (io, flags: DataFlags) => {
         const { compactData } = await import('@berth/embedded-hub/maintenance/compact-data');
-        const { REAL_CLOCK } = await import('@berth/embedded-hub/real-clock');
-        for (const { cluster, objects, resourceVersion } of await compactData(flags.data, REAL_CLOCK))
+        const { backgroundClock } = await import('@berth/runtime/clock/system-clock');
+        for (const { cluster, objects, resourceVersion } of await compactData(flags.data, backgroundClock))
           io.stdout.write(`${cluster}: ${String(objects)} objects at version ${String(resourceVersion)}\n`);
         return 0;
       }),

@@ -139,13 +139,15 @@ function registerRun(hub: Command, run: RunAction): void {
           perAddress: parseConnections('--max-connections-per-address', flags.maxConnectionsPerAddress),
         };
         const { startHub } = await import('@berth/embedded-hub/start-hub');
-        const { hubAdmission } = await import('../../../hub-admission.ts');
+        const { hubAdmission } = await import('../../../../controllers/admission/hub-admission.ts');
+        const { OCM_HUB_KINDS } = await import('@berth/ocm/definition/hub-kinds');
         const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
         const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
         const running = await startHub({
           dataDir: flags.data,
           listen,
           members,
+          kinds: OCM_HUB_KINDS,
           admission: hubAdmission({
             withoutExecutor: flags.allowWorksWithoutExecutor ? 'anyone' : 'restricted',
             ocm: flags.ocmAdmission,

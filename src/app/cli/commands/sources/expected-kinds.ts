@@ -1,3 +1,4 @@
+import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
@@ -23,16 +24,12 @@ export function servedKinds(
     const scopeOf = kindScopes(objects);
     const kinds = hubKinds(objects);
     return (object) => {
-      if (known.has(`${groupOf(object)}/${object.kind}`)) return 'served';
+      if (known.has(`${groupVersionOf(object.apiVersion).group}/${object.kind}`)) return 'served';
       const versions = kinds.versionsOf(object);
       if (versions.length > 0) return versions.includes(object.apiVersion) ? 'served' : versions;
       return scopeOf(object) === undefined ? [] : 'served';
     };
   };
-}
-
-function groupOf({ apiVersion }: KubeObject): string {
-  return apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 }
 
 /** What checks of these objects without a hub rest on, one sentence each. */

@@ -1,13 +1,12 @@
+import { objectAt, textAt } from '@berth/embedded-hub/json/json-value';
+import { invalidValue } from '@berth/embedded-hub/schema/field-problems';
+import type { StatusError } from '@berth/embedded-hub/wire/status-error';
+import { badRequest, forbidden, invalid } from '@berth/embedded-hub/wire/status-errors';
+import type { AdmissionCheck, AdmissionWrite } from '@berth/embedded-hub/write/write-request';
 import { completeCluster } from '@berth/ocm/admission/complete-cluster';
-import type { OcmRequirement, OcmRefusal, OcmReview, OcmWrite } from '@berth/ocm/admission/ocm-write';
+import type { OcmRefusal, OcmRequirement, OcmReview, OcmWrite } from '@berth/ocm/admission/ocm-write';
 import { reviewBinding } from '@berth/ocm/admission/review-binding';
 import { reviewCluster } from '@berth/ocm/admission/review-cluster';
-import { objectAt, textAt } from '../json/json-value.ts';
-import { invalidValue } from '../schema/field-problems.ts';
-import type { StatusError } from '../wire/status-error.ts';
-import { badRequest, forbidden, invalid } from '../wire/status-errors.ts';
-import type { AdmissionCheck, AdmissionWrite } from '../write/write-request.ts';
-import { isWriteOf } from './ocm/manifest-work-check.ts';
 
 const CLUSTER_GROUP = 'cluster.open-cluster-management.io';
 
@@ -34,8 +33,8 @@ const setBindingCheck: AdmissionCheck = (write) => {
 };
 
 /**
- * OCM's rules about clusters and sets. On a real hub they are webhooks, which `berth serve` can
- * run, with the same functions. For the content of works see `manifestWorkCheck`.
+ * OCM's rules about clusters and sets, for an embedded hub. On a real hub they are webhooks, which
+ * `berth serve` can run, with the same functions. For works see `hubAdmission`.
  */
 export const ocmChecks: readonly AdmissionCheck[] = [managedClusterCheck, setBindingCheck];
 
@@ -75,4 +74,18 @@ function statusError({ ref: { definition }, object }: AdmissionWrite, refusal: O
       );
     }
   }
+}
+
+/**
+ * Whether a write creates or updates an object of the resource; false for subresources and
+ * deletions.
+ */
+export function isWriteOf(write: AdmissionWrite, group: string, plural: string): boolean {
+  const { definition } = write.ref;
+  return (
+    definition.group === group &&
+    definition.plural === plural &&
+    write.subresource === '' &&
+    write.operation !== 'DELETE'
+  );
 }

@@ -1,23 +1,15 @@
-import { OCM_GROUPS, ocmSchema } from '@berth/ocm/definition/ocm-groups';
-import type { OcmKind, OcmVersion } from '@berth/ocm/definition/ocm-kind';
+import { InputError } from '@berth/runtime/errors';
 import {
-  type JsonObject,
-  type JsonValue,
   getOwn,
   isObject,
+  type JsonObject,
+  type JsonValue,
   listAt,
   objectAt,
   textAt,
   withoutKey,
-} from '../json/json-value.ts';
-import {
-  type ResourceDefinition,
-  type ResourceVersion,
-  compareVersionPriority,
-} from '../schema/resource-definition.ts';
-import { errorWithoutReason } from '../wire/status-errors.ts';
-import { ALL_VERBS } from './builtin/builtin-definitions.ts';
-import { compileRootSchema, definitionName } from './compile-schema.ts';
+} from '@berth/runtime/json/json-value';
+import { ocmCrds } from './ocm-crds.ts';
 
 const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
 
@@ -25,67 +17,23 @@ const V1ALPHA1 = 'addon.open-cluster-management.io/v1alpha1';
  * Converts between the two versions of OCM's add-on API as OCM's webhook does. Values without a
  * field in v1beta1 are kept in an annotation or under a reserved name, or are lost, as in OCM.
  * Source: ocm `pkg/addon/webhook/v1beta1`, api `addon/v1beta1/conversion.go`.
- *
- * By kind; the other kinds of the group are the same in both versions.
+ * The other kinds of the group are the same in both versions.
  */
-export const ADDON_CONVERSIONS: Readonly<Record<string, Convert>> = {
-  ClusterManagementAddOn: (object, apiVersion) => ({
+const ADDON_CONVERSIONS: Readonly<Record<string, Convert>> = {
+  'clustermanagementaddons.addon.open-cluster-management.io': (object, apiVersion) => ({
     ...object,
     ...(apiVersion === V1ALPHA1 ? addOnToAlpha(object) : addOnToBeta(object)),
     apiVersion,
   }),
-  ManagedClusterAddOn: (object, apiVersion) => ({
+  'managedclusteraddons.addon.open-cluster-management.io': (object, apiVersion) => ({
     ...object,
     ...(apiVersion === V1ALPHA1 ? instanceToAlpha(object) : instanceToBeta(object)),
     apiVersion,
   }),
 };
 
-export function ocmDefinitions(): readonly ResourceDefinition[] {
-  return Object.entries(OCM_GROUPS).flatMap(([group, kinds]) =>
-    kinds.map((kind) => definitionOf(group, kind)),
-  );
-}
-
-function definitionOf(group: string, row: OcmKind): ResourceDefinition {
-  const singular = row.kind.toLowerCase();
-  return {
-    group,
-    plural: `${singular}s`,
-    singular,
-    kind: row.kind,
-    listKind: `${row.kind}List`,
-    shortNames: row.short ?? [],
-    categories: [],
-    namespaced: row.cluster !== true,
-    builtIn: false,
-    verbs: ALL_VERBS,
-    storageKey: `${singular}s.${group}`,
-    ...builtInConversion(group, row.kind),
-    versions: [...row.versions]
-      .sort((a, b) => compareVersionPriority(a.name, b.name))
-      .map((version) => versionOf(group, row.kind, version)),
-  };
-}
-
-/** Conversions between versions of OCM's kinds that differ in more than their names. */
-export function builtInConversion(group: string, kind: string): Pick<ResourceDefinition, 'conversion'> {
-  const convert = group === 'addon.open-cluster-management.io' ? ADDON_CONVERSIONS[kind] : undefined;
-  return convert === undefined ? {} : { conversion: { kind: 'built-in', convert } };
-}
-
-function versionOf(group: string, kind: string, version: OcmVersion): ResourceVersion {
-  const schema = compileRootSchema(ocmSchema(version));
-  return {
-    name: version.name,
-    served: true,
-    storage: version.storage === true,
-    schema: { ...schema, name: definitionName(group, version.name, kind) },
-    subresources: { status: version.status === true, others: [] },
-    printerColumns: version.columns ?? [],
-    selectableFields: [],
-  };
-}
+/** What an API server has to be told to serve OCM's kinds: their definitions, and how their versions are converted. */
+export const OCM_HUB_KINDS = { definitions: ocmCrds(), conversions: ADDON_CONVERSIONS };
 
 type Convert = (object: JsonObject, apiVersion: string) => JsonObject;
 
@@ -194,7 +142,7 @@ function instanceToAlpha(object: JsonObject): JsonObject {
   });
 }
 
-/** @throws StatusError 500 for a registration without what its type needs */
+/** @throws InputError for a registration without what its type needs */
 function statusToAlpha(status: JsonObject): JsonObject {
   const configReferences = mapped(status, 'configReferences', (reference) => {
     const { name, namespace } = objectAt(reference, 'desiredConfig') ?? {};
@@ -222,6 +170,10 @@ function statusToAlpha(status: JsonObject): JsonObject {
 
 function requireConfig(registration: JsonObject, key: string, type: string): JsonObject {
   const config = objectAt(registration, key);
-  if (config === undefined) throw errorWithoutReason(`failed to convert ManagedClusterAddOn: nil ${type}`);
+  if (config === undefined)
+    throw new InputError(`nil ${type}`, {
+      code: 'ocm.conversion',
+      subject: 'failed to convert ManagedClusterAddOn',
+    });
   return config;
 }

@@ -2,10 +2,9 @@ import 'reflect-metadata';
 import { webcrypto } from 'node:crypto';
 import * as x509 from '@peculiar/x509';
 import { BugError } from '@berth/runtime/errors';
-import { readCertificate } from '@berth/kube/x509/certificate-fields';
-import type { CertificateSubject } from '@berth/kube/x509/certificate-subject';
-import { readSubject, sameSubject } from '@berth/kube/x509/certificate-subject';
-import { serialNumber, type PemPair, BACKDATE_MS } from '@berth/kube/x509/self-signed-authority';
+import { readCertificate } from './certificate-fields.ts';
+import { type CertificateSubject, readSubject, sameSubject } from './certificate-subject.ts';
+import { serialNumber, type PemPair, BACKDATE_MS } from './self-signed-authority.ts';
 
 x509.cryptoProvider.set(webcrypto as never);
 

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { hubAdmission } from '../../../src/app/hub-admission.ts';
+import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import type { JsonObject } from '@berth/embedded-hub/json/json-value';
+import { OCM_HUB_KINDS } from '@berth/ocm/definition/hub-kinds';
 import { createScheme } from '@berth/embedded-hub/scheme/create-scheme';
 import type { ResourceRef } from '@berth/embedded-hub/schema/resource-definition';
 import { StatusError } from '@berth/embedded-hub/wire/status-error';
 import type { AccessAttributes } from '../../../packages/embedded-hub/src/wire/user-info.ts';
 import type { AdmissionWrite } from '@berth/embedded-hub/write/write-request';
 
-const scheme = createScheme();
+const scheme = createScheme(OCM_HUB_KINDS);
 const NOW = '2026-06-01T00:00:00Z';
 
 interface Write {
