@@ -29,7 +29,7 @@ describe('the commands of "Your first placement" in README.md', () => {
       'berth get placements': `${untilStatusSays} 'shop/web *2' status; do sleep 0.2; done; berth get placements`,
       '--head new-site --hub': '--head new-site --hub > plan || test $? = 3; cat plan',
       'berth status --token-file tokens\n': `${untilStatusSays} WouldEmpty status; do sleep 0.2; done; cat status\n`,
-      'release shop/web --token TOKEN': `release shop/web --token $(sed -n 's/^ .*--token \\(\\w*\\).*/\\1/p' plan | head -1)`,
+      'release shop/web --token CODE': `release shop/web --token $(sed -n 's/^ .*--token \\(\\w*\\).*/\\1/p' plan | head -1)`,
       'berth history': `until berth history shop/web | grep 'user admin'; do sleep 0.2; done; berth history`,
     });
     const { code, said } = await follow(script);

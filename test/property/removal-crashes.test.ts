@@ -124,9 +124,9 @@ describe.each([true, false])('kill -9 at every write to the hub (the last one is
       fleet.git.commit(drain(1, 2, 5));
       await serve({ budget });
       const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-      const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+      const code = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
       await fleet.stop();
-      fleet.git.commit(web({ 'berth.dev/release': token }), 'Release them');
+      fleet.git.commit(web({ 'berth.dev/release': code }), 'Release them');
       const gone = async () => (await fleet.decisions('web')).length === 3;
       died = await dieAt(at, { budget }, gone);
       await serve({ budget });

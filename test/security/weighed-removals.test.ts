@@ -38,7 +38,7 @@ describe('a commit that deletes one object and with it what many clusters run', 
   const works = async () => (await fleet.hub.api.list(MANIFEST_WORK)).items.length;
   const held = (after: number) =>
     fleet.event('sync-problem', ({ message }) => message.includes('nothing is deleted'), after);
-  const tokenOf = (text: string) => /--token ([0-9a-f]{12})/.exec(text)?.[1];
+  const codeOf = (text: string) => /--token ([0-9a-f]{12})/.exec(text)?.[1];
   const plan = async () =>
     (
       await fleet.berth(
@@ -63,7 +63,7 @@ describe('a commit that deletes one object and with it what many clusters run', 
     await expect.poll(works).toBe(40);
   };
 
-  it('cannot take the 40 works of a replica set away unheld, and the plan says the same under the same token', async () => {
+  it('cannot take the 40 works of a replica set away unheld, and the plan says the same under the same code', async () => {
     await serveForty();
     const mark = fleet.events.length;
     fleet.git.commit({ 'works.yaml': undefined }, 'Tidy up');
@@ -71,12 +71,12 @@ describe('a commit that deletes one object and with it what many clusters run', 
     expect(message).toContain('ManifestWorkReplicaSet team-a/web takes away 40 of 40 works (budget 10)');
     expect(await works()).toBe(40);
     expect((await fleet.status()).stdout).toContain('takes away 40 of 40 works');
-    const token = tokenOf(message) ?? '';
+    const code = codeOf(message) ?? '';
     const planned = await plan();
     expect(planned).toContain('takes away 40 of 40 works (budget 10)');
-    expect(tokenOf(planned)).toBe(token);
+    expect(codeOf(planned)).toBe(code);
     const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
-    expect((await fleet.berth(...release, '--token', token)).code).toBe(0);
+    expect((await fleet.berth(...release, '--token', code)).code).toBe(0);
     await expect.poll(works).toBe(0);
   });
 
@@ -103,7 +103,7 @@ describe('a commit that deletes one object and with it what many clusters run', 
     fleet.git.commit({ 'web.yaml': undefined }, 'Tidy up');
     const { message } = await held(mark);
     expect(message).toContain('Placement team-a/web takes away 40 of 40 clusters');
-    expect(tokenOf(await plan())).toBe(tokenOf(message));
+    expect(codeOf(await plan())).toBe(codeOf(message));
     expect(await fleet.decisions('web')).toHaveLength(40);
   });
 
@@ -126,7 +126,7 @@ describe('a commit that deletes one object and with it what many clusters run', 
     );
     const planned = await plan();
     expect(planned).toContain('after 2 in the 10 minutes before');
-    expect(tokenOf(planned)).toBe(tokenOf(message));
+    expect(codeOf(planned)).toBe(codeOf(message));
     // The next process knows as much.
     await fleet.stop();
     await fleet.serve({ http: fleet.http() });
@@ -151,7 +151,7 @@ describe('a commit that deletes one object and with it what many clusters run', 
     // The placement stays on the hub, and so does its own hold: the plan tells both.
     const [ofPlacement = '', ofDeletions = ''] = (await plan()).split('Deletions held');
     expect(ofPlacement).toContain('held (WouldEmpty)');
-    expect(tokenOf(ofDeletions)).toBe(tokenOf(message));
+    expect(codeOf(ofDeletions)).toBe(codeOf(message));
     const pages = (await fleet.hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a' })).items;
     expect(pages).toHaveLength(1);
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);

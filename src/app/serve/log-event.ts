@@ -150,7 +150,7 @@ function deletionFields({ source, object, commit, took, released }: DeletionReco
   };
 }
 
-/** A plan token is not a secret, but the logger redacts fields named token. */
+/** An approval code is not a secret, but the logger redacts fields named token. */
 function withPlans(fields: LogFields): LogFields {
   const { token: plan, released, ...rest } = fields;
   return {

@@ -120,7 +120,7 @@ const NO_DELETIONS = { held: undefined, deleted: [], withdrawn: [], notEvaluated
 
 /**
  * Judges which objects of a source the merge would delete from the hub at once, and which only after a release. It uses
- * the judgement and the token of the controller. Without a hub, the hub is assumed to hold what the base declares.
+ * the judgement and the code of the controller. Without a hub, the hub is assumed to hold what the base declares.
  */
 export async function judgeDeletions(
   base: ReadSource,
@@ -185,8 +185,8 @@ export async function judgeDeletions(
   const doubt =
     inDoubt.length === 0
       ? ''
-      : `. The hub's token is another one if ${formatNameList(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
-  const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.token };
+      : `. The hub's approval code is another one if ${formatNameList(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
+  const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.code };
   return { ...nothing, held, deleted, notEvaluated };
 }
 

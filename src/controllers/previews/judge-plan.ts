@@ -3,7 +3,7 @@ import { InputError } from '@berth/runtime/errors';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { sha256 } from '@berth/runtime/sha256';
-import type { PlanToken, RulesVerdict } from '../../core/preview/plan-verdict.ts';
+import type { PlanDigest, RulesVerdict } from '../../core/preview/plan-verdict.ts';
 import type { Plan } from '../../core/preview/plan.ts';
 import { assessPlan } from '../../core/preview/risk/assess-plan.ts';
 import { judgeRules } from '../../core/preview/rules/judge-rules.ts';
@@ -34,7 +34,7 @@ interface JudgedPlan {
 }
 
 /**
- * Adds to a plan its findings, the verdicts of the guard rules, and its token.
+ * Adds to a plan its findings, the verdicts of the guard rules, and its digest.
  * @throws InputError when the rules of the base cannot be read
  */
 export async function judgePlan(
@@ -45,7 +45,7 @@ export async function judgePlan(
   const findings = assessPlan({ plan, base: before, head: after, argocdClusters });
   // A deletion that is due without the merge is no change of its own, and must not go unnoticed.
   const hasChanges = plan.hasChanges || findings.some(({ code }) => code === 'cluster-unregistered');
-  const assessed = { ...plan, hasChanges, findings, token: tokenOf(plan, before, compared, engine) };
+  const assessed = { ...plan, hasChanges, findings, token: digestOf(plan, before, compared, engine) };
   const rules = await rulesOf(compared);
   const judged = { plan: assessed, base: before, head: after };
   const verdict: RulesVerdict | undefined =
@@ -77,12 +77,12 @@ async function rulesOf({ repository, before, after }: ComparedRules): Promise<Bo
   }
 }
 
-function tokenOf(
+function digestOf(
   { whatIf }: Plan,
   before: PlannedContents['before'],
   compared: ComparedRules,
   engine: string,
-): PlanToken {
+): PlanDigest {
   const digests = snapshotDigests(before.snapshot, sha256);
   const parts = { base: compared.before, head: compared.head, ...digests, engine };
   return { token: sha256(canonicalJson([parts, whatIf])).slice(0, 12), ...parts };

@@ -201,7 +201,7 @@ function explainedPlan(
   return decider.explaining(snapshot, (resumable) =>
     makePlan(before, side, {
       explain: makeMoveExplainer(before, snapshotOf, { trials, resumable }),
-      token: (key, from, to) => judge.token(key, from, to),
+      code: (key, from, to) => judge.code(key, from, to),
       judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
     }),
   );

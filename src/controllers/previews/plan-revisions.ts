@@ -76,7 +76,7 @@ export interface PlanRevisionsInput {
   readonly argocdClusters?: ReadonlySet<string> | undefined;
   /** What the reader must know about the basis of the plan. */
   readonly notes?: readonly string[] | undefined;
-  /** Version of Berth, for the token of the plan. */
+  /** Version of Berth, for the digest of the plan. */
   readonly engine: string;
   readonly ambient: Readonly<Record<string, string | undefined>>;
   /** False: no program except git runs on the content of the commits, and kustomizations are refused. Default: true. */
@@ -320,7 +320,7 @@ function recordsOf(memory: RecordedHubState | undefined, placement: string): rea
 function recordsUnread(memory: RecordedHubState | undefined): readonly string[] {
   return memory !== undefined && 'problem' in memory.records
     ? [
-        `A release counts once, so a change that was released before gets another token. The records on the hub cannot be read: ${memory.records.problem}`,
+        `A release counts once, so a change that was released before gets another approval code. The records on the hub cannot be read: ${memory.records.problem}`,
       ]
     : [];
 }

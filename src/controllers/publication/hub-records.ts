@@ -4,7 +4,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { ConflictError, InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import type { Digest } from '../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../core/publish/approval/approval-code.ts';
 import {
   type CompactRecord,
   compactRecord,

@@ -277,8 +277,8 @@ export class PlacementPublisher {
         return emit({ kind: 'published', placement: key, clusters, added, removed, writes, record });
       }
       case 'report-held': {
-        const { reason, message, token } = action.hold;
-        return emit({ kind: 'held', placement: key, reason, message, token });
+        const { reason, message, code } = action.hold;
+        return emit({ kind: 'held', placement: key, reason, message, token: code });
       }
       case 'report-found':
         return log.info('found a publication without a record, recorded now', {

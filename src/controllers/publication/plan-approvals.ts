@@ -24,7 +24,7 @@ export interface PlanApprovalStore {
 type ReadCommit = Pick<CommitInfo, 'id' | 'tree'>;
 
 /**
- * Finds the plan of the pull request whose merge left this tree, as plan tokens by `namespace/name`.
+ * Finds the plan of the pull request whose merge left this tree, as approval codes by `namespace/name`.
  * Undefined if there is none, or if merges of the source are not held to their plans.
  */
 export type FindMergedPlan = (
@@ -85,8 +85,8 @@ export class PlanApprovals {
     const nowMs = this.#clock.now();
     const plans = plansAfterRead(before, now, { commit: commit?.id, nowMs, merged, others });
     const gone = Object.entries(before?.pending ?? {}).filter(
-      ([placement, { tokens, ofPullRequest }]) =>
-        ofPullRequest !== true && tokens.join() !== (now.get(placement) ?? []).join(),
+      ([placement, { tokens: codes, ofPullRequest }]) =>
+        ofPullRequest !== true && codes.join() !== (now.get(placement) ?? []).join(),
     );
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Map([...gone, ...earlier]));

@@ -5,7 +5,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import type { Digest } from '../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../core/publish/approval/approval-code.ts';
 import { specHash } from '../../core/publish/judge/decide-publication.ts';
 import type { PreviousProcessRecords } from '../../core/publish/machine/state/placement-facts.ts';
 import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/record/compact-record.ts';

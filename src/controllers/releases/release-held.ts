@@ -5,7 +5,7 @@ import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 import { activeHold } from '../../core/publish/approval/active-hold.ts';
 import {
   HELD_MESSAGE_ANNOTATION,
-  HELD_TOKEN_ANNOTATION,
+  HELD_CODE_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_ANNOTATION,
   RELEASED_BY_ANNOTATION,
@@ -20,11 +20,11 @@ import { RELEASE_WRITE, type Release } from './release.ts';
 export async function releasePlacement(
   hub: KubeApi,
   key: ObjectKey,
-  { token, releasedBy }: Release,
+  { code, releasedBy }: Release,
 ): Promise<void> {
   const found = (await hub.get(PLACEMENT, key)) as unknown as Placement | undefined;
-  requireHeld(found, `Placement ${key.namespace}/${key.name}`, token);
-  const annotations = { [RELEASED_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: releasedBy };
+  requireHeld(found, `Placement ${key.namespace}/${key.name}`, code);
+  const annotations = { [RELEASED_ANNOTATION]: code, [RELEASED_BY_ANNOTATION]: releasedBy };
   await hub.mergePatch(PLACEMENT, key, { metadata: { annotations } }, RELEASE_WRITE);
 }
 
@@ -39,7 +39,7 @@ export async function releasePlacement(
 export async function releaseDeletions(
   hub: KubeApi,
   { source, namespace }: { readonly source: string; readonly namespace: string },
-  { token, releasedBy }: Release,
+  { code, releasedBy }: Release,
 ): Promise<{ readonly isShown: boolean }> {
   const key = parentOfSource(source, namespace);
   const subject = `source ${source}`;
@@ -50,28 +50,31 @@ export async function releaseDeletions(
       subject,
       hint: 'use the name of the source in the settings; --namespace sets the namespace of the controller',
     });
-  const { [HELD_TOKEN_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
+  const { [HELD_CODE_ANNOTATION]: held, [HELD_MESSAGE_ANNOTATION]: message } =
     parent.metadata.annotations ?? {};
   if (held === '') throw new InputError('nothing is held', { code: 'release.not-held', subject });
-  if (held !== undefined && held !== token)
-    throw new InputError(`the token ${token} does not match the deletions that are held now, under ${held}`, {
-      code: 'release.token',
-      subject,
-      hint: message,
-    });
-  const annotations = { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: releasedBy };
+  if (held !== undefined && held !== code)
+    throw new InputError(
+      `the approval code ${code} does not match the deletions that are held now, under ${held}`,
+      {
+        code: 'release.token',
+        subject,
+        hint: message,
+      },
+    );
+  const annotations = { [RELEASE_ANNOTATION]: code, [RELEASED_BY_ANNOTATION]: releasedBy };
   await hub.mergePatch(CONFIG_MAP, key, { metadata: { annotations } }, RELEASE_WRITE);
   return { isShown: held !== undefined };
 }
 
-/** An outdated token would have no effect, so it is reported. */
-function requireHeld(placement: Placement | undefined, subject: string, token: string): void {
+/** An outdated code would have no effect, so it is reported. */
+function requireHeld(placement: Placement | undefined, subject: string, code: string): void {
   if (placement === undefined)
     throw new InputError('does not exist on the hub', { code: 'release.placement', subject });
   const held = activeHold(placement);
   if (held === undefined) throw new InputError('nothing is held', { code: 'release.not-held', subject });
-  if (!held.message.includes(token))
-    throw new InputError(`the token ${token} does not match the change that is held now`, {
+  if (!held.message.includes(code))
+    throw new InputError(`the approval code ${code} does not match the change that is held now`, {
       code: 'release.token',
       subject,
       hint: held.message,

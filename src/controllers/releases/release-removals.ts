@@ -28,21 +28,24 @@ import { RELEASE_WRITE, type Release } from './release.ts';
 export async function releaseRemovals(
   hub: KubeApi,
   group: string,
-  { token, releasedBy }: Release,
+  { code, releasedBy }: Release,
 ): Promise<readonly string[]> {
   const leaving = await leavingOf(hub, group);
-  const { taken, names, token: current } = countedRemoval(sha256, group, leaving);
+  const { taken, names, code: current } = countedRemoval(sha256, group, leaving);
   const [first] = taken;
   if (first === undefined)
     throw new InputError('nothing is held', { code: 'release.not-held', subject: group });
-  if (current !== token)
-    throw new InputError(`the token ${token} does not match what would be removed now, under ${current}`, {
-      code: 'release.token',
-      subject: group,
-      hint: `${names.length} ManifestWorks: ${formatNameList(names)}`,
-    });
+  if (current !== code)
+    throw new InputError(
+      `the approval code ${code} does not match what would be removed now, under ${current}`,
+      {
+        code: 'release.token',
+        subject: group,
+        hint: `${names.length} ManifestWorks: ${formatNameList(names)}`,
+      },
+    );
   const { namespace = '', name } = first.work.metadata;
-  const metadata = { annotations: { [RELEASE_ANNOTATION]: token, [RELEASED_BY_ANNOTATION]: releasedBy } };
+  const metadata = { annotations: { [RELEASE_ANNOTATION]: code, [RELEASED_BY_ANNOTATION]: releasedBy } };
   await hub.mergePatch(MANIFEST_WORK, { namespace, name }, { metadata }, RELEASE_WRITE);
   return names;
 }

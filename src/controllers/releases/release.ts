@@ -1,7 +1,7 @@
 /** The approval of one held change by a person. */
 export interface Release {
-  /** Plan token of the held change. */
-  readonly token: string;
+  /** Approval code of the held change. */
+  readonly code: string;
   /** Who released it, and when. It is stored on the object. */
   readonly releasedBy: string;
 }

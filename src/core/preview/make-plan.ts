@@ -8,7 +8,7 @@ import { type ClusterChange, clusterChange } from '@berth/placement/result/clust
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { groupBy } from '@berth/runtime/lists/group-by';
-import { releaseTokens } from '../publish/approval/approved-plans.ts';
+import { releaseCodes } from '../publish/approval/approved-plans.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRolloutStrategy } from '../rollout/parse-strategy.ts';
 import { planRollout } from '../rollout/plan-rollout.ts';
@@ -137,7 +137,7 @@ function planPlacement(
       ? { cluster, because: 'the placement is deleted', causes: [] }
       : { cluster, ...judges.explain(key, cluster, 'lost') },
   );
-  const token = judges.token(key, old, now);
+  const code = judges.code(key, old, now);
   const held =
     before === undefined || after === undefined
       ? undefined
@@ -146,7 +146,7 @@ function planPlacement(
     after !== undefined &&
     held === undefined &&
     lost.length > 0 &&
-    releaseTokens(placement.metadata).includes(token);
+    releaseCodes(placement.metadata).includes(code);
   const isEdited = definitionChanged || before === undefined || after === undefined;
   return {
     namespace: placement.metadata.namespace ?? '',
@@ -161,7 +161,7 @@ function planPlacement(
     regrouped,
     held,
     ...(isReleased && { approvedBy: RELEASE_ANNOTATION }),
-    token,
+    token: code,
   };
 }
 

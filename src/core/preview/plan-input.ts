@@ -34,6 +34,6 @@ export interface PlanJudges {
     result: ScheduleResult,
     definitionChanged: boolean,
   ) => PlannedHold | undefined;
-  /** The token for the change of one placement from these clusters to those. */
-  readonly token: (key: string, before: readonly string[], after: readonly string[]) => string;
+  /** The approval code for the change of one placement from these clusters to those. */
+  readonly code: (key: string, before: readonly string[], after: readonly string[]) => string;
 }

@@ -5,7 +5,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { activeHold } from '../publish/approval/active-hold.ts';
 import { addedApprovals, type Approvals, joinApprovals } from '../publish/approval/approved-plans.ts';
-import { type Digest, planToken, unspentToken } from '../publish/approval/plan-token.ts';
+import { type Digest, approvalCode, unspentCode } from '../publish/approval/approval-code.ts';
 import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
 import type { Hold } from '../publish/judge/judge-result.ts';
 import type { PublishState } from '../publish/judge/publish-state.ts';
@@ -56,13 +56,13 @@ export class PlanJudge {
   }
 
   /**
-   * The token for the change of a placement from the published clusters (`before` if nothing is published) to these
+   * The approval code for the change of a placement from the published clusters (`before` if nothing is published) to these
    * clusters.
    */
-  token(key: string, before: readonly string[], after: readonly string[]): string {
-    return unspentToken(
+  code(key: string, before: readonly string[], after: readonly string[]): string {
+    return unspentCode(
       this.#options.digest,
-      this.#planToken(key, before, after),
+      this.#approvalCode(key, before, after),
       this.#stateOf(key, '')?.spent,
     );
   }
@@ -105,7 +105,7 @@ export class PlanJudge {
       removals: [],
       recalled: true,
     };
-    const tokens = this.#approvals.added.get(key) ?? this.#tokensOfHold(key);
+    const codes = this.#approvals.added.get(key) ?? this.#codesOfHold(key);
     const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
     return decidePublication({
       key,
@@ -115,7 +115,7 @@ export class PlanJudge {
       state: this.#stateOf(key, hash) ?? unknown,
       budget: budgetOf(placement) ?? DEFAULT_REMOVAL_BUDGET,
       inventoryProblem: undefined,
-      approved: tokens && { tokens, commit: head.commit },
+      approved: codes && { tokens: codes, commit: head.commit },
       // Readiness is unknown before the merge, so a make-before-break move has both clusters.
       isReady: () => false,
       nowMs: this.#nowMs,
@@ -123,16 +123,16 @@ export class PlanJudge {
     });
   }
 
-  /** The tokens of an approval that caused a hold. It is valid while it stays in Git. */
-  #tokensOfHold(key: string): readonly string[] | undefined {
+  /** The codes of an approval that caused a hold. It is valid while it stays in Git. */
+  #codesOfHold(key: string): readonly string[] | undefined {
     const live = this.#live.get(key);
     const isHeldByPlan = live !== undefined && activeHold(live)?.reason === 'DiffersFromPlan';
     return isHeldByPlan ? this.#approvals.declared.get(key) : undefined;
   }
 
-  #planToken(key: string, before: readonly string[], after: readonly string[]): string {
+  #approvalCode(key: string, before: readonly string[], after: readonly string[]): string {
     const { digest, published } = this.#options;
-    return planToken(digest, key, published.get(key) ?? before, after);
+    return approvalCode(digest, key, published.get(key) ?? before, after);
   }
 
   /** The hub adds defaults to the spec from Git. An equal spec keeps them. */

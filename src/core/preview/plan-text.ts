@@ -231,11 +231,11 @@ export function lostFileText({ source, file, change, movedTo, objects }: LostFil
 export function approvalAnnotation({ placements }: Plan): readonly string[] {
   const entries = placements
     .filter(({ change, removed }) => change === 'changed' && removed.length > 0)
-    .map(({ namespace, name, token }) => `${namespace}/${name}=${token}`);
+    .map(({ namespace, name, token: code }) => `${namespace}/${name}=${code}`);
   return entries.length === 0 ? [] : [`${PLAN_ANNOTATION}: "${entries.join(', ')}"`];
 }
 
-/** The title of the annotation. Of all holds it approves only `DiffersFromPlan`, though a release has the same token. */
+/** The title of the annotation. Of all holds it approves only `DiffersFromPlan`, though a release has the same code. */
 export function approvalTitle({ placements }: Plan): string {
   const isHeld = placements.some(({ held }) => held !== undefined && held.reason !== 'DiffersFromPlan');
   return `Annotation that holds the merge to this plan${isHeld ? ` (${RELEASE_ANNOTATION} approves a hold, this one does not)` : ''}`;

@@ -55,7 +55,7 @@ export interface RuleResult {
 }
 
 /** The inputs of a plan. Equal inputs give an equal plan. */
-export interface PlanToken {
+export interface PlanDigest {
   /** 12 hexadecimal digits: a digest of the inputs. */
   readonly token: string;
   /** Full ids of commits. */

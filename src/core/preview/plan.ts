@@ -3,7 +3,7 @@ import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import type { SpreadReached, ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from './effects/plan-effects.ts';
-import type { PlanFinding, PlanToken, RulesVerdict } from './plan-verdict.ts';
+import type { PlanFinding, PlanDigest, RulesVerdict } from './plan-verdict.ts';
 
 /**
  * The changes between two states of a fleet, as data. Text, Markdown and JSON are views of it. A plan is
@@ -42,7 +42,7 @@ export interface Plan {
    */
   readonly rules?: RulesVerdict | undefined;
   /** The digest of the inputs. Absent if not computed. */
-  readonly token?: PlanToken | undefined;
+  readonly token?: PlanDigest | undefined;
   /** Assumptions that were added to the head, as given: `--drain c1`. May be empty. */
   readonly whatIf: readonly string[];
   /** The clusters that the placements gain, lose or change, by name. */
@@ -111,7 +111,7 @@ export interface PlacementPlan {
   readonly held?: PlannedHold | undefined;
   /** The annotation in the head that approves the removals; absent if none does, or if they would be held. */
   readonly approvedBy?: string | undefined;
-  /** The token that releases exactly this change. */
+  /** The approval code that releases exactly this change. */
   readonly token: string;
 }
 

@@ -44,7 +44,7 @@ import { SourceReferences } from './source-references.ts';
 /** Of a label's value; Kubernetes. */
 const MAX_LABEL_LENGTH = 63;
 
-const TOKEN = /^[0-9a-f]{12}$/;
+const CODE = /^[0-9a-f]{12}$/;
 
 interface Checked {
   readonly objects: readonly SourceObject[];
@@ -205,12 +205,12 @@ function checkPrioritizer({ scoreCoordinate }: PrioritizerConfig, path: FieldPat
 export function checkApprovedPlans(object: KubeObject): readonly FieldFinding[] {
   const bare = object.kind === 'Placement';
   return planEntries(object)
-    .filter(({ token, placement }) => token === undefined || (placement === undefined && !bare))
+    .filter(({ code, placement }) => code === undefined || (placement === undefined && !bare))
     .map(({ text }) =>
       fieldError(
         'plan.approval',
         ['metadata', 'annotations', PLAN_ANNOTATION],
-        `got ${JSON.stringify(text)}, expected NAMESPACE/NAME=TOKEN${bare ? ', or TOKEN' : ''} as berth plan prints it`,
+        `got ${JSON.stringify(text)}, expected NAMESPACE/NAME=CODE${bare ? ', or CODE' : ''} as berth plan prints it`,
       ),
     );
 }
@@ -229,14 +229,14 @@ const RULES: readonly Rule[] = [
   },
   {
     annotation: RELEASE_ANNOTATION,
-    expected: 'plan tokens of 12 hexadecimal digits, with commas between them',
+    expected: 'approval codes of 12 hexadecimal digits, with commas between them',
     isRight: (_value, { metadata }) =>
-      parseAnnotationList(metadata, RELEASE_ANNOTATION).every((word) => TOKEN.test(word)),
+      parseAnnotationList(metadata, RELEASE_ANNOTATION).every((word) => CODE.test(word)),
   },
   {
     annotation: MOVE_ABORT_ANNOTATION,
-    expected: 'a plan token of 12 hexadecimal digits',
-    isRight: (value) => value === '' || TOKEN.test(value),
+    expected: 'an approval code of 12 hexadecimal digits',
+    isRight: (value) => value === '' || CODE.test(value),
   },
   {
     annotation: REMOVAL_BUDGET_ANNOTATION,

@@ -1,5 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { Digest } from '../publish/approval/plan-token.ts';
+import type { Digest } from '../publish/approval/approval-code.ts';
 
 /**
  * Ownership of applied objects as an ApplySet (KEP-3659): a parent object names the kinds and namespaces, every member carries the

@@ -1,4 +1,4 @@
-import type { Digest } from '../publish/approval/plan-token.ts';
+import type { Digest } from '../publish/approval/approval-code.ts';
 import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
 import { objectMark, splitMarks } from './prune-releases.ts';

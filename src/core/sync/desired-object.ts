@@ -3,7 +3,7 @@ import type { Taint } from '@berth/ocm/kind/managed-cluster';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
-import type { Digest } from '../publish/approval/plan-token.ts';
+import type { Digest } from '../publish/approval/approval-code.ts';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
 import { APPLY_SET_PART_OF_LABEL } from './apply-set.ts';

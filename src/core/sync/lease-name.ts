@@ -1,4 +1,4 @@
-import type { Digest } from '../publish/approval/plan-token.ts';
+import type { Digest } from '../publish/approval/approval-code.ts';
 
 /** Names of objects are DNS subdomains (apimachinery validation.DNS1123SubdomainMaxLength). */
 const MAX_CHARS = 253;

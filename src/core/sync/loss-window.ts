@@ -1,6 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
-import type { Digest } from '../publish/approval/plan-token.ts';
+import type { Digest } from '../publish/approval/approval-code.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 import { objectMark, splitMarks } from './prune-releases.ts';

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { type Digest, planToken, unspentToken } from '../publish/approval/plan-token.ts';
+import { type Digest, approvalCode, unspentCode } from '../publish/approval/approval-code.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { departuresOf, type WithdrawnObject } from './applied/departure.ts';
@@ -14,7 +14,7 @@ import { type PruneReleases, releaseMark, objectMark } from './prune-releases.ts
 export const NOT_ALL_READ = 'not all of Git could be read';
 
 export interface PruneInput {
-  /** Name of the set, for the token. */
+  /** Name of the set, for the code. */
   readonly source: string;
   /** Members of the ApplySet on the hub. */
   readonly members: readonly KubeObject[];
@@ -33,8 +33,8 @@ export interface PruneInput {
   /** What could not be read, if known: `web.yaml cannot be read`. */
   readonly unread?: string | undefined;
   readonly budget: RemovalBudget;
-  /** Tokens of releases, in Git and by users. */
-  readonly releasedTokens: readonly string[];
+  /** Codes of releases, in Git and by users. */
+  readonly releasedCodes: readonly string[];
   /** The earlier releases. Absent: none. */
   readonly releases?: PruneReleases | undefined;
   /** Earlier deletions that count together with these. Absent: none, or unknown. */
@@ -62,7 +62,7 @@ export interface PruneInput {
  * commit itself moved a workload. It ends when all that would lose something is gone: another source may delete it.
  */
 export interface HeldLosses {
-  readonly token: string;
+  readonly code: string;
   readonly message: string;
   /** Marks of the objects that would lose something. None: unknown. */
   readonly holders: readonly string[];
@@ -75,7 +75,7 @@ export type PrunePlan =
       /** Objects that stay, without what Git applied. */
       readonly withdrawn: readonly WithdrawnObject[];
       /** The release that approves this. */
-      readonly releasedToken?: string | undefined;
+      readonly releasedCode?: string | undefined;
       /** All of it was released before, and a part is not deleted yet. */
       readonly isRest?: boolean | undefined;
     }
@@ -83,7 +83,7 @@ export type PrunePlan =
   | {
       readonly kind: 'held';
       readonly message: string;
-      readonly token: string;
+      readonly code: string;
       readonly objects: readonly KubeObject[];
       /** They wait with the deletions. */
       readonly withdrawn: readonly WithdrawnObject[];
@@ -135,10 +135,9 @@ export function planPrune(input: PruneInput): PrunePlan {
   const { digest, releases } = input;
   if (releases !== undefined && names.every((name) => releases.objects.has(releaseMark(digest, name))))
     return { kind: 'prune', objects, withdrawn, isRest: true };
-  const token = unspentToken(digest, planToken(digest, `sync ${input.source}`, names, []), releases?.spent);
+  const code = unspentCode(digest, approvalCode(digest, `sync ${input.source}`, names, []), releases?.spent);
   // First: a release is recorded, even if the commit that brings it makes it unnecessary.
-  if (input.releasedTokens.includes(token))
-    return { kind: 'prune', objects, withdrawn, releasedToken: token };
+  if (input.releasedCodes.includes(code)) return { kind: 'prune', objects, withdrawn, releasedCode: code };
   const { losses = [], earlierLosses } = input;
   const before = earlierLosses && {
     ...earlierLosses,
@@ -146,7 +145,7 @@ export function planPrune(input: PruneInput): PrunePlan {
   };
   const lost = judgeLosses(losses, { ...input, earlierLosses: before });
   const problem = holdOf(input, { deletions: objects.length, leaving: names.length }, lost?.text);
-  const heldBefore = holdBefore(input, token);
+  const heldBefore = holdBefore(input, code);
   if (problem === undefined)
     return heldBefore === undefined
       ? { kind: 'prune', objects, withdrawn }
@@ -154,8 +153,8 @@ export function planPrune(input: PruneInput): PrunePlan {
   const holders = lost === undefined ? heldBefore?.holders : marksOf(digest, lost.holders, heldBefore);
   const message =
     `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; ${stop}. ${problem.advice}` +
-    `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${token}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${token}`;
-  return { kind: 'held', message, token, objects, withdrawn, holders };
+    `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${code}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${code}`;
+  return { kind: 'held', message, code, objects, withdrawn, holders };
 }
 
 /** What does not happen. Objects that stay on the hub wait as well, because a mistake may be behind all of it. */
@@ -169,8 +168,8 @@ function stopText(objects: readonly KubeObject[], withdrawn: readonly WithdrawnO
 }
 
 /** The current hold of the same deletions, if it still stands. */
-function holdBefore({ heldLosses, holders, digest }: PruneInput, token: string): HeldLosses | undefined {
-  if (heldLosses?.token !== token) return undefined;
+function holdBefore({ heldLosses, holders, digest }: PruneInput, code: string): HeldLosses | undefined {
+  if (heldLosses?.code !== code) return undefined;
   if (heldLosses.holders.length === 0 || holders === undefined) return heldLosses;
   const present = new Set(holders.map((name) => objectMark(digest, name)));
   return heldLosses.holders.some((mark) => present.has(mark)) ? heldLosses : undefined;

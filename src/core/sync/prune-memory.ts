@@ -1,9 +1,9 @@
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { releaseTokens } from '../publish/approval/approved-plans.ts';
+import { releaseCodes } from '../publish/approval/approved-plans.ts';
 import {
   HELD_LOSSES_ANNOTATION,
   HELD_MESSAGE_ANNOTATION,
-  HELD_TOKEN_ANNOTATION,
+  HELD_CODE_ANNOTATION,
   MEMBERS_BEFORE_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
@@ -17,7 +17,7 @@ import { parsePruneReleases, type PruneReleases, splitMarks } from './prune-rele
 export interface PruneMemory {
   readonly releases: PruneReleases;
   /** The last release, in Git or by a user. */
-  readonly lastRelease: { readonly token: string; readonly by: string | undefined } | undefined;
+  readonly lastRelease: { readonly code: string; readonly by: string | undefined } | undefined;
   /** Deletions are held now. */
   readonly isHeld: boolean;
   /** The deletions that are held because of losses. */
@@ -42,10 +42,10 @@ export function readPruneMemory(
   { nowMs, windowMs }: { readonly nowMs: number; readonly windowMs: number },
 ): PruneMemory {
   const {
-    [HELD_TOKEN_ANNOTATION]: held = '',
+    [HELD_CODE_ANNOTATION]: held = '',
     [HELD_LOSSES_ANNOTATION]: losses = '',
     [HELD_MESSAGE_ANNOTATION]: message = '',
-    [RELEASE_ANNOTATION]: token,
+    [RELEASE_ANNOTATION]: code,
     [RELEASED_BY_ANNOTATION]: by,
     [MEMBERS_BEFORE_ANNOTATION]: before = '',
   } = annotations;
@@ -53,7 +53,7 @@ export function readPruneMemory(
   const now = { nowMs, windowMs, isHeld };
   return {
     releases: parsePruneReleases(annotations),
-    lastRelease: token === undefined ? undefined : { token, by },
+    lastRelease: code === undefined ? undefined : { code, by },
     isHeld,
     heldLosses: heldLossesIn(losses, held, message),
     earlier: countedDeletions(parseDeletions(annotations), now),
@@ -75,16 +75,16 @@ export function pruneInputFromMemory(
   elsewhere: Iterable<string>,
 ): Pick<
   PruneInput,
-  'wanted' | 'releasedTokens' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore' | 'heldLosses'
+  'wanted' | 'releasedCodes' | 'releases' | 'earlier' | 'earlierLosses' | 'membersBefore' | 'heldLosses'
 > {
   const wanted = new Set<string>();
-  const releasedTokens = lastRelease === undefined ? [] : [lastRelease.token];
+  const releasedCodes = lastRelease === undefined ? [] : [lastRelease.code];
   for (const { object } of objects) {
     for (const identity of possibleIdentities(object)) wanted.add(identity);
-    if (object.metadata.annotations !== undefined) releasedTokens.push(...releaseTokens(object.metadata));
+    if (object.metadata.annotations !== undefined) releasedCodes.push(...releaseCodes(object.metadata));
   }
   return {
-    ...{ wanted, releasedTokens },
+    ...{ wanted, releasedCodes },
     releases,
     membersBefore,
     heldLosses,
@@ -97,26 +97,26 @@ export function pruneInputFromMemory(
 const MAX_HOLDERS = 1_000;
 
 /**
- * Annotations that let `berth release` check that its token is the current one. Token `''`: nothing is held.
+ * Annotations that let `berth release` check that its code is the current one. Code `''`: nothing is held.
  * @param holders see `PrunePlan`
  */
 export function noteHeld(
-  token: string,
+  code: string,
   message: string,
   holders: readonly string[] | undefined,
 ): Readonly<Record<string, string>> {
   const marks = holders === undefined || holders.length > MAX_HOLDERS ? [] : holders;
   return {
-    [HELD_TOKEN_ANNOTATION]: token,
+    [HELD_CODE_ANNOTATION]: code,
     [HELD_MESSAGE_ANNOTATION]: message,
-    [HELD_LOSSES_ANNOTATION]: holders === undefined ? '' : [token, marks.join('')].join(' ').trim(),
+    [HELD_LOSSES_ANNOTATION]: holders === undefined ? '' : [code, marks.join('')].join(' ').trim(),
   };
 }
 
-/** @param text the token of the hold, and the marks of its holders */
+/** @param text the code of the hold, and the marks of its holders */
 function heldLossesIn(text: string, held: string, message: string): HeldLosses | undefined {
-  const [token = '', marks = ''] = text.split(' ');
-  return token === '' || token !== held ? undefined : { token, message, holders: splitMarks(marks) };
+  const [code = '', marks = ''] = text.split(' ');
+  return code === '' || code !== held ? undefined : { code, message, holders: splitMarks(marks) };
 }
 
 export function noteMembersBefore(count: number | undefined): Readonly<Record<string, string>> {

@@ -1,12 +1,12 @@
-import { type Digest, addSpentToken } from '../publish/approval/plan-token.ts';
+import { type Digest, addSpentCode } from '../publish/approval/approval-code.ts';
 import {
   RELEASED_OBJECTS_ANNOTATION,
-  SPENT_TOKENS_ANNOTATION,
+  SPENT_CODES_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
 
 /** The releases of deletions that an ApplySet's parent stores. */
 export interface PruneReleases {
-  /** Tokens that were released, oldest first: none of them counts again. */
+  /** Codes that were released, oldest first: none of them counts again. */
   readonly spent: readonly string[];
   /** Marks of the objects that were released and are not deleted yet. */
   readonly objects: ReadonlySet<string>;
@@ -15,15 +15,15 @@ export interface PruneReleases {
 type Annotations = Readonly<Record<string, string>>;
 
 /**
- * Annotations are limited to 256 KiB. For more objects only the token is stored, and those that are
+ * Annotations are limited to 256 KiB. For more objects only the code is stored, and those that are
  * not deleted yet are held again.
  */
 const MAX_MARKS = 20_000;
 
 export function parsePruneReleases(annotations: Annotations): PruneReleases {
-  const { [SPENT_TOKENS_ANNOTATION]: spent = '', [RELEASED_OBJECTS_ANNOTATION]: objects = '' } = annotations;
+  const { [SPENT_CODES_ANNOTATION]: spent = '', [RELEASED_OBJECTS_ANNOTATION]: objects = '' } = annotations;
   return {
-    spent: spent.split(',').filter((token) => token !== ''),
+    spent: spent.split(',').filter((code) => code !== ''),
     objects: new Set(splitMarks(objects)),
   };
 }
@@ -34,9 +34,9 @@ export function releaseMark(digest: Digest, name: string): string {
 }
 
 /** The annotations of a release that approves these deletions. They must be written before the first deletion. */
-export function noteReleased({ spent }: PruneReleases, token: string, marks: readonly string[]): Annotations {
-  const tokens = addSpentToken(spent, token) ?? [];
-  return { [SPENT_TOKENS_ANNOTATION]: tokens.join(','), ...noteRest(marks) };
+export function noteReleased({ spent }: PruneReleases, code: string, marks: readonly string[]): Annotations {
+  const codes = addSpentCode(spent, code) ?? [];
+  return { [SPENT_CODES_ANNOTATION]: codes.join(','), ...noteRest(marks) };
 }
 
 /** The remaining objects of the last release. */

@@ -389,7 +389,7 @@ describe('berth plan', () => {
     });
   });
 
-  it('names what it was made of: another fleet, another token', async () => {
+  it('names what it was made of: another fleet, another digest', async () => {
     change({ 'clusters/c1.yaml': cluster('c1', 'eu', DRAINED) });
     const [one, again, assumed] = [await planned(), await planned(), await planned('--label', 'c2:a=b')];
     expect(one.plan['token']).toEqual(again.plan['token']);

@@ -63,8 +63,8 @@ it('keeps the work of a cluster that is deleted while the decision is held, and 
   await expect.poll(waits).toContain(message);
   await fleet.passes(600_000);
   expect([await uids(), written()]).toEqual([before, ['created']]);
-  const [, token = ''] = /berth\.dev\/release: "(\w+)"/.exec(message) ?? [];
-  const annotations = { 'berth.dev/release': token };
+  const [, code = ''] = /berth\.dev\/release: "(\w+)"/.exec(message) ?? [];
+  const annotations = { 'berth.dev/release': code };
   fleet.git.commit({ ...FILES, 'web.yaml': yaml(placement('web', {}, annotations), replicaSet) });
   await expect.poll(isThere).toBe(false);
   await fleet.passes(600_000);

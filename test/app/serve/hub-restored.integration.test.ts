@@ -187,8 +187,8 @@ describe('a hub that is restored from a backup', () => {
     const mark = fleet.events.length;
     fleet.git.commit({ 'settings.yaml': undefined });
     const { message } = await fleet.event('sync-problem', undefined, mark);
-    const token = /--token (\S+)/.exec(message)?.[1];
-    const metadata = { annotations: { 'berth.dev/release': token } };
+    const code = /--token (\S+)/.exec(message)?.[1];
+    const metadata = { annotations: { 'berth.dev/release': code } };
     await fleet.hub.api.mergePatch(CONFIG_MAP, parentKey, { metadata });
     await expect.poll(settingsLeft).toBe(0);
   }

@@ -10,24 +10,30 @@ function logged(event: ControllerEvent): unknown {
 }
 
 describe('the log', () => {
-  const token = '0123456789ab';
+  const code = '0123456789ab';
 
   it('says which plan is held: a person who reads it may release that plan', () => {
-    const held = { atMs: 0, kind: 'held', placement: 'team/web', reason: 'Misconfigured', token } as const;
+    const held = {
+      atMs: 0,
+      kind: 'held',
+      placement: 'team/web',
+      reason: 'Misconfigured',
+      token: code,
+    } as const;
     expect(logged({ ...held, message: 'would be empty' })).toMatchObject({
       level: 'warn',
       placement: 'team/web',
-      plan: token,
+      plan: code,
       explanation: 'would be empty',
     });
   });
 
   it('says which plan was released, and by whom', () => {
     const synced = { atMs: 0, kind: 'synced', source: 'fleet', applied: 0, pruned: 3, unchanged: 1 } as const;
-    expect(logged({ ...synced, released: { token, by: 'Ada' } })).toMatchObject({
+    expect(logged({ ...synced, released: { token: code, by: 'Ada' } })).toMatchObject({
       source: 'fleet',
       pruned: 3,
-      released: { plan: token, by: 'Ada' },
+      released: { plan: code, by: 'Ada' },
     });
   });
 

@@ -44,7 +44,7 @@ describe('a preview on a hub', () => {
     return JSON.parse(stdout) as Plan;
   }
 
-  it('names the token under which the merge is held, so that the pull request itself releases it', async () => {
+  it('names the code under which the merge is held, so that the pull request itself releases it', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'clusters.yaml': retired(4) }, 'Retire four clusters');
     const [planned] = (await plan()).placements;
@@ -53,12 +53,12 @@ describe('a preview on a hub', () => {
       removed: ['c1', 'c2', 'c3', 'c4'].map((name) => ({ cluster: name })),
       held: { reason: 'RemovalBudgetExceeded' },
     });
-    const token = planned?.token ?? '';
+    const code = planned?.token ?? '';
     fleet.git.commit(
-      { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': token })) },
+      { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': code })) },
       'It is meant',
     );
-    expect((await plan()).placements[0]).toMatchObject({ token, removed: { length: 4 } });
+    expect((await plan()).placements[0]).toMatchObject({ token: code, removed: { length: 4 } });
     expect((await plan()).placements[0]?.held).toBeUndefined();
     const mark = fleet.events.length;
     fleet.git.merge('retire');
@@ -73,17 +73,17 @@ describe('a preview on a hub', () => {
     const merged = fleet.git.run('rev-parse', 'HEAD').trim();
     expect(JSON.parse(records.at(-1) ?? '')).toMatchObject({
       commit: { id: merged, subject: 'Merge retire' },
-      released: { token, by: 'Ada' },
+      released: { token: code, by: 'Ada' },
     });
     expect(readdirSync(join(fleet.dataDir, 'history', 'worlds')).length).toBeGreaterThan(0);
   });
 
-  it('is held again, under another token, when the snapshot has moved on since', async () => {
+  it('is held again, under another code, when the snapshot has moved on since', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'clusters.yaml': retired(4) }, 'Retire four clusters');
-    const token = (await plan()).placements[0]?.token ?? '';
+    const code = (await plan()).placements[0]?.token ?? '';
     fleet.git.commit(
-      { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': token })) },
+      { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': code })) },
       'It is meant',
     );
     // Somebody else adds a cluster meanwhile.
@@ -93,7 +93,7 @@ describe('a preview on a hub', () => {
     await fleet.published('web', mark);
     fleet.git.merge('retire');
     const condition = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-    expect(condition.message).not.toContain(token);
+    expect(condition.message).not.toContain(code);
     expect(await fleet.decisions('web')).toHaveLength(7);
     const again = /--token ([0-9a-f]{12})/.exec(condition.message)?.[1] ?? '';
     fleet.git.commit(
@@ -124,7 +124,7 @@ describe('a preview on a hub', () => {
     expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
   });
 
-  it('names the token of deletions too, so that one pull request may take clusters away altogether', async () => {
+  it('names the code of deletions too, so that one pull request may take clusters away altogether', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1'), cluster('c2')) }, 'Four clusters are gone');
     const planned = await plan();
@@ -143,7 +143,7 @@ describe('a preview on a hub', () => {
       clusterSet,
       binding(),
     );
-    // While the clusters are held nothing moves, so the first plan has no token for that.
+    // While the clusters are held nothing moves, so the first plan has no code for that.
     expect(planned.placements).toEqual([]);
     fleet.git.commit({ 'set.yaml': team }, 'The deletion is meant');
     const released = await plan();
@@ -247,9 +247,9 @@ describe('a preview on a hub', () => {
     const [first] = (await plan()).deletionsHeld;
     fleet.git.merge('retire');
     await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
-    const token = first?.token ?? '';
+    const code = first?.token ?? '';
     await fleet.berth(
-      ...['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--token', token],
+      ...['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--token', code],
     );
     await fleet.event('synced', ({ pruned }) => pruned === 5, mark);
     mark = fleet.events.length;
@@ -258,14 +258,14 @@ describe('a preview on a hub', () => {
     fleet.git.run('checkout', '-q', '-B', 'retire');
     fleet.git.commit({ 'settings.yaml': undefined }, 'No settings again');
     const [second] = (await plan()).deletionsHeld;
-    expect(second?.token).not.toBe(token);
+    expect(second?.token).not.toBe(code);
     mark = fleet.events.length;
     fleet.git.merge('retire');
     const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
     expect(held.message).toBe(second?.message);
   });
 
-  it('names the same token for objects that name no namespace, of Kubernetes’ kinds and of those that Git defines', async () => {
+  it('names the same code for objects that name no namespace, of Kubernetes’ kinds and of those that Git defines', async () => {
     const gadgets = {
       apiVersion: 'apiextensions.k8s.io/v1',
       kind: 'CustomResourceDefinition',
@@ -370,8 +370,8 @@ describe('a preview on a hub', () => {
     expect(await fleet.decisions('web')).toHaveLength(5);
 
     mark = fleet.events.length;
-    const [, token = ''] = /--token ([0-9a-f]{12})/.exec(condition.message) ?? [];
-    const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': token })) };
+    const [, code = ''] = /--token ([0-9a-f]{12})/.exec(condition.message) ?? [];
+    const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': code })) };
     fleet.git.commit(files, 'Still meant');
     expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
     await fleet.held('web', 'False');
@@ -380,8 +380,8 @@ describe('a preview on a hub', () => {
   it('publishes the change that was approved, without a hold in between', async () => {
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'clusters.yaml': retired(2) }, 'Retire two clusters');
-    const token = (await plan()).placements[0]?.token ?? '';
-    const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': token })) };
+    const code = (await plan()).placements[0]?.token ?? '';
+    const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': code })) };
     fleet.git.commit(files, 'As the plan shows it');
     const mark = fleet.events.length;
     fleet.git.merge('retire');

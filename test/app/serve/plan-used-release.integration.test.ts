@@ -23,7 +23,7 @@ describe.each([
   afterEach(() => fleet.close());
 
   const retiring = (count: number) => ({ 'clusters.yaml': retired(count) });
-  const tokenIn = (message: string) => /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+  const codeIn = (message: string) => /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
 
   const plannedOf = async (head: string) => {
     const hub = ['--kubeconfig', fleet.hub.kubeconfig, ...(embedded ? ['--embedded'] : [])];
@@ -47,13 +47,13 @@ describe.each([
     expect(planned?.held?.message).toContain('after 1 in the last minutes');
     fleet.git.merge('more');
     const held = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-    expect(tokenIn(held.message)).toBe(planned?.token);
+    expect(codeIn(held.message)).toBe(planned?.token);
   });
 
-  it('names the token of now for a change that was released before', async () => {
+  it('names the code of now for a change that was released before', async () => {
     let mark = fleet.events.length;
     fleet.git.commit(retiring(4), 'Retire four clusters');
-    const used = tokenIn((await fleet.held('web', 'True', 'RemovalBudgetExceeded')).message);
+    const used = codeIn((await fleet.held('web', 'True', 'RemovalBudgetExceeded')).message);
     await fleet.berth('release', 'team-a/web', '--kubeconfig', fleet.hub.kubeconfig, '--token', used);
     await fleet.published('web', mark);
     await fleet.held('web', 'False');
@@ -72,6 +72,6 @@ describe.each([
     expect(planned?.held?.message).toContain(`--token ${planned?.token}`);
     fleet.git.merge('retire');
     const held = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-    expect(tokenIn(held.message)).toBe(planned?.token);
+    expect(codeIn(held.message)).toBe(planned?.token);
   });
 });

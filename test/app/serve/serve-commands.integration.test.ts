@@ -82,11 +82,11 @@ describe('commands around a running controller', () => {
     });
   });
 
-  it('reconcile fetches now; a held change is printed, refused under another token, and released once', async () => {
+  it('reconcile fetches now; a held change is printed, refused under another code, and released once', async () => {
     git.commit({ 'clusters.yaml': retired(4) }, 'Too much');
     expect(await berth('reconcile', ...asking())).toMatchObject({ code: 0 });
     const message = await heldTo(true);
-    const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+    const code = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
     const status = await berth('status', ...asking());
     expect(status).toMatchObject({
       code: 1,
@@ -98,17 +98,17 @@ describe('commands around a running controller', () => {
       code: 1,
       stderr: expect.stringContaining('does not match the change') as string,
     });
-    expect(await release('team-a/nonsense', '--token', token)).toMatchObject({
+    expect(await release('team-a/nonsense', '--token', code)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('does not exist') as string,
     });
-    expect(await release('web', '--token', token)).toMatchObject({
+    expect(await release('web', '--token', code)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('expected NAMESPACE/NAME') as string,
     });
-    expect(await release('team-a/web', '--token', token)).toMatchObject({ code: 0 });
+    expect(await release('team-a/web', '--token', code)).toMatchObject({ code: 0 });
     await heldTo(false);
-    expect(await release('team-a/web', '--token', token)).toMatchObject({
+    expect(await release('team-a/web', '--token', code)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('nothing is held') as string,
     });

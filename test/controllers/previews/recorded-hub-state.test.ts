@@ -12,8 +12,8 @@ describe('what a hub remembers', () => {
     metadata: { name },
     ...over,
   });
-  const record = (hash: string, placement: string, token?: string) =>
-    JSON.stringify({ hash, placement, released: token === undefined ? null : { token, by: 'Ada' } });
+  const record = (hash: string, placement: string, code?: string) =>
+    JSON.stringify({ hash, placement, released: code === undefined ? null : { token: code, by: 'Ada' } });
   const get: KubeApi['get'] = (_kind, { name }) => {
     if (name === 'berth-b') return forbidden('GET b');
     const parent = configMap(name, { metadata: { name, annotations: { a: '1' } } });
@@ -45,9 +45,9 @@ describe('what a hub remembers', () => {
         ['c', { annotations: {} }],
       ]),
     );
-    const tokens =
+    const codes =
       'of' in records && [...records.of].map(([key, of]) => [key, of.map((one) => one.released?.token)]);
-    expect(tokens).toEqual([
+    expect(codes).toEqual([
       ['a/web', ['aaa', 'bbb', undefined]],
       ['b/web', ['ddd']],
     ]);

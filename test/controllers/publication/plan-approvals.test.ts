@@ -31,7 +31,7 @@ describe('PlanApprovals', () => {
   let approvals: PlanApprovals;
   const restart = () => new PlanApprovals(store, clock, ['fleet', 'other']);
   const approved = () => currentApprovals(approvals.pendingFor(WEB), clock.now());
-  const tokens = () => approved()?.tokens;
+  const codes = () => approved()?.tokens;
   const isWaiting = () => isPlanWaiting(approvals.pendingFor(WEB), clock.now());
   const judged = (outcome: PlanOutcome, placement = WEB) =>
     approvals.judged(placement, approvals.pendingFor(WEB), outcome);
@@ -52,7 +52,7 @@ describe('PlanApprovals', () => {
     store = onDisk;
     approvals = restart();
     void approvals.read('fleet', at('b'), saying(T1));
-    expect(tokens()).toEqual(['000000000001']);
+    expect(codes()).toEqual(['000000000001']);
   });
 
   it('does not judge what a later commit changes, unless it caused a hold', async () => {
@@ -66,9 +66,9 @@ describe('PlanApprovals', () => {
     // Another process reads the same commit.
     approvals = restart();
     void approvals.read('fleet', at('b'), saying(T1));
-    expect(tokens()).toEqual(['000000000001']);
+    expect(codes()).toEqual(['000000000001']);
     void approvals.read('fleet', at('d'), saying(T1));
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
 
     void approvals.read('fleet', at('e'), saying(T2));
     approvals.followed('fleet');
@@ -88,14 +88,14 @@ describe('PlanApprovals', () => {
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
     judged('differs');
     void approvals.read('fleet', at('c'), saying(T1));
-    expect(tokens()).toEqual(['000000000001']);
+    expect(codes()).toEqual(['000000000001']);
     judged('held');
     void approvals.read('fleet', at('d'), saying(T1));
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
   });
 
   it('counts from the commit that brings it, and not before its change had time to come about', async () => {
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
     void approvals.read('fleet', at('b'), saying(T1));
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'b' });
     await clock.advance(MINUTE);
@@ -104,7 +104,7 @@ describe('PlanApprovals', () => {
     expect(isWaiting()).toBe(true);
     await clock.advance(2_000);
     expect(isWaiting()).toBe(false);
-    expect(tokens()).toEqual(['000000000001']);
+    expect(codes()).toEqual(['000000000001']);
   });
 
   it('has another revision when a commit that is read brings or withdraws one', () => {
@@ -137,10 +137,10 @@ describe('PlanApprovals', () => {
     void approvals.read('fleet', at('b'), saying(T1));
     approvals.followed('fleet');
     void approvals.read('fleet', at('c'), saying());
-    expect(tokens()).toEqual(['000000000001']);
+    expect(codes()).toEqual(['000000000001']);
     const { revision } = approvals;
     approvals.followed('fleet');
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
     // What was decided on the way is decided again.
     expect(approvals.revision).toBe(revision + 1);
     approvals.followed('fleet');
@@ -150,19 +150,19 @@ describe('PlanApprovals', () => {
   it('is over when it is met, when its time is, or when it is taken back', async () => {
     void approvals.read('fleet', at('b'), saying(T1));
     judged('met');
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
 
     void approvals.read('fleet', at('c'), saying(T2));
     approvals.followed('fleet');
     await clock.advance(10 * MINUTE - 1);
     judged('none');
-    expect(tokens()).toEqual(['000000000002']);
+    expect(codes()).toEqual(['000000000002']);
     await clock.advance(1);
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
 
     void approvals.read('fleet', at('d'), saying(T1));
     void approvals.read('fleet', at('e'), saying());
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
   });
 
   it('does not pass by waiting while another change is held, also across a restart', async () => {
@@ -173,11 +173,11 @@ describe('PlanApprovals', () => {
     await clock.advance(60 * MINUTE);
     approvals = restart();
     void approvals.read('fleet', at('b'), saying(T1));
-    expect(tokens()).toEqual(['000000000001']);
+    expect(codes()).toEqual(['000000000001']);
     expect(isWaiting()).toBe(false);
     // What was held is gone by itself, and so is the time of the approval.
     judged('none');
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
   });
 
   it('counts once: an old approval in Git approves nothing new, nor does what a source says at first', () => {
@@ -187,7 +187,7 @@ describe('PlanApprovals', () => {
     approvals = restart();
     void approvals.read('fleet', at('d'), saying(T1));
     void approvals.read('other', at('x'), saying(T2));
-    expect(tokens()).toBeUndefined();
+    expect(codes()).toBeUndefined();
     void approvals.read('other', at('y'), saying(T1));
     expect(approved()).toEqual({ tokens: ['000000000001'], commit: 'y' });
   });
@@ -196,9 +196,9 @@ describe('PlanApprovals', () => {
     void approvals.read('other', at('x'), saying());
     void approvals.read('fleet', at('b'), saying(T1));
     void approvals.read('other', at('y'), saying(T2));
-    expect(tokens()).toEqual(['000000000001', '000000000002']);
+    expect(codes()).toEqual(['000000000001', '000000000002']);
     judged('met', 'team-b/else');
-    expect(tokens()).toHaveLength(2);
+    expect(codes()).toHaveLength(2);
   });
 
   describe('of a placement that a commit moves to another source', () => {
@@ -228,7 +228,7 @@ describe('PlanApprovals', () => {
       judged('met');
       move();
       for (const source of ['fleet', 'other']) approvals.followed(source);
-      expect(tokens()).toBeUndefined();
+      expect(codes()).toBeUndefined();
     });
 
     it.each(Object.entries(moves))('still holds what it held: %s', async (_, move) => {
@@ -240,14 +240,14 @@ describe('PlanApprovals', () => {
       // A commit that withdraws it ends it.
       void approvals.read('other', at('d'), saying());
       approvals.followed('other');
-      expect(tokens()).toBeUndefined();
+      expect(codes()).toBeUndefined();
     });
 
-    it('is new if a later commit brings it, or other tokens', () => {
+    it('is new if a later commit brings it, or other codes', () => {
       judged('met');
       void approvals.read('fleet', at('c'), saying());
       void approvals.read('other', at('c'), saying(T2));
-      expect(tokens()).toEqual(['000000000002']);
+      expect(codes()).toEqual(['000000000002']);
       void approvals.read('other', at('d'), saying());
       void approvals.read('other', at('e'), saying(T1));
       approvals.followed('other');
@@ -280,18 +280,18 @@ describe('PlanApprovals', () => {
       approvals = restart();
       expect(approved()).toEqual({ tokens: ['000000000003'], commit: 'b' });
       judged('met');
-      expect(tokens()).toBeUndefined();
+      expect(codes()).toBeUndefined();
     });
 
     it('counts less than what the commit itself says', () => {
       void approvals.read('fleet', at('b'), saying(T1));
-      expect(tokens()).toEqual(['000000000001']);
+      expect(codes()).toEqual(['000000000001']);
     });
 
     it('approves nothing where the source is read for the first time', () => {
       store.clear();
       void approvals.read('fleet', at('b'), saying());
-      expect(tokens()).toBeUndefined();
+      expect(codes()).toBeUndefined();
     });
   });
 });

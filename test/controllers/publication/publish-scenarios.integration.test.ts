@@ -86,9 +86,9 @@ describe('make before break', () => {
     const held = await fleet.held('web', 'True', 'MoveTimedOut');
     expect(held.message).toContain('Not ready in time: c2.');
     expect([...(await fleet.decisions('web'))].sort()).toEqual(['c1', 'c2']);
-    const token = /move-abort: "([0-9a-f]{12})"/.exec(held.message)?.[1] ?? '';
+    const code = /move-abort: "([0-9a-f]{12})"/.exec(held.message)?.[1] ?? '';
     const mark = fleet.events.length;
-    fleet.git.commit(web({ 'berth.dev/move-deadline': '1s', 'berth.dev/move-abort': token }), 'Give up');
+    fleet.git.commit(web({ 'berth.dev/move-deadline': '1s', 'berth.dev/move-abort': code }), 'Give up');
     expect(await fleet.published('web', mark)).toMatchObject({ clusters: ['c1'], removed: ['c2'] });
     await fleet.held('web', 'False');
     await fleet.passes(1_500);
@@ -98,8 +98,8 @@ describe('make before break', () => {
   it('finishes at once by a release that names it, though the new one is not ready', async () => {
     await startMove({ 'berth.dev/move-deadline': '1s' });
     const held = await fleet.held('web', 'True', 'MoveTimedOut');
-    const token = /release: "([0-9a-f]{12})"/.exec(held.message)?.[1] ?? '';
-    const release = ['release', 'team-a/web', '--token', token, '--as', 'Grace'];
+    const code = /release: "([0-9a-f]{12})"/.exec(held.message)?.[1] ?? '';
+    const release = ['release', 'team-a/web', '--token', code, '--as', 'Grace'];
     expect(await fleet.berth(...release, '--kubeconfig', fleet.hub.kubeconfig)).toMatchObject({ code: 0 });
     await fleet.held('web', 'False');
     expect(await fleet.decisions('web')).toEqual(['c2']);
@@ -118,37 +118,37 @@ describe('releases and sources', () => {
   });
   afterEach(() => fleet.close());
 
-  /** The token under which the placement is held now; another one than `not`. */
-  const heldToken = (not = ''): Promise<string> =>
+  /** The code under which the placement is held now; another one than `not`. */
+  const heldCode = (not = ''): Promise<string> =>
     fleet.until(async () => {
       const { message } = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-      const token = /--token ([0-9a-f]{12})/.exec(message)?.[1];
-      return token === not ? undefined : token;
+      const code = /--token ([0-9a-f]{12})/.exec(message)?.[1];
+      return code === not ? undefined : code;
     });
 
   it('by hand and in Git do not get into each other’s way, whichever comes first', async () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await fleet.serve({ budget: { percent: 0, atLeast: 0 }, resyncIntervalMs: 100, http: fleet.http() });
     await fleet.published('web');
-    const byHand = async (token: string): Promise<void> => {
-      const release = ['release', 'team-a/web', '--token', token, '--as', 'Grace'];
+    const byHand = async (code: string): Promise<void> => {
+      const release = ['release', 'team-a/web', '--token', code, '--as', 'Grace'];
       expect(await fleet.berth(...release, '--kubeconfig', fleet.hub.kubeconfig)).toMatchObject({ code: 0 });
     };
     const listed = (count: number) =>
       fleet.until(async () => ((await fleet.decisions('web')).length === count ? true : undefined));
     fleet.git.commit({ 'clusters.yaml': drain(1) }, 'One');
-    const first = await heldToken();
+    const first = await heldCode();
     await byHand(first);
     await listed(5);
     fleet.git.commit({ 'clusters.yaml': drain(2) }, 'Two');
-    const second = await heldToken(first);
+    const second = await heldCode(first);
     fleet.git.commit(
       { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': second })) },
       'Release two',
     );
     await listed(4);
     fleet.git.commit({ 'clusters.yaml': drain(3) }, 'Three');
-    await byHand(await heldToken(second));
+    await byHand(await heldCode(second));
     await listed(3);
     await fleet.held('web', 'False');
     expect(await fleet.status()).toMatchObject({
@@ -175,8 +175,8 @@ describe('releases and sources', () => {
     const listed = (count: number) =>
       fleet.until(async () => ((await fleet.decisions('web')).length === count ? true : undefined));
     fleet.git.commit({ 'clusters.yaml': drain(1) }, 'Drain');
-    const token = await heldToken();
-    fleet.git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': token })) }, 'Release');
+    const code = await heldCode();
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': code })) }, 'Release');
     await listed(5);
     fleet.git.commit({ 'clusters.yaml': drain(0) }, 'Back');
     await listed(6);
@@ -184,8 +184,8 @@ describe('releases and sources', () => {
     await fleet.stop();
     await fleet.serve({ budget });
     fleet.git.commit({ 'clusters.yaml': drain(1) }, 'The same again');
-    const again = await heldToken(token);
-    expect(again).not.toBe(token);
+    const again = await heldCode(code);
+    expect(again).not.toBe(code);
     expect(await fleet.decisions('web')).toHaveLength(6);
   });
 

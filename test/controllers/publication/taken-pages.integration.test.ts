@@ -59,7 +59,7 @@ describe('somebody takes from what is published', () => {
   };
   const putBack = (want: Record<string, readonly string[]>) =>
     fleet.until(async () => (JSON.stringify(await pages()) === JSON.stringify(want) ? true : undefined));
-  const tokenOf = ({ message }: { readonly message?: string | undefined }) =>
+  const codeOf = ({ message }: { readonly message?: string | undefined }) =>
     /--token ([0-9a-f]{12})/.exec(message ?? '')?.[1];
 
   /**
@@ -105,7 +105,7 @@ describe('somebody takes from what is published', () => {
     const mark = fleet.events.length;
     await take();
     await putBack(whole);
-    // What is judged then is judged against what was published, and named by the same token.
+    // What is judged then is judged against what was published, and named by the same code.
     await fleet.passes(300);
     expect(await pages()).toEqual(whole);
     expect(await fleet.held('web', 'True')).toEqual(before);
@@ -198,10 +198,10 @@ describe('somebody takes from what is published', () => {
   });
 
   it('a release lets the change through that was held before', async () => {
-    const token = tokenOf(await startHeld()) ?? '';
+    const code = codeOf(await startHeld()) ?? '';
     await deletePage(2);
     await putBack(whole);
-    fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups, { 'berth.dev/release': token })) });
+    fleet.git.commit({ 'web.yaml': yaml(placement('web', inGroups, { 'berth.dev/release': code })) });
     await fleet.held('web', 'False');
     expect(await listed()).toEqual(['c3', 'c5', 'c6']);
   });
@@ -250,7 +250,7 @@ describe('somebody takes from what is published', () => {
       return now !== undefined && now.metadata.uid !== uid ? true : undefined;
     });
     const held = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-    expect(tokenOf(held)).toBe(tokenOf(before));
+    expect(codeOf(held)).toBe(codeOf(before));
     expect(await pages()).toEqual(whole);
     expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'published')).toEqual([]);
   });

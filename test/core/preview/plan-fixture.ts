@@ -55,5 +55,5 @@ export const judges: PlanJudges = {
     result.selected.length === 0 && before.length > 0
       ? { reason: 'WouldEmpty', message: `All ${before.length} clusters of ${key} would go.` }
       : undefined,
-  token: (key, before, after) => `${namespacedName({ name: key })}:${before.length}:${after.length}`,
+  code: (key, before, after) => `${namespacedName({ name: key })}:${before.length}:${after.length}`,
 };

@@ -102,10 +102,10 @@ describe('the judge of a plan', () => {
     expect(holdOf(before, result(['c1', 'c2', 'c3'], approved))).toBeUndefined();
   });
 
-  it('names another token where the same change was released before', () => {
+  it('names another code where the same change was released before', () => {
     const released = { ...record(placement(), 1), released: { token: '', by: 'Ada' } };
-    const token = judge().token(KEY, [], ['c1']);
-    const again = judge({ recordsOf: () => [{ ...released, released: { token, by: 'Ada' } }] });
-    expect(again.token(KEY, [], ['c1'])).not.toBe(token);
+    const code = judge().code(KEY, [], ['c1']);
+    const again = judge({ recordsOf: () => [{ ...released, released: { token: code, by: 'Ada' } }] });
+    expect(again.code(KEY, [], ['c1'])).not.toBe(code);
   });
 });

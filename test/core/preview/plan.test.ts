@@ -80,15 +80,15 @@ describe('a plan whose head adds a cluster', () => {
 });
 
 describe('a plan whose head approves the removals', () => {
-  const released = (token: string) =>
+  const released = (code: string) =>
     placement('web').replace(
       'namespace: shop',
-      `namespace: shop, annotations: {berth.dev/release: '${token}'}`,
+      `namespace: shop, annotations: {berth.dev/release: '${code}'}`,
     );
-  const planned = (token: string, clusters: readonly string[]) =>
+  const planned = (code: string, clusters: readonly string[]) =>
     makePlan(
       side('aaaa', [...CLUSTERS, placement('web')], { web: ['c1', 'c2'] }),
-      side('bbbb', [...CLUSTERS, released(token)], { web: clusters }),
+      side('bbbb', [...CLUSTERS, released(code)], { web: clusters }),
       judges,
     );
 
@@ -101,8 +101,8 @@ describe('a plan whose head approves the removals', () => {
     ['another change', 'shop/web:2:0', ['c1']],
     ['a change that is held', 'shop/web:2:0', []],
     ['no removal', 'shop/web:2:2', ['c1', 'c2']],
-  ])('does not say so for %s', (_name, token, clusters) => {
-    expect(renderPlanText(planned(token, clusters))).not.toContain('approved by');
+  ])('does not say so for %s', (_name, code, clusters) => {
+    expect(renderPlanText(planned(code, clusters))).not.toContain('approved by');
   });
 });
 

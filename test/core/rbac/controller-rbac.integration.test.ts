@@ -164,8 +164,8 @@ describe('the permissions that berth serve --print-rbac prints', () => {
     await fleet.until(() => (api.used.has('get controllerrevisions') ? true : undefined));
 
     git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 1 })) });
-    const { token } = await fleet.event('held');
-    expect(await fleet.berth('release', 'team-a/web', '--token', token, ...asReleaser)).toMatchObject({
+    const { token: code } = await fleet.event('held');
+    expect(await fleet.berth('release', 'team-a/web', '--token', code, ...asReleaser)).toMatchObject({
       code: 0,
     });
     await fleet.until(async () => ((await fleet.decisions('web')).length === 1 ? true : undefined));
@@ -173,8 +173,8 @@ describe('the permissions that berth serve --print-rbac prints', () => {
     const files = Object.keys(EVERY_KIND).filter((file) => file !== 'namespaces.yaml');
     git.commit(Object.fromEntries(files.map((file) => [file, undefined])));
     const { message } = await fleet.event('sync-problem', (problem) => problem.message.includes('release'));
-    const [pruneToken = ''] = /[0-9a-f]{12}/.exec(message) ?? [];
-    const releasing = ['release', '--source', 'fleet', '--token', pruneToken, ...asReleaser];
+    const [pruneCode = ''] = /[0-9a-f]{12}/.exec(message) ?? [];
+    const releasing = ['release', '--source', 'fleet', '--token', pruneCode, ...asReleaser];
     expect(await fleet.berth(...releasing)).toMatchObject({ code: 0 });
     await fleet.until(async () => {
       const left = await Promise.all(OCM_KINDS.map((kind) => listed(kind)));

@@ -24,13 +24,13 @@ describe('checkAnnotations', () => {
 
   it.each([
     ['berth.dev/prune', 'false', 'disabled or enabled'],
-    ['berth.dev/release', '0a1b2c', 'plan tokens of 12 hexadecimal digits, with commas between them'],
+    ['berth.dev/release', '0a1b2c', 'approval codes of 12 hexadecimal digits, with commas between them'],
     [
       'berth.dev/release',
       '0a1b2c3d4e5f;0a1b2c3d4e5e',
-      'plan tokens of 12 hexadecimal digits, with commas between them',
+      'approval codes of 12 hexadecimal digits, with commas between them',
     ],
-    ['berth.dev/move-abort', 'yes', 'a plan token of 12 hexadecimal digits'],
+    ['berth.dev/move-abort', 'yes', 'an approval code of 12 hexadecimal digits'],
     ['berth.dev/removal-budget', 'none', 'a number of clusters, or 0% to 100%'],
     ['berth.dev/removal-budget', '150%', 'a number of clusters, or 0% to 100%'],
     ['berth.dev/move-policy', 'makeBeforeBreak', 'MakeBeforeBreak'],

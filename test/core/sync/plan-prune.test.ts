@@ -22,7 +22,7 @@ describe('planPrune', () => {
     arrives: true,
     complete: true,
     budget: { percent: 25, atLeast: 2 },
-    releasedTokens: [],
+    releasedCodes: [],
     digest,
     ...over,
   });
@@ -68,11 +68,11 @@ describe('planPrune', () => {
     };
     const held = planPrune(input({ wanted, losses: [loss] }));
     if (held.kind !== 'held') throw new Error(held.kind);
-    const { token, message, holders = [] } = held;
+    const { code, message, holders = [] } = held;
     expect(holders).toHaveLength(1);
-    const heldLosses = { token, message, holders };
+    const heldLosses = { code, message, holders };
     expect(planPrune(input({ wanted, heldLosses }))).toEqual({ ...held });
-    expect(planPrune(input({ wanted, heldLosses, releasedTokens: [token] })).kind).toBe('prune');
+    expect(planPrune(input({ wanted, heldLosses, releasedCodes: [code] })).kind).toBe('prune');
     // It ends with what would lose something; where that is not known, it stays.
     expect(planPrune(input({ wanted, heldLosses, holders: ['Placement team-a/api'] })).kind).toBe('prune');
     expect(planPrune(input({ wanted, heldLosses, holders: ['Placement team-a/web'] }))).toEqual(held);
@@ -95,10 +95,10 @@ describe('planPrune', () => {
     const [web, api] = ['Placement team-a/web', 'Placement team-a/api'];
     const held = planPrune(input({ wanted, losses: [web, api].map((name) => lossOf(name)) }));
     if (held.kind !== 'held') throw new Error(held.kind);
-    const { token, message, holders = [] } = held;
+    const { code, message, holders = [] } = held;
     expect(holders).toHaveLength(2);
     const later = (...present: string[]) =>
-      planPrune(input({ wanted, heldLosses: { token, message, holders }, holders: present })).kind;
+      planPrune(input({ wanted, heldLosses: { code, message, holders }, holders: present })).kind;
     expect([later(web), later(api)]).toEqual(['held', 'held']);
     expect(later('Placement team-a/other')).toBe('prune');
   });
@@ -130,9 +130,9 @@ describe('planPrune', () => {
       kind: 'held',
       message: expect.stringContaining('4 of 12 objects left Git (budget 3)') as string,
     });
-    const token = held.kind === 'held' ? held.token : '';
-    expect(planPrune(input({ wanted, releasedTokens: ['ffffffffffff', token] })).kind).toBe('prune');
-    expect(planPrune(input({ wanted: wanting(...members.slice(5)), releasedTokens: [token] })).kind).toBe(
+    const code = held.kind === 'held' ? held.code : '';
+    expect(planPrune(input({ wanted, releasedCodes: ['ffffffffffff', code] })).kind).toBe('prune');
+    expect(planPrune(input({ wanted: wanting(...members.slice(5)), releasedCodes: [code] })).kind).toBe(
       'held',
     );
   });
@@ -140,19 +140,19 @@ describe('planPrune', () => {
   it('takes a release for the rest of what it named, and never for anything a second time', () => {
     const wanted = wanting(...members.slice(4));
     const held = planPrune(input({ wanted }));
-    const token = held.kind === 'held' ? held.token : '';
+    const code = held.kind === 'held' ? held.code : '';
     const markOf = (member: KubeObject) => releaseMark(digest, formatRef(refOf(member)));
-    const releases = { spent: [token], objects: new Set(members.slice(0, 4).map(markOf)) };
+    const releases = { spent: [code], objects: new Set(members.slice(0, 4).map(markOf)) };
     const left = { members: members.slice(3), wanted, budget: { percent: 0, atLeast: 0 }, releases };
     expect(planPrune(input(left))).toMatchObject({ kind: 'prune', objects: [members[3]], isRest: true });
     // Another object besides: the release did not name it.
     expect(planPrune(input({ ...left, wanted: wanting(...members.slice(5)) })).kind).toBe('held');
     // It was all deleted, is in Git and on the hub again, and is lost once more.
     const done = { ...releases, objects: new Set<string>() };
-    const again = planPrune(input({ wanted, releases: done, releasedTokens: [token] }));
-    expect(again).toMatchObject({ kind: 'held', token: expect.not.stringContaining(token) as string });
-    const releasedTokens = again.kind === 'held' ? [again.token] : [];
-    expect(planPrune(input({ wanted, releases: done, releasedTokens })).kind).toBe('prune');
+    const again = planPrune(input({ wanted, releases: done, releasedCodes: [code] }));
+    expect(again).toMatchObject({ kind: 'held', code: expect.not.stringContaining(code) as string });
+    const releasedCodes = again.kind === 'held' ? [again.code] : [];
+    expect(planPrune(input({ wanted, releases: done, releasedCodes })).kind).toBe('prune');
   });
 
   it('deletes nothing while a file could not be read', () => {
@@ -251,13 +251,13 @@ describe('planPrune', () => {
     it('one release is for all that waits', () => {
       const over = { members: [...members, a], wanted: wanting(...members.slice(6)) };
       const held = planPrune(input(over));
-      const releasedTokens = held.kind === 'held' ? [held.token] : [];
-      expect(planPrune(input({ ...over, releasedTokens }))).toMatchObject({
+      const releasedCodes = held.kind === 'held' ? [held.code] : [];
+      expect(planPrune(input({ ...over, releasedCodes }))).toMatchObject({
         kind: 'prune',
         withdrawn: [{ object: a }],
-        releasedToken: releasedTokens[0],
+        releasedCode: releasedCodes[0],
       });
-      expect(planPrune(input({ members, wanted: over.wanted, releasedTokens })).kind).toBe('held');
+      expect(planPrune(input({ members, wanted: over.wanted, releasedCodes })).kind).toBe('held');
     });
   });
 
@@ -268,26 +268,26 @@ describe('planPrune', () => {
 
     it('holds it whatever the budget says, and says which source, which commit, how much and the way out', () => {
       const held = emptied({ budget: { percent: 100, atLeast: 100 } });
-      const token = held.kind === 'held' ? held.token : '';
+      const code = held.kind === 'held' ? held.code : '';
       expect(held).toEqual({
         kind: 'held',
-        token: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
+        code: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
         objects: [one, two],
         withdrawn: [],
         holders: undefined,
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +
           'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +
-          `To approve this change, set the annotation berth.dev/release: "${token}" on an object of the source in Git (for example a namespace that is added for it), ` +
-          `or run: berth release --source fleet --token ${token}`,
+          `To approve this change, set the annotation berth.dev/release: "${code}" on an object of the source in Git (for example a namespace that is added for it), ` +
+          `or run: berth release --source fleet --token ${code}`,
       });
-      expect(emptied({ releasedTokens: [token] })).toMatchObject({
+      expect(emptied({ releasedCodes: [code] })).toMatchObject({
         kind: 'prune',
         objects: [one, two],
-        releasedToken: token,
+        releasedCode: code,
       });
       // It names these two, and not the last one of them.
-      expect(emptied({ members: [two], releasedTokens: [token] }).kind).toBe('held');
+      expect(emptied({ members: [two], releasedCodes: [code] }).kind).toBe('held');
     });
 
     it.each<{ name: string; over: Partial<PruneInput>; kind: string; deleted?: number }>([
@@ -339,10 +339,10 @@ describe('planPrune', () => {
 
     it('records a release also where what carries it is what stays', () => {
       const held = emptied({ members: [one, two, three] });
-      const releasedTokens = held.kind === 'held' ? [held.token] : [];
-      expect(emptied({ members: [one, two, three], releasedTokens, arrives: true })).toMatchObject({
+      const releasedCodes = held.kind === 'held' ? [held.code] : [];
+      expect(emptied({ members: [one, two, three], releasedCodes, arrives: true })).toMatchObject({
         kind: 'prune',
-        releasedToken: releasedTokens[0],
+        releasedCode: releasedCodes[0],
       });
     });
   });

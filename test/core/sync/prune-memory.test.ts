@@ -29,7 +29,7 @@ describe('what the parent of an ApplySet remembers', () => {
       given: { 'berth.dev/spent-tokens': 'aa,bb', 'berth.dev/release': 'bb', 'berth.dev/released-by': 'Ada' },
       want: {
         releases: { spent: ['aa', 'bb'], objects: new Set() },
-        lastRelease: { token: 'bb', by: 'Ada' },
+        lastRelease: { code: 'bb', by: 'Ada' },
       },
     },
   ])('is read: $name', ({ given, want }) => {
@@ -40,13 +40,13 @@ describe('what the parent of an ApplySet remembers', () => {
     const holders = ['0123456789', 'abcdef0123'];
     const read = (annotations: Readonly<Record<string, string>>) =>
       readPruneMemory(annotations, NOW).heldLosses;
-    expect(read(noteHeld('aa', 'why', holders))).toEqual({ token: 'aa', message: 'why', holders });
-    expect(read(noteHeld('aa', 'why', []))).toEqual({ token: 'aa', message: 'why', holders: [] });
+    expect(read(noteHeld('aa', 'why', holders))).toEqual({ code: 'aa', message: 'why', holders });
+    expect(read(noteHeld('aa', 'why', []))).toEqual({ code: 'aa', message: 'why', holders: [] });
     expect(read(noteHeld('aa', 'why', undefined))).toBeUndefined();
     expect(read(noteHeld('', '', undefined))).toBeUndefined();
     // There are too many to be written.
     const many = Array.from({ length: 1_001 }, (_, at) => String(at).padStart(10, '0'));
-    expect(read(noteHeld('aa', 'why', many))).toMatchObject({ token: 'aa', holders: [] });
+    expect(read(noteHeld('aa', 'why', many))).toMatchObject({ code: 'aa', holders: [] });
     // Another hold is the current one.
     expect(read({ ...noteHeld('aa', 'why', holders), 'berth.dev/held-token': 'bb' })).toBeUndefined();
   });
@@ -63,7 +63,7 @@ describe('what the parent of an ApplySet remembers', () => {
     const objects = [source('a'), source('b', { 'berth.dev/release': 'cc dd' })];
     const { wanted, ...input } = pruneInputFromMemory(objects, memory, ['x']);
     expect(input).toEqual({
-      releasedTokens: ['bb', 'cc', 'dd'],
+      releasedCodes: ['bb', 'cc', 'dd'],
       releases: memory.releases,
       earlierLosses: {
         losses: [{ atMs: 900_000, holder: 'abcdef0123', count: 2, causes: [] }],

@@ -23,12 +23,12 @@ describe('what an ApplySet remembers of the releases of its deletions', () => {
 
   it('fits into the annotations of an object, however much is released', () => {
     const many = (count: number) => Array.from({ length: count }, (_, at) => releaseMark(sha256, `${at}`));
-    const tokens = Array.from({ length: 500 }, () => 'f'.repeat(12));
-    const full = noteReleased({ spent: tokens, objects: new Set() }, 'e'.repeat(12), many(20_000));
+    const codes = Array.from({ length: 500 }, () => 'f'.repeat(12));
+    const full = noteReleased({ spent: codes, objects: new Set() }, 'e'.repeat(12), many(20_000));
     expect(JSON.stringify(full).length).toBeLessThan(240_000);
     expect(parsePruneReleases(full).objects.size).toBe(20_000);
     expect(parsePruneReleases(full).spent.at(-1)).toBe('e'.repeat(12));
-    // None rather than some of them: the token of the rest would name neither the whole nor what is left.
+    // None rather than some of them: the code of the rest would name neither the whole nor what is left.
     expect(parsePruneReleases(noteRest(many(20_001))).objects.size).toBe(0);
   });
 });

@@ -235,10 +235,10 @@ export function decisionRows(world: () => GeneratorWorld): void {
       await expect.poll(() => names('pages')).toEqual(wanted(...CLUSTERS));
       const before = await world().applications('pages');
       await world().choose('pages', ARGO_NAMESPACE, ['c1']);
-      const token = await world().heldToken('pages', ARGO_NAMESPACE);
+      const code = await world().heldCode('pages', ARGO_NAMESPACE);
       await look();
       expect(await world().applications('pages')).toEqual(before);
-      const annotations = { 'berth.dev/release': token };
+      const annotations = { 'berth.dev/release': code };
       await world().patch(PLACEMENT, 'pages', { metadata: { annotations } });
       await expect.poll(look).toEqual(wanted('c1'));
     });
@@ -274,10 +274,10 @@ export function decisionRows(world: () => GeneratorWorld): void {
     it('emptied without consent: nothing; with consent: all of them are deleted', async () => {
       const before = await world().applications('pages');
       await world().choose('pages', ARGO_NAMESPACE, []);
-      const token = await world().heldToken('pages', ARGO_NAMESPACE);
+      const code = await world().heldCode('pages', ARGO_NAMESPACE);
       await look();
       expect(await world().applications('pages')).toEqual(before);
-      await world().patch(PLACEMENT, 'pages', { metadata: { annotations: { 'berth.dev/release': token } } });
+      await world().patch(PLACEMENT, 'pages', { metadata: { annotations: { 'berth.dev/release': code } } });
       await expect.poll(look).toEqual([]);
     });
 

@@ -223,18 +223,18 @@ export class GeneratorWorld {
       .sort();
   }
 
-  async heldToken(name: string, ns: string): Promise<string> {
-    let token: string | undefined;
+  async heldCode(name: string, ns: string): Promise<string> {
+    let code: string | undefined;
     await expect
       .poll(async () => {
         const found = await this.api.get(PLACEMENT, { namespace: ns, name });
         const { conditions = [] } = (found?.['status'] ?? {}) as { conditions?: readonly Condition[] };
         const held = conditions.find(({ type, status }) => type === 'berth.dev/Held' && status === 'True');
-        token = /\b[0-9a-f]{12}\b/.exec(held?.message ?? '')?.[0];
-        return token;
+        code = /\b[0-9a-f]{12}\b/.exec(held?.message ?? '')?.[0];
+        return code;
       })
       .toBeDefined();
-    return token ?? '';
+    return code ?? '';
   }
 
   async #set(name: string): Promise<KubeObject> {

@@ -259,7 +259,7 @@ export function pluginRows(world: () => GeneratorWorld): void {
     it('nothing of a change that is held, and the change when it is released', async () => {
       const before = await world().applications('web');
       await world().choose('web', 'team-a', ['c1']);
-      const released = await world().heldToken('web', 'team-a');
+      const released = await world().heldCode('web', 'team-a');
       expect(await world().refresh('web')).toEqual({ outcome: 'done', error: '' });
       expect(await world().applications('web')).toEqual(before);
       await world().patch(
@@ -279,7 +279,7 @@ export function pluginRows(world: () => GeneratorWorld): void {
   describe('a placement that is emptied', () => {
     const empty = async (name: string) => {
       await world().choose(name, 'team-a', []);
-      return world().heldToken(name, 'team-a');
+      return world().heldCode(name, 'team-a');
     };
     const release = async (name: string, released: string) => {
       const annotations = { 'berth.dev/release': released };

@@ -161,8 +161,8 @@ describe.skipIf(!hasPeers('argocd'))(
         ),
       });
       berth.reconcile();
-      const token = await world.heldToken('fleet', 'argocd');
-      const release = { 'berth.dev/removal-budget': '100%', 'berth.dev/release': token };
+      const code = await world.heldCode('fleet', 'argocd');
+      const release = { 'berth.dev/removal-budget': '100%', 'berth.dev/release': code };
       git.commit({ 'argocd-fleet.yaml': yaml(placement('fleet', selecting([]), release, 'argocd')) });
       berth.reconcile();
       await until(async () => expect(await world.published('fleet', 'argocd')).toEqual([]));

@@ -171,7 +171,7 @@ export class History {
     this.#commit(said, number, annotations);
     let plan = await this.#plan(number);
     if (change.approval !== 'none') {
-      const approved = change.approval === 'right' ? tokensOf(plan, number) : otherPlan(number);
+      const approved = change.approval === 'right' ? codesOf(plan, number) : otherPlan(number);
       if (approved !== '')
         this.#commit(said, number, {
           ...annotations,
@@ -445,7 +445,7 @@ function otherPlan(number: number): string {
 }
 
 /** One that a commit repeats counts only while it was not met, which nobody but the controller knows: each of these is another one. */
-function tokensOf(plan: Plan, number: number): string {
+function codesOf(plan: Plan, number: number): string {
   const entries =
     approvalAnnotation(plan)
       .join()
@@ -466,7 +466,7 @@ function placementReleases({ placements }: Outcome, releases: Commit['releases']
 function deletionReleases({ deletionsHeld }: Outcome, releases: Commit['releases']): Annotations {
   if (releases !== 'deletions' && releases !== 'all') return {};
   const entries = Object.entries(deletionsHeld);
-  return Object.fromEntries(entries.map(([source, token]) => [source, { 'berth.dev/release': token }]));
+  return Object.fromEntries(entries.map(([source, code]) => [source, { 'berth.dev/release': code }]));
 }
 
 /** An inventory lacks what workloads hold that are on the hub alone, and says so: there the plan on the hub counts. */

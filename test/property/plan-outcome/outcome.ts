@@ -14,7 +14,7 @@ export interface Outcome {
   readonly placements: Readonly<Record<string, PlacementOutcome>>;
   /** `OWNER CLUSTER`, sorted: an owner is a replica set, or the work itself. */
   readonly works: readonly string[];
-  /** The tokens of held deletions, by source. */
+  /** The codes of held deletions, by source. */
   readonly deletionsHeld: Readonly<Record<string, string>>;
 }
 
@@ -34,8 +34,8 @@ export function outcomeOf({ placements: all, decisions, works, configMaps }: Hub
       ({ type, status: is }) => type === 'berth.dev/Held' && is === 'True',
     );
     const clusters = decisions.flatMap((page) => clustersOn(page, metadata.name)).toSorted();
-    const token = /--token ([0-9a-f]{12})/.exec(hold?.message ?? '')?.[1] ?? '';
-    placements[metadata.name] = { clusters, held: hold && `${hold.reason} ${token}` };
+    const code = /--token ([0-9a-f]{12})/.exec(hold?.message ?? '')?.[1] ?? '';
+    placements[metadata.name] = { clusters, held: hold && `${hold.reason} ${code}` };
   }
   const owners = works.map(({ metadata }) => {
     const owner = metadata.labels?.[REPLICA_SET_LABEL]?.replace('.', '/');
@@ -45,8 +45,8 @@ export function outcomeOf({ placements: all, decisions, works, configMaps }: Hub
   for (const { name } of SOURCES) {
     const key = namespacedName(parentOfSource(name));
     const parent = configMaps.find(({ metadata }) => namespacedName(metadata) === key);
-    const token = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
-    if (token !== '') deletionsHeld[name] = token;
+    const code = parent?.metadata.annotations?.['berth.dev/held-token'] ?? '';
+    if (code !== '') deletionsHeld[name] = code;
   }
   return { placements, works: [...new Set(owners)].sort(), deletionsHeld };
 }
@@ -67,7 +67,7 @@ export function expectedAfter(before: Outcome, plan: Plan): Outcome {
 }
 
 function deletionsHeldAfter(before: Outcome['deletionsHeld'], plan: Plan): Outcome['deletionsHeld'] {
-  const held = plan.deletionsHeld.map(({ source, token }) => [source, token] as const);
+  const held = plan.deletionsHeld.map(({ source, token: code }) => [source, code] as const);
   // While a file of a source cannot be read nothing of it is judged, and what was held before is.
   const isJudged = (source: string): boolean =>
     !plan.notEvaluated.some((note) => note.startsWith(`Source ${source} deletes nothing`));
@@ -80,7 +80,7 @@ function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['pl
   const after: Record<string, PlacementOutcome> = Object.fromEntries(
     Object.entries(before).map(([name, { clusters }]) => [name, { clusters, held: undefined }]),
   );
-  for (const { name, change, added, removed, held, token } of plan.placements) {
+  for (const { name, change, added, removed, held, token: code } of plan.placements) {
     const stays = before[name]?.clusters ?? [];
     const gone = new Set(removed.map((move) => move.cluster));
     const clusters = [
@@ -92,7 +92,7 @@ function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['pl
       after[name] =
         held === undefined
           ? { clusters, held: undefined }
-          : { clusters: stays, held: `${held.reason} ${token}` };
+          : { clusters: stays, held: `${held.reason} ${code}` };
   }
   return after;
 }

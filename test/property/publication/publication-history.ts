@@ -10,7 +10,7 @@ import {
   planAfterFollow,
   planAfterJudgement,
 } from '../../../src/core/publish/approval/pending-plans.ts';
-import { planToken } from '../../../src/core/publish/approval/plan-token.ts';
+import { approvalCode } from '../../../src/core/publish/approval/approval-code.ts';
 import { stateFromRecords } from '../../../src/core/publish/record/state-from-records.ts';
 import { seeded } from '@berth/test-kit/seeded-random';
 import { HubTraffic } from './hub-traffic.ts';
@@ -80,7 +80,7 @@ export class PublicationHistory {
   #isUncompared = false;
   #inventoryProblem: string | undefined;
   #plan: PendingPlan | undefined;
-  #heldToken: string | undefined;
+  #heldCode: string | undefined;
   readonly #given = new Set<string>();
   readonly #ready = new Set<string>(CLUSTERS.slice(0, 4));
   readonly #traffic: HubTraffic;
@@ -100,7 +100,7 @@ export class PublicationHistory {
     this.oracle = new PublicationOracle({
       limit: this.kind.limit,
       isAlone: !this.has('others') && !this.has('recreated'),
-      isConsent: (token) => this.#given.has(token),
+      isConsent: (code) => this.#given.has(code),
     });
     const { hub, oracle } = this;
     this.#traffic = new HubTraffic({
@@ -320,17 +320,17 @@ export class PublicationHistory {
 
   /** A user lets what is held now happen. */
   release(): void {
-    if (this.#heldToken === undefined) return;
-    this.#given.add(this.#heldToken);
-    this.annotate({ [RELEASE]: this.#heldToken });
+    if (this.#heldCode === undefined) return;
+    this.#given.add(this.#heldCode);
+    this.annotate({ [RELEASE]: this.#heldCode });
   }
 
   /** A commit comes with the plan that it was approved with: the right one, or another. */
   approve(): void {
     const before = this.oracle.published;
     const after = this.random() < 0.6 ? this.#desired : this.#draw();
-    const tokens = [planToken(digest, KEY, before, after)];
-    this.#plan = { tokens, commit: `commit-${++this.#commits}`, followedAtMs: undefined, held: false };
+    const codes = [approvalCode(digest, KEY, before, after)];
+    this.#plan = { tokens: codes, commit: `commit-${++this.#commits}`, followedAtMs: undefined, held: false };
     this.#halfCommit ??= this.#commits;
     this.#inputsChanged();
   }
@@ -486,7 +486,7 @@ export class PublicationHistory {
 
   #did(process: ModelProcess, action: PlacementAction): void {
     if (process !== this.leader) return;
-    if (action.kind === 'report-held') this.#heldToken = action.hold.token;
+    if (action.kind === 'report-held') this.#heldCode = action.hold.code;
     if (action.kind === 'settled') this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);

@@ -49,14 +49,14 @@ export class PublicationOracle {
   readonly #limit: number;
   /** Nobody else schedules the placement, and it is not made again. */
   readonly #isAlone: boolean;
-  readonly #isConsent: (token: string) => boolean;
+  readonly #isConsent: (code: string) => boolean;
 
   constructor(rules: {
     /** So many clusters may go within ten minutes. */
     readonly limit: number;
     readonly isAlone: boolean;
-    /** Was this token given as a release? */
-    readonly isConsent: (token: string) => boolean;
+    /** Was this code given as a release? */
+    readonly isConsent: (code: string) => boolean;
   }) {
     [this.#limit, this.#isAlone, this.#isConsent] = [rules.limit, rules.isAlone, rules.isConsent];
   }
@@ -190,9 +190,9 @@ export class PublicationOracle {
   ): void {
     this.began(spec);
     if (lost.length === 0) return;
-    const { releasedToken } = purpose.wanted;
-    if (releasedToken !== undefined) {
-      if (!this.#isConsent(releasedToken)) this.violations.push(`used ${releasedToken}, which was not given`);
+    const { releasedCode } = purpose.wanted;
+    if (releasedCode !== undefined) {
+      if (!this.#isConsent(releasedCode)) this.violations.push(`used ${releasedCode}, which was not given`);
       // The release is used up even if nobody hears that its last write was executed.
       if (!after.some((cluster) => purpose.wanted.removed.includes(cluster))) this.releaseUsed();
       return;

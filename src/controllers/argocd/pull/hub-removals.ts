@@ -3,7 +3,7 @@ import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { recentRemovals, type Removal } from '../../../core/publish/judge/removal-window.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
 import { PULL_FIELD_MANAGER, type PullRemovalMemory } from './pull-options.ts';

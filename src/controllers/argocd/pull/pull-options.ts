@@ -3,7 +3,7 @@ import type { PulledWorkWritten, PullHeld } from '../../../core/argocd/pull/pull
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../core/publish/judge/removal-window.ts';
 

@@ -330,9 +330,9 @@ async function removeWorks(group: string, options: RemoveWorksOptions): Promise<
   });
   const applications = new Set(leaving.map(({ work }) => hubApplicationOf(work) ?? ''));
   if (verdict.kind === 'held') {
-    const { token, message } = verdict;
-    if (held.hold({ group, token, message }, applications)) {
-      onHeld?.({ group, token, message });
+    const { code, message } = verdict;
+    if (held.hold({ group, token: code, message }, applications)) {
+      onHeld?.({ group, token: code, message });
       onHoldChanged(applications);
     }
     return { kind: 'requeue', afterMs: HELD_RECHECK_MS };

@@ -146,7 +146,9 @@ function isApprovedHeld(
   { approvals, expected }: PreviewRecord,
   snapshot: Parameters<typeof mergeDifferences>[1],
 ): boolean {
-  const approved = expected.filter(({ heldToken }) => approvals.some(({ token }) => token === heldToken));
+  const approved = expected.filter(({ heldToken: heldCode }) =>
+    approvals.some(({ token: code }) => code === heldCode),
+  );
   const unheld = approved.map((one) => ({ ...one, heldToken: undefined }));
   return mergeDifferences({ expected: unheld }, snapshot).length > 0;
 }
@@ -167,7 +169,7 @@ function mergeDifferences(
 }
 
 /**
- * Releases what the controller holds because of the merge, if it was approved on the pull request. A token identifies
+ * Releases what the controller holds because of the merge, if it was approved on the pull request. A code identifies
  * exactly one change, so no other change is released.
  * @returns whether something was released
  */
@@ -179,24 +181,24 @@ async function releaseApproved(
   const { namespace, subject, now } = options;
   let isReleased = false;
   const attempt = async (
-    token: string | undefined,
+    code: string | undefined,
     release: (release: Release) => Promise<unknown>,
   ): Promise<void> => {
-    const approval = record.approvals.find((one) => one.token === token);
-    if (token === undefined || approval === undefined) return;
+    const approval = record.approvals.find((one) => one.token === code);
+    if (code === undefined || approval === undefined) return;
     try {
-      await release({ token, releasedBy: `${approval.by} on ${subject} at ${now}` });
+      await release({ code, releasedBy: `${approval.by} on ${subject} at ${now}` });
       isReleased = true;
     } catch (error) {
-      // Nothing is held under this token: not yet, no longer, or because the change is another one.
+      // Nothing is held under this code: not yet, no longer, or because the change is another one.
       if (!(error instanceof InputError)) throw error;
     }
   };
-  for (const { placement, heldToken } of record.expected) {
+  for (const { placement, heldToken: heldCode } of record.expected) {
     const [space = '', name = ''] = placement.split('/');
-    await attempt(heldToken, (release) => releasePlacement(hub, { namespace: space, name }, release));
+    await attempt(heldCode, (release) => releasePlacement(hub, { namespace: space, name }, release));
   }
-  for (const { source, token } of record.heldDeletions)
-    await attempt(token, (release) => releaseDeletions(hub, { source, namespace }, release));
+  for (const { source, token: code } of record.heldDeletions)
+    await attempt(code, (release) => releaseDeletions(hub, { source, namespace }, release));
   return isReleased;
 }

@@ -2,7 +2,7 @@ import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
-import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
+import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
@@ -111,7 +111,7 @@ export class OpenPullRequests {
     const { number, headCommit } = pull;
     const { forge, reports, source, repositoryName } = this.#options;
     const before = this.#record(number);
-    const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
+    const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
     const { approvals } = before;
     const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
     // On the disk before the comment is written: if this process ends between the two, the next one still compares the
@@ -142,12 +142,12 @@ export class OpenPullRequests {
       text,
       signal,
     );
-    // An approval belongs to one change: it counts by its token, and ends with the plan that has this token.
+    // An approval belongs to one change: it counts by its code, and ends with the plan that has this code.
     const now = this.#record(number);
     this.#save(number, {
       ...now,
       ...{ comment, answered: before.asked },
-      approvals: now.approvals.filter(({ token }) => tokens.includes(token)),
+      approvals: now.approvals.filter(({ token: code }) => codes.includes(code)),
     });
     const statuses = await this.#statuses.planned(
       reported(pull),

@@ -3,7 +3,7 @@ import type { PreviewRecord } from './preview-record.ts';
 /**
  * Finds the plan of the merge that left this tree. Each way to merge leaves the same tree, as long as
  * the base is the one of the plan.
- * @returns the plan tokens of the placements that change, by `namespace/name`; undefined if no plan
+ * @returns the approval codes of the placements that change, by `namespace/name`; undefined if no plan
  *   predicted the tree
  */
 export function planOfTree(
@@ -20,7 +20,9 @@ export function planOfTree(
   return (
     found &&
     new Map(
-      found.expected.flatMap(({ placement, token }) => (token === undefined ? [] : [[placement, [token]]])),
+      found.expected.flatMap(({ placement, token: code }) =>
+        code === undefined ? [] : [[placement, [code]]],
+      ),
     )
   );
 }

@@ -30,7 +30,7 @@ export interface PullRequestPlannerOptions {
   readonly staleness: () => string | undefined;
   readonly decides: 'own' | 'all';
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
-  /** Version of Berth, for the token of the plan. */
+  /** Version of Berth, for the digest of the plan. */
   readonly engine: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Plans within the bounds. */
@@ -127,11 +127,11 @@ function lowered(subject: string): string {
 
 function expectedOf({ placements }: Plan, hub: Snapshot): readonly ExpectedPlacement[] {
   const { clusters: published } = new PublishedClusters().read(hub.decisions);
-  return placements.map(({ namespace, name, added, removed, held, token }) => {
+  return placements.map(({ namespace, name, added, removed, held, token: code }) => {
     const placement = namespacedName({ namespace, name });
     const before = published.get(placement) ?? [];
     const gone = new Set(removed.map(({ cluster }) => cluster));
     const after = [...before.filter((cluster) => !gone.has(cluster)), ...added.map(({ cluster }) => cluster)];
-    return { placement, before, after, token, heldToken: held === undefined ? undefined : token };
+    return { placement, before, after, token: code, heldToken: held === undefined ? undefined : code };
   });
 }

@@ -14,7 +14,7 @@ export interface PreviewRecord {
   readonly tree?: string | undefined;
   /** The decisions that the plan predicted; empty without a plan. */
   readonly expected: readonly ExpectedPlacement[];
-  /** Sources whose deletions would be held, with the token of the hold. */
+  /** Sources whose deletions would be held, with the code of the hold. */
   readonly heldDeletions: readonly { readonly source: string; readonly token: string }[];
   readonly approvals: readonly CommentApproval[];
   /**

@@ -8,7 +8,7 @@ import { Backoff } from '@berth/runtime/loop/backoff';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
 import { commentCommand, type CommentCommand } from '../../../core/preview/comment/comment-command.ts';
-import { heldTokens } from '../../../core/preview/comment/preview-outcome.ts';
+import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import { MergeWatch } from './merge-watch.ts';
@@ -266,7 +266,7 @@ class MergeGroups {
   }
 
   /**
-   * Plans a merge group. Approvals on its pull requests count, because a token identifies exactly one change.
+   * Plans a merge group. Approvals on its pull requests count, because a code identifies exactly one change.
    * @throws the errors of the forge
    */
   async plan({ head, base, baseBranch }: MergeGroup, signal: AbortSignal): Promise<void> {
@@ -276,11 +276,11 @@ class MergeGroups {
     await whenPublished(signal);
     // A user with write access added it to the queue, even if the pull request comes from a fork.
     const { outcome, map } = await plan({ headCommit: head, baseBranch, fromFork: false }, base, signal);
-    const tokens = outcome.kind === 'planned' ? heldTokens(outcome.plan) : [];
+    const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
     const approvals = records
       .keys()
       .flatMap((number) => records.get(number)?.approvals ?? [])
-      .filter(({ token }) => tokens.includes(token));
+      .filter(({ token: code }) => codes.includes(code));
     const summary = renderComment({
       ...{ marker: previewMarker(source), outcome, approvals, map, head },
       ...{ takesCommands: false, notes: [], maxLength: forge.maxCommentLength },
@@ -356,22 +356,22 @@ export function recordCommand(
   const refused = (refusal: string): PreviewRecord => ({ ...record, asked, refusal });
   if (command.kind === 'plan') return { ...record, asked, refusal: undefined, allowedHead: pull.headCommit };
   if (command.kind === 'unknown')
-    return refused('The command is unknown. The commands are: /berth plan, /berth approve TOKEN.');
+    return refused('The command is unknown. The commands are: /berth plan, /berth approve CODE.');
   if (rules.approvers === 'admin' && permission !== 'admin')
     return refused(`${by} may not approve: only an administrator of the repository may.`);
   if (!rules.selfApproval && author === pull.author)
     return refused(`${by} opened this pull request and may not approve it.`);
-  const { tokens } = command;
+  const { codes } = command;
   const known = [
-    ...record.expected.map(({ heldToken }) => heldToken),
-    ...record.heldDeletions.map(({ token }) => token),
+    ...record.expected.map(({ heldToken: heldCode }) => heldCode),
+    ...record.heldDeletions.map(({ token: code }) => code),
   ];
-  const unknown = tokens.filter((token) => !known.includes(token));
+  const unknown = codes.filter((code) => !known.includes(code));
   if (unknown.length > 0)
     return refused(
-      `Not approved: ${unknown.join(', ')} is not a token of a change that this plan would hold.`,
+      `Not approved: ${unknown.join(', ')} is not the approval code of a change that this plan would hold.`,
     );
-  const others = record.approvals.filter(({ token }) => !tokens.includes(token));
-  const approvals = [...others, ...tokens.map((token) => ({ token, by }))];
+  const others = record.approvals.filter(({ token: code }) => !codes.includes(code));
+  const approvals = [...others, ...codes.map((code) => ({ token: code, by }))];
   return { ...record, asked, approvals, refusal: undefined };
 }

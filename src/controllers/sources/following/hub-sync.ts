@@ -9,7 +9,7 @@ import { BerthError } from '@berth/runtime/errors';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sleep } from '@berth/runtime/loop/sleep';
 import pLimit from 'p-limit';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
 import { departuresOf } from '../../../core/sync/applied/departure.ts';

@@ -6,7 +6,7 @@ import { identityOf } from '@berth/kube/model/object-ref';
 import type { KubeApi, ObjectList } from '@berth/kube/model/kube-api';
 import {
   HELD_MESSAGE_ANNOTATION,
-  HELD_TOKEN_ANNOTATION,
+  HELD_CODE_ANNOTATION,
 } from '../../../core/publish/approval/publish-annotations.ts';
 import {
   APPLY_SET_ID_LABEL,
@@ -82,13 +82,13 @@ export class ApplySetRegistry {
   /** Keeps the annotations about held deletions; a new parent has empty ones. */
   #withHeld(parent: KubeObject): KubeObject {
     const known = this.#known?.metadata.annotations;
-    const token = this.#known === undefined ? '' : known?.[HELD_TOKEN_ANNOTATION];
-    if (token === undefined) return parent;
+    const code = this.#known === undefined ? '' : known?.[HELD_CODE_ANNOTATION];
+    if (code === undefined) return parent;
     const message = known?.[HELD_MESSAGE_ANNOTATION] ?? '';
     const { metadata } = parent;
     const annotations = {
       ...metadata.annotations,
-      [HELD_TOKEN_ANNOTATION]: token,
+      [HELD_CODE_ANNOTATION]: code,
       [HELD_MESSAGE_ANNOTATION]: message,
     };
     return { ...parent, metadata: { ...metadata, annotations } };

@@ -2,7 +2,7 @@ import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { sleep } from '@berth/runtime/loop/sleep';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import type { SourceContent } from '../manifests/source-content.ts';

@@ -143,16 +143,16 @@ async function hold(
   { areAll }: PruneState,
   memory: PruneMemory & { readonly counted: number },
 ): Promise<PruneOutcome> {
-  const { message, token, holders } = plan;
+  const { message, code, holders } = plan;
   const { releases, earlier, earlierLosses, nowMs, membersBefore, counted } = memory;
   await parts.registry.annotate({
-    ...noteHeld(token, message, holders),
+    ...noteHeld(code, message, holders),
     ...(areAll ? noteMembersBefore(membersBefore ?? counted) : {}),
     ...restOf(parts, leavingObjects(plan), releases),
     ...noteDeletions(earlier, nowMs),
     ...noteLosses(earlierLosses, nowMs),
   });
-  return { deleted: [], withdrawn: [], problems: [], pruneHeld: { message, token }, waits: false };
+  return { deleted: [], withdrawn: [], problems: [], pruneHeld: { message, token: code }, waits: false };
 }
 
 interface Losses {
@@ -185,14 +185,14 @@ async function prune(
   memory: PruneMemory & Pick<PruneInput, 'members'>,
 ): Promise<PruneOutcome> {
   const { releases, lastRelease, earlier, earlierLosses, members, nowMs } = memory;
-  const { objects, losses, releasedToken, isRest = false } = plan;
+  const { objects, losses, releasedCode, isRest = false } = plan;
   const leaving = leavingObjects(plan);
   const marks = leaving.map((object) => markOf(parts, object));
-  const token = isRest ? lastRelease?.token : releasedToken;
-  const isNoted = token === lastRelease?.token;
+  const code = isRest ? lastRelease?.code : releasedCode;
+  const isNoted = code === lastRelease?.code;
   const by = isNoted ? lastRelease?.by : committer(input);
-  const released = token === undefined ? undefined : { token, by: by ?? 'unknown' };
-  const isCounted = objects.length > 0 && releasedToken === undefined && !isRest;
+  const released = code === undefined ? undefined : { token: code, by: by ?? 'unknown' };
+  const isCounted = objects.length > 0 && releasedCode === undefined && !isRest;
   const windowNotes = (objectsDeleted: readonly KubeObject[]): Notes => {
     const pass = { objects: objectsDeleted, losses, digest: parts.digest };
     const before = lossesBefore(earlierLosses, members, pass);
@@ -205,10 +205,10 @@ async function prune(
     ...noteHeld('', '', undefined),
     ...noteMembersBefore(undefined),
     // A release resets the counts of the window.
-    ...(releasedToken === undefined
+    ...(releasedCode === undefined
       ? restOf(parts, leaving, releases)
       : {
-          ...noteReleased(releases, releasedToken, marks),
+          ...noteReleased(releases, releasedCode, marks),
           ...noteDeletions([], nowMs),
           ...noteLosses([], nowMs),
         }),

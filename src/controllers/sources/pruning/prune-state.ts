@@ -2,7 +2,7 @@ import type pLimit from 'p-limit';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { Digest } from '../../../core/publish/approval/plan-token.ts';
+import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 import type { WithdrawnObject } from '../../../core/sync/applied/departure.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';

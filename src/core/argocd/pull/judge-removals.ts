@@ -2,9 +2,9 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { type RemovalBudget, removalLimit } from '../../publish/judge/removal-budget.ts';
 import { type Removal, removedRecently } from '../../publish/judge/removal-window.ts';
-import { type Digest, planToken } from '../../publish/approval/plan-token.ts';
+import { type Digest, approvalCode } from '../../publish/approval/approval-code.ts';
 import { RELEASE_ANNOTATION } from '../../publish/approval/publish-annotations.ts';
-import { releaseTokens } from '../../publish/approval/approved-plans.ts';
+import { releaseCodes } from '../../publish/approval/approved-plans.ts';
 import type { WorkToRemove } from './plan-pull.ts';
 import { setGroup } from './pull-target.ts';
 
@@ -28,27 +28,27 @@ export type PullRemovalVerdict =
       /** The number of removals that count toward the budget. */
       readonly counted: number;
     }
-  | { readonly kind: 'held'; readonly token: string; readonly message: string };
+  | { readonly kind: 'held'; readonly code: string; readonly message: string };
 
 /**
- * Decides whether works may be removed: within the removal budget, or released by the plan token on one of them. A work
+ * Decides whether works may be removed: within the removal budget, or released by the approval code on one of them. A work
  * that another one on the same cluster replaces does not count.
  */
 export function judgePullRemovals(input: PullRemovalInput): PullRemovalVerdict {
   const { group, present, leaving, removals, budget, nowMs, digest } = input;
-  const { taken, names, token } = countedRemoval(digest, group, leaving);
+  const { taken, names, code } = countedRemoval(digest, group, leaving);
   const recent = removedRecently(removals, nowMs);
   const limit = removalLimit(budget, present + recent);
   if (taken.length === 0 || taken.length + recent <= limit)
     return { kind: 'remove', leaving, counted: taken.length };
-  if (taken.some(({ work }) => releaseTokens(work.metadata).includes(token)))
+  if (taken.some(({ work }) => releaseCodes(work.metadata).includes(code)))
     return { kind: 'remove', leaving, counted: 0 };
   const earlier = recent > 0 ? `, after ${recent} in the last minutes` : '';
   const message =
     `${taken.length} of ${present} ManifestWorks of ${group} would be removed${earlier} (budget ${limit}): ${formatNameList(names)}. ` +
-    `They stay. To approve this change: ${releaseCommandOf(group)} --token ${token}, ` +
-    `or set the annotation ${RELEASE_ANNOTATION}: "${token}" on one of them.`;
-  return { kind: 'held', token, message };
+    `They stay. To approve this change: ${releaseCommandOf(group)} --token ${code}, ` +
+    `or set the annotation ${RELEASE_ANNOTATION}: "${code}" on one of them.`;
+  return { kind: 'held', code, message };
 }
 
 export interface CountedRemoval {
@@ -56,11 +56,11 @@ export interface CountedRemoval {
   readonly taken: readonly WorkToRemove[];
   /** Names (`namespace/name`) of these works, sorted. */
   readonly names: readonly string[];
-  /** The token for exactly this removal. */
-  readonly token: string;
+  /** The approval code for exactly this removal. */
+  readonly code: string;
 }
 
-/** The part of a removal that counts toward the budget, and the token that approves it. */
+/** The part of a removal that counts toward the budget, and the code that approves it. */
 export function countedRemoval(
   digest: Digest,
   group: string,
@@ -68,7 +68,7 @@ export function countedRemoval(
 ): CountedRemoval {
   const taken = leaving.filter(({ reason }) => reason !== 'replaced');
   const names = taken.map(({ work }) => namespacedName(work.metadata)).sort();
-  return { taken, names, token: planToken(digest, `pull ${group}`, names, []) };
+  return { taken, names, code: approvalCode(digest, `pull ${group}`, names, []) };
 }
 
 /** The arguments for a group: `ApplicationSet argocd/shop` gives `berth release --application-set argocd/shop`. */

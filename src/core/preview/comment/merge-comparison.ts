@@ -4,9 +4,9 @@ export interface ExpectedPlacement {
   readonly placement: string;
   readonly before: readonly string[];
   readonly after: readonly string[];
-  /** The plan token. Absent in records of earlier versions. */
+  /** The approval code. Absent in records of earlier versions. */
   readonly token?: string | undefined;
-  /** The plan token, if the change would be held. */
+  /** The approval code, if the change would be held. */
   readonly heldToken: string | undefined;
 }
 
@@ -33,11 +33,11 @@ export function compareMerge(
   expected: readonly ExpectedPlacement[],
   publishedOf: (placement: string) => PlacementAfterMerge | undefined,
 ): readonly MergeDifference[] {
-  return expected.flatMap(({ placement, before, after, heldToken }) => {
+  return expected.flatMap(({ placement, before, after, heldToken: heldCode }) => {
     const { clusters, held } = publishedOf(placement) ?? { clusters: [], held: undefined };
     const isPublishedAsPlanned = isSame(clusters, after) && held === undefined;
     const isHeldAsPlanned =
-      heldToken !== undefined && held?.includes(heldToken) === true && isSame(clusters, before);
+      heldCode !== undefined && held?.includes(heldCode) === true && isSame(clusters, before);
     // A change that was planned to be held may be released meanwhile. Then it is published as planned.
     if (isPublishedAsPlanned || isHeldAsPlanned) return [];
     return [{ placement, expected: after, published: clusters, held }];

@@ -67,7 +67,7 @@ function reasonsOf(plan: PlacementPlan): string {
     ...(regrouped.length === 0 ? [] : [`- regrouped: ${names(regrouped)}`]),
     ...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `- ${prose(text)}`),
     ...(after === undefined || after.message === '' ? [] : [`- ${prose(after.message)}`]),
-    `- plan token: ${code(token)}`,
+    `- approval code: ${code(token)}`,
   ];
   return lines.join('\n');
 }

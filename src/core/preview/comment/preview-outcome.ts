@@ -43,8 +43,8 @@ export function previewVerdict(
       text: `${errors === 1 ? '1 error' : `${errors} errors`} in the manifests. ${planHeadline(plan)}`,
     };
   if (!plan.hasChanges) return { level: 'unchanged', text: 'Nothing moves, no object changes' };
-  const tokens = heldTokens(plan);
-  const open = tokens.filter((token) => !approvals.some((approval) => approval.token === token));
+  const codes = heldCodes(plan);
+  const open = codes.filter((code) => !approvals.some((approval) => approval.token === code));
   const deletions = plan.deletionsHeld.length;
   const denied = brokenRules(plan).filter(({ effect }) => effect === 'deny').length;
   const text = [
@@ -53,8 +53,8 @@ export function previewVerdict(
     ...(denied === 0 ? [] : [denied === 1 ? 'a guard rule denies it' : `${denied} guard rules deny it`]),
   ].join('; ');
   if (open.length > 0 || denied > 0) return { level: 'stopped', text };
-  const approved = tokens.length === 1 ? 'it is approved' : `all ${tokens.length} are approved`;
-  return { level: 'changes', text: tokens.length === 0 ? text : `${text}; ${approved}` };
+  const approved = codes.length === 1 ? 'it is approved' : `all ${codes.length} are approved`;
+  return { level: 'changes', text: codes.length === 0 ? text : `${text}; ${approved}` };
 }
 
 /** The hint of a failure as a sentence. */
@@ -62,10 +62,10 @@ export function hintSentence(hint: string): string {
   return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`;
 }
 
-/** The tokens of everything in a plan that would be held. */
-export function heldTokens({ placements, deletionsHeld }: Plan): readonly string[] {
+/** The codes of everything in a plan that would be held. */
+export function heldCodes({ placements, deletionsHeld }: Plan): readonly string[] {
   return [
-    ...placements.filter(({ held }) => held !== undefined).map(({ token }) => token),
-    ...deletionsHeld.map(({ token }) => token),
+    ...placements.filter(({ held }) => held !== undefined).map(({ token: code }) => code),
+    ...deletionsHeld.map(({ token: code }) => code),
   ];
 }

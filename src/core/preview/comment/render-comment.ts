@@ -176,7 +176,7 @@ function footer({ outcome, head, links, takesCommands }: PreviewComment): string
   const report = links === undefined ? '' : ` · [full report](${links.report})`;
   if (outcome.kind === 'unplanned') return `<sub>${end}${report}</sub>`;
   const { base, now, token } = outcome.plan;
-  const named = token === undefined ? '' : `, plan token ${code(token.token)}`;
+  const named = token === undefined ? '' : `, plan digest ${code(token.token)}`;
   const again = takesCommands ? ` · plan again with ${code('/berth plan')}` : '';
   return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
 }

@@ -20,7 +20,7 @@ import {
   SECRET,
 } from '@berth/kube/model/kinds';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
-import type { Digest } from '../../publish/approval/plan-token.ts';
+import type { Digest } from '../../publish/approval/approval-code.ts';
 import { RECORDS_LABEL } from '../../publish/record/compact-record.ts';
 import { withoutContent } from './work-content.ts';
 

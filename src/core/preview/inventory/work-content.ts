@@ -2,7 +2,7 @@ import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET, SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
-import type { Digest } from '../../publish/approval/plan-token.ts';
+import type { Digest } from '../../publish/approval/approval-code.ts';
 
 /** On a manifest whose content is omitted: the SHA-256 of the whole manifest. */
 const DIGEST_FIELD = '$digest';

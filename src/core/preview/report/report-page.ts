@@ -179,7 +179,7 @@ export function planSections(plan: Plan): readonly string[] {
 
 function footer({ base, head, now, token }: Plan): string {
   const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(formatMoment(now))}`;
-  return `<p>${ends}${token === undefined ? '' : `, plan token <code>${markup(token.token)}</code>`}</p>`;
+  return `<p>${ends}${token === undefined ? '' : `, plan digest <code>${markup(token.token)}</code>`}</p>`;
 }
 
 function objectText(object: Plan['objects'][number]): string {

@@ -2,7 +2,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
-import type { Digest } from '../../publish/approval/plan-token.ts';
+import type { Digest } from '../../publish/approval/approval-code.ts';
 import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 

@@ -65,7 +65,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
       'Not evaluated',
       plan.notEvaluated.filter((note) => note !== NO_CLUSTER_IS_KNOWN),
     ),
-    ...(plan.token === undefined ? [] : ['', `Plan token: ${plan.token.token}`]),
+    ...(plan.token === undefined ? [] : ['', `Plan digest: ${plan.token.token}`]),
   ];
   const text = printableLines(lines);
   return colour ? painted(text) : text;

@@ -25,7 +25,7 @@ export interface PendingPlan extends ApprovedPlan {
 
 /** The plans of one source. Plain JSON. */
 export interface SourcePlans {
-  /** Tokens in the last commit that was read, by placement. */
+  /** Codes in the last commit that was read, by placement. */
   readonly seen: Readonly<Record<string, readonly string[]>>;
   /** Approved plans whose change was not made yet and that have not expired, by placement. */
   readonly pending: Readonly<Record<string, PendingPlan>>;
@@ -47,7 +47,7 @@ export type PlanOutcome = 'met' | 'differs' | 'held' | 'none';
 export interface PlanRead {
   readonly commit: string | undefined;
   readonly nowMs: number;
-  /** The plan tokens of the pull request that the commit merges, by placement. An annotation has precedence. */
+  /** The approval codes of the pull request that the commit merges, by placement. An annotation has precedence. */
   readonly merged?: Approvals | undefined;
   /** The plans of the other sources. Absent: there are none. */
   readonly others?: readonly SourcePlans[] | undefined;
@@ -65,32 +65,34 @@ export function plansAfterRead(before: SourcePlans | undefined, now: Approvals, 
   const pending = Object.entries(before?.pending ?? {}).filter(
     ([placement, plan]) => !hasEnded(plan, read) && (plan.ofPullRequest === true || now.has(placement)),
   );
-  for (const [placement, tokens] of merged)
-    pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false, ofPullRequest: true }]);
+  for (const [placement, codes] of merged)
+    pending.push([
+      placement,
+      { tokens: codes, commit, followedAtMs: undefined, held: false, ofPullRequest: true },
+    ]);
   const changed = before === undefined ? [] : changedApprovals(new Map(Object.entries(before.seen)), now);
-  for (const [placement, tokens] of changed) {
-    const from =
-      before?.seen[placement] === undefined ? plansItMovedFrom(placement, tokens, read) : undefined;
+  for (const [placement, codes] of changed) {
+    const from = before?.seen[placement] === undefined ? plansItMovedFrom(placement, codes, read) : undefined;
     const moved = from?.pending[placement];
     if (from === undefined)
-      pending.push([placement, { tokens, commit, followedAtMs: undefined, held: false }]);
+      pending.push([placement, { tokens: codes, commit, followedAtMs: undefined, held: false }]);
     else if (moved !== undefined && !hasEnded(moved, read)) pending.push([placement, moved]);
   }
   const left = plansThatLeft(before, now, commit);
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending), ...(left && { left }) };
 }
 
-/** The plans of the other source that has these tokens for the placement, or had them until this commit. */
+/** The plans of the other source that has these codes for the placement, or had them until this commit. */
 function plansItMovedFrom(
   placement: string,
-  tokens: readonly string[],
+  codes: readonly string[],
   { commit, others = [] }: PlanRead,
 ): Pick<SourcePlans, 'seen' | 'pending'> | undefined {
   return others
     .flatMap((plans) =>
       plans.left !== undefined && plans.left.commit === commit ? [plans, plans.left] : [plans],
     )
-    .find(({ seen }) => isSameApproval(seen[placement], tokens));
+    .find(({ seen }) => isSameApproval(seen[placement], codes));
 }
 
 /** With what left when the same commit was read before. */
@@ -151,7 +153,7 @@ export function isSamePlan(a: PendingPlan, b: PendingPlan): boolean {
 export function currentApprovals(plans: readonly PendingPlan[], nowMs: number): ApprovedPlan | undefined {
   const valid = validPlans(plans, nowMs);
   if (valid.length === 0) return undefined;
-  return { tokens: valid.flatMap(({ tokens }) => tokens), commit: valid.at(-1)?.commit };
+  return { tokens: valid.flatMap(({ tokens: codes }) => codes), commit: valid.at(-1)?.commit };
 }
 
 /** Whether it is too early to say that the change differs from the plan. */

@@ -1,17 +1,17 @@
 /**
- * Approves held changes. It may contain several plan tokens. On a Placement in Git it approves the
- * change with the token. On any object of a source it approves the deletions with the token. On the
+ * Approves held changes. It may contain several approval codes. On a Placement in Git it approves the
+ * change with the code. On any object of a source it approves the deletions with the code. On the
  * parent of an ApplySet it is the last release of deletions, whether in Git or by a user.
  */
 export const RELEASE_ANNOTATION = 'berth.dev/release';
 /**
- * On any object in Git: the plan that was approved with its commit, as `NAMESPACE/NAME=TOKEN` for
+ * On any object in Git: the plan that was approved with its commit, as `NAMESPACE/NAME=CODE` for
  * each placement. On a Placement, `TOKEN` alone names the plan of that placement. Berth holds a
  * change that differs from the plan.
  */
 export const PLAN_ANNOTATION = 'berth.dev/plan';
 /**
- * On a Placement: the token that `berth release` approved. It is never in Git. It is a separate
+ * On a Placement: the code that `berth release` approved. It is never in Git. It is a separate
  * key, because a release in Git and a release by hand would conflict under server-side apply.
  */
 export const RELEASED_ANNOTATION = 'berth.dev/released';
@@ -27,27 +27,27 @@ export const MOVE_POLICY_ANNOTATION = 'berth.dev/move-policy';
 /** On a Placement: how long a make-before-break move may take, for example `10m`. */
 export const MOVE_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
 /**
- * On a Placement: aborts the make-before-break move with this plan token. The old clusters stay
+ * On a Placement: aborts the make-before-break move with this approval code. The old clusters stay
  * published and the new ones are removed.
  */
 export const MOVE_ABORT_ANNOTATION = 'berth.dev/move-abort';
 /**
- * On the parent of an ApplySet, written by the controller: the token of the deletions that are held
+ * On the parent of an ApplySet, written by the controller: the code of the deletions that are held
  * now, or `''` when none are held.
  */
-export const HELD_TOKEN_ANNOTATION = 'berth.dev/held-token';
+export const HELD_CODE_ANNOTATION = 'berth.dev/held-token';
 /** On the parent of an ApplySet: the message of the hold, with its numbers. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
 /**
- * On an ApplySet's parent: the token of deletions that are held because of their losses, and after a space marks of the
+ * On an ApplySet's parent: the code of deletions that are held because of their losses, and after a space marks of the
  * objects that would lose something.
  */
 export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
 /**
- * On the parent of an ApplySet: the tokens of its last releases, separated by commas. A token in
+ * On the parent of an ApplySet: the codes of its last releases, separated by commas. A code in
  * this list approves nothing any more.
  */
-export const SPENT_TOKENS_ANNOTATION = 'berth.dev/spent-tokens';
+export const SPENT_CODES_ANNOTATION = 'berth.dev/spent-tokens';
 /**
  * On the parent of an ApplySet: marks of objects whose deletion the last release approved and that
  * are not deleted yet, or `''` when there are none.

@@ -1,4 +1,4 @@
-import { addSpentToken } from '../approval/plan-token.ts';
+import { addSpentCode } from '../approval/approval-code.ts';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { ChangeUnderWay, PublishState } from './publish-state.ts';
 import type { Removal } from './removal-window.ts';
@@ -44,7 +44,7 @@ export function endChange(state: PublishState, published: readonly string[]): Pu
     publishedAtMs: atMs,
     released,
     removals: countedRemovals(state, published),
-    spent: addSpentToken(state.spent, released?.token),
+    spent: addSpentCode(state.spent, released?.token),
     change: undefined,
   };
 }

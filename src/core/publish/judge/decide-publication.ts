@@ -5,8 +5,8 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { activeHold } from '../approval/active-hold.ts';
-import { type ApprovedPlan, releaseTokens } from '../approval/approved-plans.ts';
-import { type Digest, planToken, unspentToken } from '../approval/plan-token.ts';
+import { type ApprovedPlan, releaseCodes } from '../approval/approved-plans.ts';
+import { type Digest, approvalCode, unspentCode } from '../approval/approval-code.ts';
 import {
   MOVE_ABORT_ANNOTATION,
   MOVE_DEADLINE_ANNOTATION,
@@ -56,8 +56,8 @@ export interface Publication {
   readonly added: readonly string[];
   readonly removed: readonly string[];
   readonly move: Move | undefined;
-  /** Plan token of the release that approved this change, if there is one. */
-  readonly releasedToken: string | undefined;
+  /** Approval code of the release that approved this change, if there is one. */
+  readonly releasedCode: string | undefined;
   /**
    * How the change compares with the approved plan. `none`: there is no plan, or nothing changes.
    * `differs`: also for a change that is held for another reason while there is a plan.
@@ -96,15 +96,15 @@ export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
   const annotations = input.placement.metadata.annotations ?? {};
   const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
-  const plannedToken = (): string => {
-    // A move or an interrupted change keeps its token after part of it was written.
+  const plannedCode = (): string => {
+    // A move or an interrupted change keeps its code after part of it was written.
     const arriving = new Set(state?.move?.arriving ?? []);
     const before = clustersBeforeChange(state?.change, published ?? []).filter(
       (cluster) => !arriving.has(cluster),
     );
-    return planToken(digest, key, before, result.selected);
+    return approvalCode(digest, key, before, result.selected);
   };
-  const token = (): string => unspentToken(digest, plannedToken(), state?.spent);
+  const code = (): string => unspentCode(digest, plannedCode(), state?.spent);
   // Computed only when needed. Otherwise every start would hash the specs of all placements.
   const specChanged = (): boolean =>
     state !== undefined && state.specHash !== specHash(digest, result.placement);
@@ -121,20 +121,20 @@ export function decidePublication(input: PublicationInput): Publication {
         ? 0
         : removedRecently(removals, heldSinceMs(input) ?? input.nowMs),
     inventoryProblem: input.inventoryProblem,
-    token,
-    releasedTokens: [...releaseTokens(input.placement.metadata), annotations[RELEASED_ANNOTATION]],
+    code,
+    releasedCodes: [...releaseCodes(input.placement.metadata), annotations[RELEASED_ANNOTATION]],
   });
   if (verdict.kind === 'held')
     return {
       ...heldPublication(verdict, state?.move),
       approval: input.approved === undefined ? 'none' : 'differs',
     };
-  const { added, removed, releasedToken } = verdict;
+  const { added, removed, releasedCode } = verdict;
   // Only the order or the groups would change, and the inputs are incomplete.
   if (input.inventoryProblem !== undefined) return { ...noChange(state?.move), againAfterMs: STALE_RETRY_MS };
-  const approval = compareWithPlan(input.approved, verdict, () => [plannedToken(), token()]);
+  const approval = compareWithPlan(input.approved, verdict, () => [plannedCode(), code()]);
   if (approval === 'differs' && removed.length > 0)
-    return { ...heldPublication(differsFromPlanHold(input, verdict, token()), state?.move), approval };
+    return { ...heldPublication(differsFromPlanHold(input, verdict, code()), state?.move), approval };
   const groups = desiredGroups(result);
   const plain: Publication = {
     groups,
@@ -142,14 +142,14 @@ export function decidePublication(input: PublicationInput): Publication {
     added,
     removed,
     move: undefined,
-    releasedToken,
+    releasedCode,
     approval,
     againAfterMs: undefined,
   };
-  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedToken !== undefined) return plain;
+  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedCode !== undefined) return plain;
   if (input.worksProblem !== undefined && removed.length > 0)
-    return heldPublication(unreadableWorksHold(input.worksProblem, verdict, token()), state?.move);
-  return decideMove(input, plain, token());
+    return heldPublication(unreadableWorksHold(input.worksProblem, verdict, code()), state?.move);
+  return decideMove(input, plain, code());
 }
 
 /**
@@ -163,44 +163,43 @@ function heldSinceMs({ placement, nowMs }: PublicationInput): number | undefined
   return sinceMs < nowMs ? sinceMs : undefined;
 }
 
-type Change = Pick<Publication, 'added' | 'removed' | 'releasedToken'>;
+type Change = Pick<Publication, 'added' | 'removed' | 'releasedCode'>;
 
 /**
  * Compares the change with the approved plan. A release of this change overrides the plan. If the
- * same change was released before, it has two tokens: the token derived from the change, and the
- * unused token that a hold names. A plan may name either.
+ * same change was released before, it has two codes: the code derived from the change, and the
+ * unused code that a hold names. A plan may name either.
  */
 function compareWithPlan(
   approved: ApprovedPlan | undefined,
-  { added, removed, releasedToken }: Change,
-  tokensOf: () => readonly string[],
+  { added, removed, releasedCode }: Change,
+  codesOf: () => readonly string[],
 ): Publication['approval'] {
   if (approved === undefined || added.length + removed.length === 0) return 'none';
-  const isApproved =
-    releasedToken !== undefined || tokensOf().some((token) => approved.tokens.includes(token));
+  const isApproved = releasedCode !== undefined || codesOf().some((code) => approved.tokens.includes(code));
   return isApproved ? 'met' : 'differs';
 }
 
 function differsFromPlanHold(
   { approved, pages, placement }: PublicationInput,
   change: Change,
-  token: string,
+  code: string,
 ): Hold {
   const { added, removed } = change;
   const commit = approved?.commit === undefined ? 'the commit' : `commit ${approved.commit.slice(0, 12)}`;
   const more = added.length === 0 ? '' : `, ${added.length} would be added: ${formatNameList(added)}`;
-  const remedy = remediation(placement.metadata, token);
+  const remedy = remediation(placement.metadata, code);
   const message =
     `This is not the plan that ${commit} was approved with (${approved?.tokens.join(', ')}): ${removed.length} of ` +
     `${publishedClusters(pages).length} clusters would be removed: ${formatNameList(removed)}${more}. ${remedy}`;
-  return { kind: 'held', reason: 'DiffersFromPlan', message, remedy, added, removed, token };
+  return { kind: 'held', reason: 'DiffersFromPlan', message, remedy, added, removed, code };
 }
 
-function unreadableWorksHold(problem: string, { added, removed }: Change, token: string): Hold {
+function unreadableWorksHold(problem: string, { added, removed }: Change, code: string): Hold {
   const message =
     `Berth cannot see when the replacement of ${formatNameList(removed)} is ready: ${problem}. ` +
     'Berth tries again; the last decision stays published.';
-  return { kind: 'held', reason: 'InventoryStale', message, added, removed, token };
+  return { kind: 'held', reason: 'InventoryStale', message, added, removed, code };
 }
 
 const STALE_RETRY_MS = 5_000;
@@ -217,18 +216,18 @@ function noChange(move: Move | undefined): Publication {
     added: [],
     removed: [],
     move,
-    releasedToken: undefined,
+    releasedCode: undefined,
     approval: 'none',
     againAfterMs: undefined,
   };
 }
 
-function decideMove(input: PublicationInput, plain: Publication, token: string): Publication {
+function decideMove(input: PublicationInput, plain: Publication, code: string): Publication {
   const annotations = input.placement.metadata.annotations ?? {};
   const { state, nowMs } = input;
-  const running = state?.move?.token === token ? state.move : undefined;
+  const running = state?.move?.token === code ? state.move : undefined;
   const arriving = [...new Set([...clustersWithUnknownReadiness(input), ...plain.added])].sort();
-  const move = running ?? { token, startedAtMs: nowMs, arriving };
+  const move = running ?? { token: code, startedAtMs: nowMs, arriving };
   const step = planMove({
     pages: input.pages,
     desired: plain.groups ?? [],
@@ -238,7 +237,7 @@ function decideMove(input: PublicationInput, plain: Publication, token: string):
     startedAtMs: move.startedAtMs,
     deadlineMs: parseGoDuration(annotations[MOVE_DEADLINE_ANNOTATION] ?? '') ?? DEFAULT_MOVE_DEADLINE_MS,
     nowMs,
-    aborted: annotations[MOVE_ABORT_ANNOTATION] === token,
+    aborted: annotations[MOVE_ABORT_ANNOTATION] === code,
   });
   return moveOutcome(step, plain, move, nowMs);
 }
@@ -267,12 +266,12 @@ function moveOutcome(step: MoveStep, plain: Publication, move: Move, nowMs: numb
     case 'aborted':
       return { ...plain, groups: step.groups, added: [], removed: move.arriving, move };
     case 'timed-out': {
-      const { token } = move;
+      const { token: code } = move;
       const message =
         `Not ready in time: ${formatNameList(step.notReady)}. Old and new clusters stay published. Finish with the annotation ` +
-        `${RELEASE_ANNOTATION}: "${token}" on the placement, or give up with ${MOVE_ABORT_ANNOTATION}: "${token}".`;
+        `${RELEASE_ANNOTATION}: "${code}" on the placement, or give up with ${MOVE_ABORT_ANNOTATION}: "${code}".`;
       const { added, removed } = plain;
-      const hold: Hold = { kind: 'held', reason: 'MoveTimedOut', message, added, removed, token };
+      const hold: Hold = { kind: 'held', reason: 'MoveTimedOut', message, added, removed, code };
       return { ...plain, groups: step.groups, removed: [], move, hold, againAfterMs: 30_000 };
     }
   }

@@ -24,7 +24,7 @@ export interface Hold {
   readonly remedy?: string | undefined;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  readonly token: string;
+  readonly code: string;
 }
 
 export type PublicationVerdict =
@@ -33,9 +33,9 @@ export type PublicationVerdict =
       readonly added: readonly string[];
       readonly removed: readonly string[];
       /**
-       * Plan token of the release that approved the change; without it the change might be held.
+       * Approval code of the release that approved the change; without it the change might be held.
        */
-      readonly releasedToken: string | undefined;
+      readonly releasedCode: string | undefined;
     }
   | Hold;
 
@@ -53,10 +53,10 @@ export interface JudgeInput {
   readonly recentlyRemoved: number;
   /** Why the inventory cannot be trusted now; undefined when it is fresh and complete. */
   readonly inventoryProblem: string | undefined;
-  /** Plan token of this change. A function, because the token is rarely needed. */
-  readonly token: () => string;
-  /** Tokens of the releases in Git and of the releases by users. */
-  readonly releasedTokens: readonly (string | undefined)[];
+  /** Approval code of this change. A function, because the code is rarely needed. */
+  readonly code: () => string;
+  /** Codes of the releases in Git and of the releases by users. */
+  readonly releasedCodes: readonly (string | undefined)[];
 }
 
 /**
@@ -74,7 +74,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
     remedy,
     added,
     removed,
-    token: input.token(),
+    code: input.code(),
   });
 
   if (input.inventoryProblem !== undefined && (added.length + removed.length > 0 || published === undefined))
@@ -83,15 +83,15 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
       `What this depends on cannot be read: ${input.inventoryProblem}.`,
       'Berth tries again; the last decision stays published.',
     );
-  const releasedToken = input.releasedTokens.find((token) => token !== undefined && token === input.token());
-  if (releasedToken !== undefined) return { kind: 'publish', added, removed, releasedToken };
+  const releasedCode = input.releasedCodes.find((code) => code !== undefined && code === input.code());
+  if (releasedCode !== undefined) return { kind: 'publish', added, removed, releasedCode };
   if (result.outcome === 'misconfigured' && (published === undefined || removed.length > 0))
     return hold(
       'Misconfigured',
       `${misconfiguration(result)}; ${stillPublishedText(before.length)}.`,
       removed.length === 0
         ? 'Correct the placement.'
-        : `Correct the placement. To remove its clusters anyway, ${releaseInstruction(result.placement.metadata, input.token())}`,
+        : `Correct the placement. To remove its clusters anyway, ${releaseInstruction(result.placement.metadata, input.code())}`,
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
@@ -101,7 +101,7 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
     return hold(
       'WouldEmpty',
       `${all} would be removed, ${why}: ${formatNameList(removed)}.`,
-      remediation(result.placement.metadata, input.token()),
+      remediation(result.placement.metadata, input.code()),
     );
   }
   if (removed.length > 0 && !asksForNone(result)) {
@@ -112,11 +112,11 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
       return hold(
         'RemovalBudgetExceeded',
         `${removed.length} of ${before.length} clusters would be removed${earlier} (budget ${limit}): ${formatNameList(removed)}.`,
-        remediation(result.placement.metadata, input.token()),
+        remediation(result.placement.metadata, input.code()),
       );
     }
   }
-  return { kind: 'publish', added, removed, releasedToken };
+  return { kind: 'publish', added, removed, releasedCode };
 }
 
 /** The holds whose message says why clusters would be removed. */
@@ -177,16 +177,16 @@ function stillPublishedText(count: number): string {
 /** What a user can do about a held change. */
 export function remediation(
   meta: { readonly namespace?: string | undefined; readonly name: string },
-  token: string,
+  code: string,
 ): string {
-  return `The last decision stays published. To approve this change, ${releaseInstruction(meta, token)}`;
+  return `The last decision stays published. To approve this change, ${releaseInstruction(meta, code)}`;
 }
 
-function releaseInstruction(meta: Parameters<typeof remediation>[0], token: string): string {
-  return `set the annotation ${RELEASE_ANNOTATION}: "${token}" on the placement in Git, or run: ${releaseCommand(meta, token)}`;
+function releaseInstruction(meta: Parameters<typeof remediation>[0], code: string): string {
+  return `set the annotation ${RELEASE_ANNOTATION}: "${code}" on the placement in Git, or run: ${releaseCommand(meta, code)}`;
 }
 
 /** The command that approves a held change; a remedy that names it ends with it. */
-export function releaseCommand(meta: Parameters<typeof remediation>[0], token: string): string {
-  return `berth release ${meta.namespace ?? ''}/${meta.name} --token ${token}`;
+export function releaseCommand(meta: Parameters<typeof remediation>[0], code: string): string {
+  return `berth release ${meta.namespace ?? ''}/${meta.name} --token ${code}`;
 }

@@ -50,7 +50,7 @@ export interface PublishState {
   /** A change that removes clusters and is not known to be complete. */
   readonly change?: ChangeUnderWay | undefined;
   readonly move?: Move | undefined;
-  /** Plan tokens of the last releases, oldest first. They approve no other change. */
+  /** Approval codes of the last releases, oldest first. They approve no other change. */
   readonly spent?: readonly string[] | undefined;
   /**
    * Digest of the content of the PlacementDecisions when the last decision record of this placement

@@ -104,6 +104,6 @@ function secondWriterHold(): Hold {
       `this placement to it: remove the annotation ${SCHEDULER_ANNOTATION}, or run Berth with --schedule upstream.`,
     added: [],
     removed: [],
-    token: '',
+    code: '',
   };
 }

@@ -1,6 +1,6 @@
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { DecisionRecord } from './decision-record.ts';
-import type { Digest } from '../approval/plan-token.ts';
+import type { Digest } from '../approval/approval-code.ts';
 
 /**
  * Name of the ConfigMap with the records of a namespace. Each namespace with published decisions

@@ -1,6 +1,6 @@
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DesiredGroup } from '../pages/decision-page.ts';
-import type { Digest } from '../approval/plan-token.ts';
+import type { Digest } from '../approval/approval-code.ts';
 
 /** The record of one publication. Plain JSON; `hash` identifies it and covers all other fields. */
 export interface DecisionRecord {
@@ -26,7 +26,7 @@ export interface DecisionRecord {
   readonly published: readonly DesiredGroup[] | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  /** Plan token of the release that approved this, and its user. */
+  /** Approval code of the release that approved this, and its user. */
   readonly released: { readonly token: string; readonly by: string } | null;
   /**
    * The record was made later: after a restart, because the controller was killed after it published

@@ -3,7 +3,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DesiredGroup, GroupKey, ListedPage } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import { desiredGroups, joinGroups } from '../pages/desired-groups.ts';
-import type { Digest } from '../approval/plan-token.ts';
+import type { Digest } from '../approval/approval-code.ts';
 
 interface GroupMembers extends GroupKey {
   readonly clusters: readonly string[];

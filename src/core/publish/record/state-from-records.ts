@@ -1,5 +1,5 @@
 import type { CompactRecord } from './compact-record.ts';
-import { addSpentToken } from '../approval/plan-token.ts';
+import { addSpentCode } from '../approval/approval-code.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { recentRemovals, type Removal } from '../judge/removal-window.ts';
 
@@ -38,7 +38,7 @@ export function stateFromRecords(
     // A release resets the removals.
     if (released != null) {
       removals = [];
-      spent = addSpentToken(spent, released.token);
+      spent = addSpentCode(spent, released.token);
     } else if (count > 0 && (afterRestart !== true || counts === true))
       removals = [...removals, { atMs: Date.parse(publishedAt), count }];
   }

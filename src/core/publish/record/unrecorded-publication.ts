@@ -2,7 +2,7 @@ import { isUnfinished } from '../judge/change-under-way.ts';
 import { clusterChange, type ClusterChange } from '@berth/placement/result/cluster-change';
 import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
-import type { Digest } from '../approval/plan-token.ts';
+import type { Digest } from '../approval/approval-code.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { groupsOfPages, membersOf, pagesDigest, recordedGroups, sameMembers } from './recorded-groups.ts';
 

@@ -19,8 +19,8 @@ describe('berth release --application-set', () => {
     await fleet.settle();
   });
   afterEach(() => fleet.stop());
-  const release = (token: string, group = GROUP) =>
-    releaseRemovals(fleet.hub, group, { token, releasedBy: BY });
+  const release = (code: string, group = GROUP) =>
+    releaseRemovals(fleet.hub, group, { code, releasedBy: BY });
   const deleteAll = async (names: readonly string[] = CLUSTERS): Promise<string> => {
     for (const cluster of names) await fleet.delete(`shop-${cluster}`);
     await fleet.settle();
@@ -28,23 +28,23 @@ describe('berth release --application-set', () => {
   };
 
   it('approves what is held, by the command that the hold names', async () => {
-    const token = await deleteAll();
-    expect(fleet.held[0]?.message).toContain(`berth release --application-set argocd/shop --token ${token},`);
-    expect(await release(token)).toHaveLength(6);
+    const code = await deleteAll();
+    expect(fleet.held[0]?.message).toContain(`berth release --application-set argocd/shop --token ${code},`);
+    expect(await release(code)).toHaveLength(6);
     await fleet.settle();
     expect(fleet.works()).toEqual([]);
   });
 
   it('records who approved it', async () => {
-    const token = await deleteAll();
-    await release(token);
+    const code = await deleteAll();
+    await release(code);
     const annotated = fleet.works().map(({ metadata }) => metadata.annotations ?? {});
     expect(annotated).toContainEqual(
-      expect.objectContaining({ 'berth.dev/released-by': BY, 'berth.dev/release': token }),
+      expect.objectContaining({ 'berth.dev/released-by': BY, 'berth.dev/release': code }),
     );
   });
 
-  it('refuses a token of another removal, and names the one of now', async () => {
+  it('refuses a code of another removal, and names the one of now', async () => {
     const first = await deleteAll(CLUSTERS.slice(0, 4));
     const second = await deleteAll(CLUSTERS.slice(4));
     expect(second).not.toBe(first);

@@ -73,12 +73,12 @@ describe('with a source that holds merges to their plans', () => {
     previewed.fleet.git.commit({ 'note.yaml': '' }, 'Another commit');
     await previewed.fleet.passes(120_000);
     expect(await previewed.fleet.decisions('web')).toEqual(['c1', 'c2']);
-    const token = held.match(/\b[0-9a-f]{12}\b/g)?.at(-1) ?? '';
+    const code = held.match(/\b[0-9a-f]{12}\b/g)?.at(-1) ?? '';
     previewed.fleet.git.commit(
       {
         'web.yaml': zoned['web.yaml'].replace(
           'namespace: team-a',
-          `namespace: team-a\n  annotations: {berth.dev/release: "${token}"}`,
+          `namespace: team-a\n  annotations: {berth.dev/release: "${code}"}`,
         ),
       },
       'Release',

@@ -26,7 +26,7 @@ const PULL: PullRequest = {
 };
 const BASE = 'e'.repeat(40);
 const signal = new AbortController().signal;
-const by = (token: string): CommentApproval => ({ token, by: `who approved ${token}` });
+const by = (code: string): CommentApproval => ({ token: code, by: `who approved ${code}` });
 
 /** A move that would be held, and deletions that would be held. */
 const HELD_PLAN = plan({
@@ -100,7 +100,7 @@ describe('an open pull request', () => {
     open = new OpenPullRequests(options, new PreviewStatuses(options));
   });
   const preview = (pull = PULL) => open.preview(pull, signal);
-  const approvals = () => record.approvals.map(({ token }) => token);
+  const approvals = () => record.approvals.map(({ token: code }) => code);
 
   it('has approvals that count for the changes of this plan, and for no other', async () => {
     record = { ...NO_RECORD, approvals: [by(EARLIER), by(HELD), by(DELETED)] };

@@ -14,7 +14,7 @@ const record: PreviewRecord = {
   approvals: [{ token: DELETED, by: 'eve' }],
   refusal: 'an earlier one',
 };
-const approve = (...tokens: readonly string[]): CommentCommand => ({ kind: 'approve', tokens });
+const approve = (...codes: readonly string[]): CommentCommand => ({ kind: 'approve', codes });
 const PULL = { author: 'ada', headCommit: 'f'.repeat(40) };
 
 it.each<{
@@ -34,12 +34,15 @@ it.each<{
   {
     name: 'an approval of two changes, each by whom it was given last',
     command: approve(HELD, DELETED),
-    want: { approvals: [HELD, DELETED].map((token) => ({ token, by: 'grace' })), refusal: undefined },
+    want: { approvals: [HELD, DELETED].map((code) => ({ token: code, by: 'grace' })), refusal: undefined },
   },
   {
     name: 'an approval of something else, of which nothing counts',
     command: approve(HELD, OTHER),
-    want: { approvals: record.approvals, refusal: expect.stringContaining(`${OTHER} is not a token`) },
+    want: {
+      approvals: record.approvals,
+      refusal: expect.stringContaining(`${OTHER} is not the approval code`),
+    },
   },
   {
     name: 'an approval by the author',

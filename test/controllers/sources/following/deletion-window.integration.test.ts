@@ -49,8 +49,8 @@ describe('deletions bit by bit', () => {
     (await hub.api.list(CONFIG_MAP, { namespace: 'team-a' })).items
       .map(({ metadata }) => metadata.name)
       .filter((name) => /^c\d+$/.test(name)).length;
-  const release = (token: string) =>
-    hub.api.mergePatch(CONFIG_MAP, parentKey, { metadata: { annotations: { 'berth.dev/release': token } } });
+  const release = (code: string) =>
+    hub.api.mergePatch(CONFIG_MAP, parentKey, { metadata: { annotations: { 'berth.dev/release': code } } });
 
   it('are held where all of them together are too many, and say so with the numbers and the way out', async () => {
     const { says } = controller();
@@ -60,13 +60,13 @@ describe('deletions bit by bit', () => {
       await clock.advance(MINUTE);
     }
     const { pruned, pruneHeld } = await says(from(4));
-    const token = pruneHeld?.token ?? '';
+    const code = pruneHeld?.token ?? '';
     expect(pruned).toBe(0);
     expect(pruneHeld?.message).toBe(
       '1 of 9 objects left Git, after 3 that were deleted in the 10 minutes before (budget 3); nothing is deleted: ConfigMap team-a/c3. ' +
         'Deletions this close to each other count as one, and this hold does not expire: put what should stay back into Git. ' +
-        `To approve this change, set the annotation berth.dev/release: "${token}" on an object of the source in Git (for example a namespace), ` +
-        `or run: berth release --source fleet --token ${token}`,
+        `To approve this change, set the annotation berth.dev/release: "${code}" on an object of the source in Git (for example a namespace), ` +
+        `or run: berth release --source fleet --token ${code}`,
     );
     expect(await left()).toBe(9);
   });
@@ -89,12 +89,12 @@ describe('deletions bit by bit', () => {
     const { says } = controller();
     await says(from(0));
     await says(from(3));
-    const token = (await says(from(4))).pruneHeld?.token ?? '';
-    await release(token);
+    const code = (await says(from(4))).pruneHeld?.token ?? '';
+    await release(code);
     expect((await says(from(5))).pruneHeld).toMatchObject({
       message: expect.stringContaining('2 of 9 objects left Git, after 3 ') as string,
     });
-    expect(await says(from(4))).toMatchObject({ pruned: 1, released: { token } });
+    expect(await says(from(4))).toMatchObject({ pruned: 1, released: { token: code } });
     expect(await says(from(6))).toMatchObject({ pruned: 2, pruneHeld: undefined });
     expect((await says(from(7))).pruneHeld?.message).toContain('1 of 6 objects left Git, after 2 ');
   });

@@ -30,7 +30,7 @@ describe('the last objects that a source has on the hub', () => {
       .annotations ?? {};
   const heldNow = (after = 0) =>
     fleet.event('sync-problem', ({ message }) => message.includes('would be left on the hub'), after);
-  const tokenOf = ({ message }: { readonly message: string }) => /--token ([0-9a-f]{12})/.exec(message)?.[1];
+  const codeOf = ({ message }: { readonly message: string }) => /--token ([0-9a-f]{12})/.exec(message)?.[1];
   const none = { 'apps/a.yaml': undefined, 'apps/b.yaml': undefined };
   const applied = () => fleet.event('synced', (event) => event.applied + event.unchanged === 2);
 
@@ -40,7 +40,7 @@ describe('the last objects that a source has on the hub', () => {
     const before = await uids();
     fleet.git.commit(none, 'Tidy up');
     const held = await heldNow();
-    const token = tokenOf(held) ?? '';
+    const code = codeOf(held) ?? '';
     const commit = fleet.git.run('rev-parse', 'HEAD').trim();
     expect(held).toMatchObject({ source: 'fleet', object: 'source fleet' });
     expect(held.message).toContain(`2 of 2 objects left Git in commit ${commit.slice(0, 12)}`);
@@ -48,17 +48,17 @@ describe('the last objects that a source has on the hub', () => {
     const status = await fleet.status();
     expect(status).toMatchObject({ code: 1, stdout: expect.stringContaining(held.message) as string });
     expect(await annotations()).toMatchObject({
-      'berth.dev/held-token': token,
+      'berth.dev/held-token': code,
       'berth.dev/held-message': held.message,
     });
     const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
     expect((await fleet.berth(...release, '--token', 'ffffffffffff')).code).toBe(1);
     expect(await uids()).toEqual(before);
-    expect((await fleet.berth(...release, '--token', token)).code).toBe(0);
+    expect((await fleet.berth(...release, '--token', code)).code).toBe(0);
     expect(await fleet.event('synced', ({ pruned }) => pruned > 0)).toMatchObject({
       pruned: 2,
       released: {
-        token,
+        token: code,
         by: expect.stringMatching(
           /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
         ) as string,
@@ -91,20 +91,20 @@ describe('the last objects that a source has on the hub', () => {
     await fleet.serve();
     await applied();
     fleet.git.commit(none);
-    const token = tokenOf(await heldNow()) ?? '';
+    const code = codeOf(await heldNow()) ?? '';
     const carrier = {
       ...namespace('x'),
-      metadata: { name: 'x', annotations: { 'berth.dev/release': token } },
+      metadata: { name: 'x', annotations: { 'berth.dev/release': code } },
     };
     fleet.git.commit({ 'release.yaml': yaml(carrier) }, 'It is meant');
     const commit = fleet.git.run('rev-parse', 'HEAD').trim();
     const by = expect.stringMatching(new RegExp(`^Ada <.*> at .* in commit ${commit}$`)) as string;
     expect(await fleet.event('synced', ({ pruned }) => pruned > 0)).toMatchObject({
       pruned: 2,
-      released: { token, by },
+      released: { token: code, by },
     });
     expect(await annotations()).toMatchObject({
-      'berth.dev/release': token,
+      'berth.dev/release': code,
       'berth.dev/released-by': by,
       'berth.dev/held-token': '',
     });
@@ -154,7 +154,7 @@ describe('the last objects that a source has on the hub', () => {
     expect(fleet.events.filter((event) => event.kind === 'synced' && event.pruned > 0)).toEqual([]);
   });
 
-  it('are what a plan says is held, under the same token', async () => {
+  it('are what a plan says is held, under the same code', async () => {
     await fleet.serve();
     await applied();
     fleet.git.run('checkout', '-q', '-b', 'change');
@@ -162,8 +162,8 @@ describe('the last objects that a source has on the hub', () => {
     const planned = await fleet.berth(...PLAN);
     const [deletions] = (JSON.parse(planned.stdout) as Plan).deletionsHeld;
     expect(deletions?.message).toContain('2 of 2 objects left Git, and nothing that source fleet holds');
-    expect(tokenOf({ message: deletions?.message ?? '' })).toBe(deletions?.token);
+    expect(codeOf({ message: deletions?.message ?? '' })).toBe(deletions?.token);
     fleet.git.merge('change');
-    expect(tokenOf(await heldNow())).toBe(deletions?.token);
+    expect(codeOf(await heldNow())).toBe(deletions?.token);
   });
 });

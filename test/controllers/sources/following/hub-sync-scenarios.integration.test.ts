@@ -149,29 +149,29 @@ describe('Git and others on one hub', () => {
     await fleet.published('web');
     fleet.git.commit({ 'clusters.yaml': undefined });
     const { message } = await fleet.event('sync-problem');
-    const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
-    expect(message).toContain(`berth release --source fleet --token ${token}`);
+    const code = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+    expect(message).toContain(`berth release --source fleet --token ${code}`);
     expect((await fleet.status()).stdout).toContain('6 of 10 objects left Git (budget 2)');
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toHaveLength(6);
     const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
     expect(await fleet.berth(...release, '--token', 'ffffffffffff')).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        new RegExp(`does not match the deletions .* under ${token}[^]*6 of 10 objects`),
+        new RegExp(`does not match the deletions .* under ${code}[^]*6 of 10 objects`),
       ) as string,
     });
-    expect(await fleet.berth(...release, '--source', 'fleat', '--token', token)).toMatchObject({
+    expect(await fleet.berth(...release, '--source', 'fleat', '--token', code)).toMatchObject({
       code: 1,
       stderr: expect.stringContaining('no ConfigMap berth-system/berth-fleat') as string,
     });
     await fleet.passes(300);
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toHaveLength(6);
-    expect(await fleet.berth(...release, '--token', token)).toMatchObject({ code: 0 });
+    expect(await fleet.berth(...release, '--token', code)).toMatchObject({ code: 0 });
     const synced = await fleet.event('synced', ({ pruned }) => pruned > 0);
     expect(synced).toMatchObject({
       pruned: 6,
       released: {
-        token,
+        token: code,
         by: expect.stringMatching(
           /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
         ) as string,
@@ -179,7 +179,7 @@ describe('Git and others on one hub', () => {
     });
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toEqual([]);
     await fleet.until(async () => {
-      const again = await fleet.berth(...release, '--token', token);
+      const again = await fleet.berth(...release, '--token', code);
       return again.code === 1 && again.stderr.includes('nothing is held') ? true : undefined;
     });
     // The decision does not follow: nobody asked for an empty placement.
@@ -205,12 +205,12 @@ describe('Git and others on one hub', () => {
     });
   });
 
-  it('a held prune is released by the annotation in Git that names its token, and by no other', async () => {
+  it('a held prune is released by the annotation in Git that names its code, and by no other', async () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await fleet.serve({ http: fleet.http() });
     await fleet.published('web');
-    const releasing = (...tokens: string[]) => {
-      const annotations = { 'berth.dev/release': tokens.join(', ') };
+    const releasing = (...codes: string[]) => {
+      const annotations = { 'berth.dev/release': codes.join(', ') };
       return yaml(
         { ...namespace('team-a'), metadata: { name: 'team-a', annotations } },
         clusterSet,
@@ -218,25 +218,25 @@ describe('Git and others on one hub', () => {
       );
     };
     const left = async () => (await fleet.hub.api.list(MANAGED_CLUSTER)).items.length;
-    const tokenOf = ({ message }: { readonly message: string }) =>
+    const codeOf = ({ message }: { readonly message: string }) =>
       /release: "([0-9a-f]{12})"/.exec(message)?.[1] ?? '';
     fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1'), cluster('c2')) });
-    const early = tokenOf(await fleet.event('sync-problem', ({ message }) => message.includes('4 of 10')));
+    const early = codeOf(await fleet.event('sync-problem', ({ message }) => message.includes('4 of 10')));
     // What it names is not what would be deleted any more.
     fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1')), 'set.yaml': releasing(early) });
-    const token = tokenOf(await fleet.event('sync-problem', ({ message }) => message.includes('5 of 10')));
-    expect(token).not.toBe(early);
+    const code = codeOf(await fleet.event('sync-problem', ({ message }) => message.includes('5 of 10')));
+    expect(code).not.toBe(early);
     expect(await left()).toBe(6);
 
-    fleet.git.commit({ 'set.yaml': releasing(early, token) }, 'These five are gone');
+    fleet.git.commit({ 'set.yaml': releasing(early, code) }, 'These five are gone');
     const synced = await fleet.event('synced', ({ pruned }) => pruned > 0);
     const commit = fleet.git.run('rev-parse', 'HEAD').trim();
     const by = expect.stringMatching(new RegExp(`^Ada <.*> at \\d{4}-.*Z in commit ${commit}$`)) as string;
-    expect(synced).toMatchObject({ pruned: 5, released: { token, by } });
+    expect(synced).toMatchObject({ pruned: 5, released: { token: code, by } });
     expect(await left()).toBe(1);
     const parent = await fleet.hub.api.get(CONFIG_MAP, { namespace: 'berth-system', name: 'berth-fleet' });
     expect(parent?.metadata.annotations).toMatchObject({
-      'berth.dev/release': token,
+      'berth.dev/release': code,
       'berth.dev/released-by': by,
     });
     expect((await fleet.status()).stdout).not.toContain('objects left Git');
@@ -256,9 +256,9 @@ describe('Git and others on one hub', () => {
     expect(message).toContain(
       'ManagedClusterSetBinding team-a/prod takes away 6 of 6 clusters of Placement team-a/web (budget 2): c1, c2, c3, c4, c5, c6',
     );
-    const token = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
+    const code = /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
     const release = ['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--as', 'Grace'];
-    expect(await fleet.berth(...release, '--token', token)).toMatchObject({ code: 0 });
+    expect(await fleet.berth(...release, '--token', code)).toMatchObject({ code: 0 });
     const held = await fleet.held('web', 'True');
     expect(held.message).toContain('c1, c2, c3, c4, c5, c6');
     expect(await fleet.decisions('web')).toHaveLength(6);

@@ -139,13 +139,13 @@ describe('objects that move to a source which has not looked at its remote since
   });
 
   it('wait for it when a release comes with the move, though it had fetched while they were held', async () => {
-    const said = (names: readonly string[], token?: string): SourceObject[] =>
+    const said = (names: readonly string[], code?: string): SourceObject[] =>
       names.map((name) => ({
         object: {
           ...settings(name),
           metadata: {
             ...settings(name).metadata,
-            ...(token === undefined ? {} : { annotations: { 'berth.dev/release': token } }),
+            ...(code === undefined ? {} : { annotations: { 'berth.dev/release': code } }),
           },
         },
         location: { file: 'f.yaml', line: 1, column: 1 },
@@ -179,9 +179,9 @@ describe('objects that move to a source which has not looked at its remote since
     await follow(2, said(['stays']));
     look();
     const { pruneHeld } = await follow(2, said(['stays']));
-    const token = pruneHeld?.token ?? '';
+    const code = pruneHeld?.token ?? '';
     // This commit releases the deletion of all three, and moves one of them.
-    const third = said(['stays'], token);
+    const third = said(['stays'], code);
     expect(await follow(3, third)).toMatchObject({ pruned: 0, waits: true });
     look('a');
     expect(await follow(3, third)).toMatchObject({ pruned: 0, waits: true });

@@ -77,14 +77,14 @@ describe('what the sync deletes', () => {
     await fleet.published('web');
     fleet.git.commit({ 'clusters.yaml': yaml(cluster('c1')) });
     const held = await fleet.event('sync-problem', ({ message }) => message.includes('nothing is deleted'));
-    const token = /release: "([0-9a-f]+)"/.exec(held.message)?.[1] ?? '';
-    const released = placement('web', {}, { 'berth.dev/release': token });
+    const code = /release: "([0-9a-f]+)"/.exec(held.message)?.[1] ?? '';
+    const released = placement('web', {}, { 'berth.dev/release': code });
     fleet.git.commit({ 'web.yaml': yaml(released) }, 'Release them');
     const { record } = await fleet.event('deleted', (event) => event.record.object === 'ManagedCluster c6');
     expect(record).toMatchObject({
       commit: { subject: 'Release them' },
       took: {},
-      released: { token, by: expect.stringContaining('in commit') as string },
+      released: { token: code, by: expect.stringContaining('in commit') as string },
     });
   });
 });

@@ -23,7 +23,7 @@ describe('a release of deletions', () => {
     );
     return /--token ([0-9a-f]{12})/.exec(message)?.[1] ?? '';
   };
-  const release = (token: string) =>
+  const release = (code: string) =>
     fleet.berth(
       ...[
         'release',
@@ -34,7 +34,7 @@ describe('a release of deletions', () => {
         '--as',
         'Grace',
         '--token',
-        token,
+        code,
       ],
     );
   const left = async () =>
@@ -44,12 +44,12 @@ describe('a release of deletions', () => {
     (await fleet.hub.api.get(CONFIG_MAP, { namespace: 'berth-system', name: 'berth-fleet' }))?.metadata
       .annotations ?? {};
 
-  it('counts once: the same objects, lost again, are held under another token', async () => {
+  it('counts once: the same objects, lost again, are held under another code', async () => {
     await fleet.serve();
     await fleet.event('synced');
     fleet.git.commit(without);
-    const token = await heldNow();
-    expect((await release(token)).code).toBe(0);
+    const code = await heldNow();
+    expect((await release(code)).code).toBe(0);
     await pruned();
     const again = { 'clusters.yaml': baseFiles['clusters.yaml'] };
     let mark = fleet.events.length;
@@ -58,11 +58,11 @@ describe('a release of deletions', () => {
     mark = fleet.events.length;
     fleet.git.commit(without);
     const second = await heldNow(mark);
-    expect(second).not.toBe(token);
+    expect(second).not.toBe(code);
     expect(await left()).toHaveLength(6);
-    expect((await release(token)).code).toBe(1);
+    expect((await release(code)).code).toBe(1);
 
-    // The token of a release in Git stays there, and counts once as well.
+    // The code of a release in Git stays there, and counts once as well.
     const carrier = {
       ...clusterSet,
       metadata: { ...clusterSet.metadata, annotations: { 'berth.dev/release': second } },
@@ -74,7 +74,7 @@ describe('a release of deletions', () => {
     await fleet.event('synced', ({ applied }) => applied === 6, mark);
     mark = fleet.events.length;
     fleet.git.commit(without);
-    expect([token, second]).not.toContain(await heldNow(mark));
+    expect([code, second]).not.toContain(await heldNow(mark));
     expect(await left()).toHaveLength(6);
   });
 
@@ -86,9 +86,9 @@ describe('a release of deletions', () => {
     await fleet.serve({ api });
     await fleet.event('synced');
     fleet.git.commit(without);
-    const token = await heldNow();
-    await release(token);
-    expect(await pruned()).toMatchObject({ pruned: 1, released: { token } });
+    const code = await heldNow();
+    await release(code);
+    expect(await pruned()).toMatchObject({ pruned: 1, released: { token: code } });
     await fleet.stop();
     expect(await left()).toEqual(['c2', 'c3', 'c4', 'c5', 'c6']);
 
@@ -96,7 +96,7 @@ describe('a release of deletions', () => {
     expect(await pruned()).toMatchObject({
       pruned: 5,
       released: {
-        token,
+        token: code,
         by: expect.stringMatching(
           /^Grace \(Kubernetes user [a-z:]+, as recorded by the client\) at /,
         ) as string,
@@ -106,6 +106,6 @@ describe('a release of deletions', () => {
     await fleet.until(async () =>
       (await annotations())['berth.dev/released-objects'] === '' ? true : undefined,
     );
-    expect((await annotations())['berth.dev/spent-tokens']).toBe(token);
+    expect((await annotations())['berth.dev/spent-tokens']).toBe(code);
   });
 });

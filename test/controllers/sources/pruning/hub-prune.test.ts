@@ -136,11 +136,11 @@ describe('deletions of what left Git', () => {
   });
 
   it('that are released are made, with who released them, and their release is noted before', async () => {
-    const token = (await prune({ left: FOUR.slice(0, 3), stays: FOUR.slice(3) })).pruneHeld?.token ?? '';
+    const code = (await prune({ left: FOUR.slice(0, 3), stays: FOUR.slice(3) })).pruneHeld?.token ?? '';
     did = [];
-    Object.assign(notes, { 'berth.dev/release': token, 'berth.dev/released-by': 'ada' });
+    Object.assign(notes, { 'berth.dev/release': code, 'berth.dev/released-by': 'ada' });
     const outcome = await prune({ left: FOUR.slice(0, 3), stays: FOUR.slice(3) });
-    expect(outcome).toMatchObject({ released: { token, by: 'ada' }, pruneHeld: undefined });
+    expect(outcome).toMatchObject({ released: { token: code, by: 'ada' }, pruneHeld: undefined });
     expect(did[0]).toBe('note');
     expect(outcome.deleted).toHaveLength(3);
     expect(recorded.map(({ released }) => released?.by)).toEqual(['ada', 'ada', 'ada']);

@@ -225,10 +225,10 @@ describe('a comment', () => {
   it.each([
     ['/berth plan', { kind: 'plan' }],
     ['/berth plan  \r\nthanks', { kind: 'plan' }],
-    ['/berth approve 0a1b2c3d4e5f', { kind: 'approve', tokens: ['0a1b2c3d4e5f'] }],
+    ['/berth approve 0a1b2c3d4e5f', { kind: 'approve', codes: ['0a1b2c3d4e5f'] }],
     [
       '/berth approve 0a1b2c3d4e5f ffffffffffff',
-      { kind: 'approve', tokens: ['0a1b2c3d4e5f', 'ffffffffffff'] },
+      { kind: 'approve', codes: ['0a1b2c3d4e5f', 'ffffffffffff'] },
     ],
     ['/berth approve', { kind: 'unknown' }],
     ['/berth approve all', { kind: 'unknown' }],

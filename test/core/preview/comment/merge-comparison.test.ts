@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { compareMerge } from '../../../../src/core/preview/comment/merge-comparison.ts';
 import { mergeResultText } from '../../../../src/core/preview/comment/merge-result.ts';
 
-const TOKEN = 'a'.repeat(12);
+const CODE = 'a'.repeat(12);
 const web = { placement: 'team-a/web', before: ['c1', 'c2'], after: ['c2', 'c3'] };
 
 it.each<[string, { heldToken?: string; clusters: readonly string[] | undefined; held?: string }, boolean]>([
@@ -13,12 +13,12 @@ it.each<[string, { heldToken?: string; clusters: readonly string[] | undefined; 
   ['one cluster less', { clusters: ['c2'] }, false],
   ['no placement', { clusters: undefined }, false],
   ['as planned, but held', { clusters: ['c2', 'c3'], held: 'for another reason' }, false],
-  ['held as planned', { heldToken: TOKEN, clusters: ['c1', 'c2'], held: `release it: ${TOKEN}` }, true],
-  ['held for another plan', { heldToken: TOKEN, clusters: ['c1', 'c2'], held: 'release it: another' }, false],
-  ['planned to be held, and moved anyway', { heldToken: TOKEN, clusters: ['c1', 'c4'] }, false],
-  ['planned to be held, and released', { heldToken: TOKEN, clusters: ['c2', 'c3'] }, true],
-])('a merge that led to %s', (_name, { heldToken, clusters, held }, isAsPlanned) => {
-  const differences = compareMerge([{ ...web, heldToken }], () => clusters && { clusters, held });
+  ['held as planned', { heldToken: CODE, clusters: ['c1', 'c2'], held: `release it: ${CODE}` }, true],
+  ['held for another plan', { heldToken: CODE, clusters: ['c1', 'c2'], held: 'release it: another' }, false],
+  ['planned to be held, and moved anyway', { heldToken: CODE, clusters: ['c1', 'c4'] }, false],
+  ['planned to be held, and released', { heldToken: CODE, clusters: ['c2', 'c3'] }, true],
+])('a merge that led to %s', (_name, { heldToken: heldCode, clusters, held }, isAsPlanned) => {
+  const differences = compareMerge([{ ...web, heldToken: heldCode }], () => clusters && { clusters, held });
   expect(differences.length === 0).toBe(isAsPlanned);
 });
 

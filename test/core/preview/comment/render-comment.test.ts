@@ -101,7 +101,7 @@ const SITUATIONS = {
             code: 'held',
             severity: 'danger',
             subject: 'Placement team-a/db',
-            message: 'is printed with its token',
+            message: 'is printed with its code',
           },
           {
             code: 'score-expired',
@@ -213,7 +213,7 @@ describe('the comment on a pull request', () => {
 
   it('has a verdict that only an approval of everything held changes', () => {
     const outcome = planned(plan({ placements: [emptied], deletionsHeld: [HELD] }));
-    const approval = (token: string) => ({ token, by: 'grace' });
+    const approval = (code: string) => ({ token: code, by: 'grace' });
     expect(previewVerdict(outcome, []).level).toBe('stopped');
     expect(previewVerdict(outcome, [approval(emptied.token)]).level).toBe('stopped');
     expect(previewVerdict(outcome, [approval(emptied.token), approval(HELD.token)]).level).toBe('changes');

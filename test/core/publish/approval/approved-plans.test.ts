@@ -11,13 +11,13 @@ const object = (kind: string, annotations?: Record<string, string>): KubeObject 
   metadata: { name: 'web', namespace: 'team-a', ...(annotations && { annotations }) },
 });
 
-type Tokens = Record<string, readonly string[]>;
+type Codes = Record<string, readonly string[]>;
 
 describe('approvedPlans', () => {
   it.each([
     { name: 'nothing', objects: [object('Placement'), object('ConfigMap', {})], want: {} },
     {
-      name: 'a token on its placement',
+      name: 'a code on its placement',
       objects: [object('Placement', { 'berth.dev/plan': T1 })],
       want: { 'team-a/web': [T1] },
     },
@@ -111,10 +111,10 @@ describe('approvedPlans', () => {
       now: [{ web: [T1] }, { web: [T2], api: [T1] }],
       want: { web: [T1, T2], api: [T1] },
     },
-  ] as { name: string; before: Tokens[]; now: Tokens[]; want: Tokens }[])(
+  ] as { name: string; before: Codes[]; now: Codes[]; want: Codes }[])(
     'says what a commit adds: $name',
     ({ before, now, want }) => {
-      const maps = (sides: readonly Tokens[]) => sides.map((side) => new Map(Object.entries(side)));
+      const maps = (sides: readonly Codes[]) => sides.map((side) => new Map(Object.entries(side)));
       expect(Object.fromEntries(addedApprovals(maps(before), maps(now)))).toEqual(want);
     },
   );

@@ -4,7 +4,7 @@ import type { Condition } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { ApprovedPlan } from '../../../../src/core/publish/approval/approved-plans.ts';
-import { planToken } from '../../../../src/core/publish/approval/plan-token.ts';
+import { approvalCode } from '../../../../src/core/publish/approval/approval-code.ts';
 import { decidePublication, specHash } from '../../../../src/core/publish/judge/decide-publication.ts';
 import type { DecisionPage } from '../../../../src/core/publish/pages/decision-page.ts';
 import { planPlacementStatus } from '../../../../src/core/publish/pages/placement-status.ts';
@@ -141,7 +141,7 @@ describe('make before break', () => {
       message: expect.stringContaining('Not ready in time: c') as string,
     });
     expect(story.published).toEqual(['c', 'a']);
-    story.annotations['berth.dev/release'] = held.hold?.token ?? '';
+    story.annotations['berth.dev/release'] = held.hold?.code ?? '';
     story.step(['c']);
     expect(story.published).toEqual(['c']);
   });
@@ -293,12 +293,12 @@ describe('removals that count together', () => {
 });
 
 describe('a release', () => {
-  it('counts once: the same change again has another token', () => {
+  it('counts once: the same change again has another code', () => {
     const story = new Story();
     story.annotations = {};
     const all = ['c1', 'c2', 'c3', 'c4'];
     story.step(all);
-    const first = story.step([]).hold?.token ?? '';
+    const first = story.step([]).hold?.code ?? '';
     story.annotations = { 'berth.dev/release': first };
     story.step([]);
     expect(story.published).toEqual([]);
@@ -306,32 +306,32 @@ describe('a release', () => {
     story.state = { ...story.state!, spent: [first] };
     const second = story.step([]).hold;
     expect(second).toMatchObject({ reason: 'WouldEmpty' });
-    expect(second?.token).not.toBe(first);
-    story.annotations = { 'berth.dev/release': `${first}, ${second?.token}` };
-    expect(story.step([])).toMatchObject({ hold: undefined, releasedToken: second?.token });
+    expect(second?.code).not.toBe(first);
+    story.annotations = { 'berth.dev/release': `${first}, ${second?.code}` };
+    expect(story.step([])).toMatchObject({ hold: undefined, releasedCode: second?.code });
   });
 
   it('that was used does not speak against the same change in an approved plan', () => {
     const story = new Story();
     story.annotations = {};
     story.step(['c1', 'c2', 'c3', 'c4']);
-    const token = planToken(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], ['c1', 'c2', 'c3']);
-    story.state = { ...story.state!, spent: [token] };
-    story.approved = { tokens: [token], commit: undefined };
+    const code = approvalCode(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], ['c1', 'c2', 'c3']);
+    story.state = { ...story.state!, spent: [code] };
+    story.approved = { tokens: [code], commit: undefined };
     expect(story.step(['c1', 'c2', 'c3'])).toMatchObject({ hold: undefined, approval: 'met' });
   });
 
-  it('that was used leaves the token of the next hold to be approved as well', () => {
+  it('that was used leaves the code of the next hold to be approved as well', () => {
     const story = new Story();
     story.annotations = {};
     story.step(['c1', 'c2', 'c3', 'c4']);
-    const used = planToken(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], ['c1', 'c2', 'c3']);
+    const used = approvalCode(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], ['c1', 'c2', 'c3']);
     story.state = { ...story.state!, spent: [used] };
     story.approved = { tokens: ['ffffffffffff'], commit: undefined };
     const { hold } = story.step(['c1', 'c2', 'c3']);
     expect(hold?.reason).toBe('DiffersFromPlan');
-    expect(hold?.token).not.toBe(used);
-    story.approved = { tokens: [hold?.token ?? ''], commit: undefined };
+    expect(hold?.code).not.toBe(used);
+    story.approved = { tokens: [hold?.code ?? ''], commit: undefined };
     expect(story.step(['c1', 'c2', 'c3'])).toMatchObject({ hold: undefined, approval: 'met' });
   });
 });
@@ -393,7 +393,7 @@ describe('planPlacementStatus', () => {
 
 describe('a change against the plan that was approved', () => {
   const approvedFor = (after: string[]): ApprovedPlan => ({
-    tokens: [planToken(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], after)],
+    tokens: [approvalCode(digest, 'a/web', ['c1', 'c2', 'c3', 'c4'], after)],
     commit: 'a'.repeat(40),
   });
   it.each([
@@ -446,7 +446,7 @@ describe('a change against the plan that was approved', () => {
       /^This is not the plan that commit a{12} was approved with \([0-9a-f]{12}\): 1 of 4 clusters would be removed: c3\. /,
     );
     // The way out names this very change.
-    story.annotations = { 'berth.dev/release': wanted.hold?.token ?? '' };
+    story.annotations = { 'berth.dev/release': wanted.hold?.code ?? '' };
     expect(story.step(selected)).toMatchObject({ approval: 'met', removed: ['c3'] });
   });
 });

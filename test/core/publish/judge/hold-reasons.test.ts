@@ -4,7 +4,7 @@ import { addHoldReasons, type Hold } from '../../../../src/core/publish/judge/ju
 const PROBLEM = 'The only cluster would be removed: c1.';
 const REMEDY = 'To approve this change, run: berth release shop/web --token abc';
 const hold = (over: Partial<Hold>): Hold => ({
-  ...{ kind: 'held', reason: 'WouldEmpty', added: [], removed: ['c1'], token: 'abc' },
+  ...{ kind: 'held', reason: 'WouldEmpty', added: [], removed: ['c1'], code: 'abc' },
   message: `${PROBLEM} ${REMEDY}`,
   remedy: REMEDY,
   ...over,

@@ -49,8 +49,8 @@ const input = (over: Partial<JudgeInput>): JudgeInput => ({
   budget: { percent: 25, atLeast: 2 },
   recentlyRemoved: 0,
   inventoryProblem: undefined,
-  token: () => '0123456789ab',
-  releasedTokens: [],
+  code: () => '0123456789ab',
+  releasedCodes: [],
   ...over,
 });
 
@@ -142,17 +142,17 @@ describe('judgeResult', () => {
     },
     {
       name: 'released',
-      over: { published: names(9), result: resultOf([]), releasedTokens: [undefined, '0123456789ab'] },
+      over: { published: names(9), result: resultOf([]), releasedCodes: [undefined, '0123456789ab'] },
       want: 'publish',
     },
     {
       name: 'another change was released',
-      over: { published: names(9), result: resultOf([]), releasedTokens: ['ffffffffffff', undefined] },
+      over: { published: names(9), result: resultOf([]), releasedCodes: ['ffffffffffff', undefined] },
       want: 'WouldEmpty',
     },
     {
       name: 'a release does not make a stale inventory current',
-      over: { result: resultOf([]), releasedTokens: [undefined, '0123456789ab'], inventoryProblem: 'x' },
+      over: { result: resultOf([]), releasedCodes: [undefined, '0123456789ab'], inventoryProblem: 'x' },
       want: 'InventoryStale',
     },
   ])('$name: $want', ({ over, want }) => {
@@ -162,7 +162,7 @@ describe('judgeResult', () => {
 
   it('says the numbers and both ways out, and does not list a thousand names', () => {
     const verdict = judgeResult(input({ published: names(1_000), result: resultOf(names(10)) }));
-    expect(verdict).toMatchObject({ kind: 'held', token: '0123456789ab' });
+    expect(verdict).toMatchObject({ kind: 'held', code: '0123456789ab' });
     const message = verdict.kind === 'held' ? verdict.message : '';
     expect(message).toContain('990 of 1000 clusters would be removed (budget 250)');
     expect(message).toContain('and 980 more');

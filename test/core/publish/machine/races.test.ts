@@ -438,14 +438,12 @@ describe('a released change', () => {
   const remembered = { ...REMEMBERED, specHash: digest('{}').slice(0, 16), removals: earlier };
   const over = { clusters: ['c2'], pages: [PAGE], remembered, budget: { percent: 0, atLeast: 2 } };
   const held = wholePass(look(over), published);
-  const token = held.actions.flatMap((action) =>
-    action.kind === 'report-held' ? [action.hold.token] : [],
-  )[0];
-  const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
+  const code = held.actions.flatMap((action) => (action.kind === 'report-held' ? [action.hold.code] : []))[0];
+  const placement = webPlacement({ annotations: { 'berth.dev/release': code ?? '' } });
 
   it('that fails does not make earlier removals count for nothing', () => {
     const { state } = run([look({ ...over, placement }), PERSISTED, failed('pages')], held.state);
-    expect(state.remembered).toMatchObject({ removals: earlier, change: { released: { token } } });
+    expect(state.remembered).toMatchObject({ removals: earlier, change: { released: { token: code } } });
   });
 
   it('waits for the commit that brings the release, although it was decided before that', () => {

@@ -137,16 +137,14 @@ describe('a released change that goes on with one that was cut short', () => {
   // c4 went; c1 is there. With c2 three go, and the budget is one.
   const known = { ...published, remembered: cut };
   const held = wholePass(look(over), known);
-  const token = held.actions.flatMap((action) =>
-    action.kind === 'report-held' ? [action.hold.token] : [],
-  )[0];
+  const code = held.actions.flatMap((action) => (action.kind === 'report-held' ? [action.hold.code] : []))[0];
 
   it('leaves what went before to count until it is done', () => {
-    const placement = webPlacement({ annotations: { 'berth.dev/release': token ?? '' } });
+    const placement = webPlacement({ annotations: { 'berth.dev/release': code ?? '' } });
     const { state } = run([look({ ...over, placement }), PERSISTED, LOST], known);
     expect(state.remembered).toMatchObject({
       removals: [{ atMs: NOW - 1_000, count: 1 }],
-      change: { removed: ['c1', 'c2', 'c4'], released: { token } },
+      change: { removed: ['c1', 'c2', 'c4'], released: { token: code } },
     });
   });
 });

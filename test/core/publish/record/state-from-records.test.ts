@@ -21,7 +21,7 @@ const record = (minutesAgo: number, over: Partial<CompactRecord> = {}, removed =
   ...over,
 });
 const removal = (minutesAgo: number, count: number) => ({ atMs: NOW - minutesAgo * MINUTE_MS, count });
-const released = (token: string) => ({ released: { token, by: 'Ada' } });
+const released = (code: string) => ({ released: { token: code, by: 'Ada' } });
 const recall = (...records: unknown[]) =>
   stateFromRecords(records as CompactRecord[], { specHash: 's', nowMs: NOW });
 

@@ -22,7 +22,7 @@ interface ReleaseFlags extends HubFlags {
 }
 
 const EXAMPLES = `
-Exit codes: 0 released, 1 error: nothing is held, or the token is not the token of the hold.
+Exit codes: 0 released, 1 error: nothing is held, or the hold has another approval code.
 
 Examples:
   berth release team-a/web --token 0a1b2c3d4e5f         # a held decision
@@ -30,8 +30,8 @@ Examples:
   berth release --application-set argocd/shop --token 0a1b2c3d4e5f   # held removals of Argo CD's pull model
   berth release --applications argocd --token 0a1b2c3d4e5f           # for Applications without an ApplicationSet
 
-The token is in the placement's ${HELD_CONDITION} condition and in berth status. It identifies exactly one change: if
-the decision changes meanwhile, it is held again under another token. In Git, do the same with the annotation
+The approval code is in the placement's ${HELD_CONDITION} condition and in berth status. It identifies exactly one change: if
+the decision changes meanwhile, it is held again under another code. In Git, do the same with the annotation
 ${RELEASE_ANNOTATION} on the placement, or for deletions on any object of the source.
 `;
 
@@ -42,7 +42,7 @@ export const releaseCommand: CliCommand = {
       .argument('[placement]', 'NAMESPACE/NAME')
       .description('approve a held change, once, and record who approved it');
     addHubFlags(command)
-      .requiredOption('--token <token>', 'plan token of the held change')
+      .requiredOption('--token <code>', 'approval code of the held change')
       .option('--source <name>', 'release held deletions of this source instead of a placement')
       .option(
         '--application-set <namespace/name>',
@@ -62,17 +62,17 @@ export const releaseCommand: CliCommand = {
 };
 
 async function runRelease(io: CliIo, placement: string | undefined, flags: ReleaseFlags): Promise<ExitCode> {
-  const { token, source } = flags;
-  if (!/^[0-9a-f]{12}$/.test(token)) throw wrongValue('--token', token, '12 hexadecimal digits');
+  const { token: code, source } = flags;
+  if (!/^[0-9a-f]{12}$/.test(code)) throw wrongValue('--token', code, '12 hexadecimal digits');
   const group = pullGroup(placement, flags);
   return withHub<ExitCode>(io, flags, async (hub) => {
     const by = await releasingUser(hub, flags.as);
-    const release = { token, releasedBy: `${by} at ${new Date().toISOString()}` };
+    const release = { code, releasedBy: `${by} at ${new Date().toISOString()}` };
     if (group !== undefined) {
       const { releaseRemovals } = await import('../../../../controllers/releases/release-removals.ts');
       const names = await releaseRemovals(hub, group, release);
       const removed = `${names.length} ManifestWorks are removed: ${formatNameList(names)}`;
-      io.stdout.write(`released ${group} (token ${token}): ${removed}\n`);
+      io.stdout.write(`released ${group} (approval code ${code}): ${removed}\n`);
       return 0;
     }
     const held = await import('../../../../controllers/releases/release-held.ts');
@@ -80,16 +80,16 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
       const { isShown } = await held.releaseDeletions(hub, { source, namespace: flags.namespace }, release);
       if (!isShown)
         io.stderr.write(
-          `Warning: the hub does not show what the controller holds (older versions do not write it). After the next pass, berth status shows whether ${token} was the current token\n`,
+          `Warning: the hub does not show what the controller holds (older versions do not write it). After the next pass, berth status shows whether ${code} was the current code\n`,
         );
       io.stdout.write(
-        `released source ${source} (token ${token}): the controller deletes at its next pass, unless it holds other deletions then\n`,
+        `released source ${source} (approval code ${code}): the controller deletes at its next pass, unless it holds other deletions then\n`,
       );
       return 0;
     }
     const key = placementKey(placement);
     await held.releasePlacement(hub, key, release);
-    io.stdout.write(`released ${key.namespace}/${key.name} (token ${token})\n`);
+    io.stdout.write(`released ${key.namespace}/${key.name} (approval code ${code})\n`);
     return 0;
   });
 }

@@ -117,7 +117,7 @@ export function endPassIfComplete(state: PassingState, finishing: FinishingStage
   if (isPatching || record.kind !== 'none')
     return { state: withStage(state, { kind: 'finishing', finishing }), actions: [] };
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
-  const text = hold === undefined ? undefined : `${hold.reason} ${hold.token}`;
+  const text = hold === undefined ? undefined : `${hold.reason} ${hold.code}`;
   const isNew = hold !== undefined && text !== state.reportedHold;
   const reports: readonly PlacementAction[] = isNew ? [{ kind: 'report-held', hold }] : [];
   return endPass(

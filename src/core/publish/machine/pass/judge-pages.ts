@@ -2,7 +2,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { activeHold } from '../../approval/active-hold.ts';
 import { isPlanWaiting } from '../../approval/pending-plans.ts';
-import type { Digest } from '../../approval/plan-token.ts';
+import type { Digest } from '../../approval/approval-code.ts';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
@@ -349,8 +349,8 @@ function waitBeforeJudging(
  * Whether a release or an approved plan lets the change happen. It may have come with a commit after the result was
  * decided, and then it consents to what that commit leads to.
  */
-function isConsented({ releasedToken, approval }: Publication): boolean {
-  return releasedToken !== undefined || approval === 'met';
+function isConsented({ releasedCode, approval }: Publication): boolean {
+  return releasedCode !== undefined || approval === 'met';
 }
 
 /**

@@ -4,7 +4,7 @@ import { clusterChange, sameClusters } from '@berth/placement/result/cluster-cha
 import { specHash } from '../../judge/decide-publication.ts';
 import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
 import type { PagePlan, SettledPage } from '../../pages/plan-pages.ts';
-import { addSpentToken } from '../../approval/plan-token.ts';
+import { addSpentCode } from '../../approval/approval-code.ts';
 import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../approval/publish-annotations.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
 import type { PublishedDecision } from '../../pages/published-decision.ts';
@@ -124,7 +124,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
     removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
     move: wanted.move,
     pages: changed ? pagesDigest(facts.digest, groups) : state?.pages,
-    spent: changed ? addSpentToken(state?.spent, released?.token) : state?.spent,
+    spent: changed ? addSpentCode(state?.spent, released?.token) : state?.spent,
     record: state?.record,
   };
   if (!changed) return { kind: 'remember', next };
@@ -176,9 +176,9 @@ function releaseOf({
   pass,
   purpose,
 }: Pick<PublicationInProgress, 'pass' | 'purpose'>): PublishedDecision['released'] {
-  const { releasedToken: token } = purpose.wanted;
-  if (token === undefined) return undefined;
+  const { releasedCode: code } = purpose.wanted;
+  if (code === undefined) return undefined;
   const annotations = pass.placement.metadata.annotations ?? {};
-  const byHand = annotations[RELEASED_ANNOTATION] === token;
-  return { token, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
+  const byHand = annotations[RELEASED_ANNOTATION] === code;
+  return { token: code, by: byHand ? annotations[RELEASED_BY_ANNOTATION] : undefined };
 }

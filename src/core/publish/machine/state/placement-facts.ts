@@ -3,7 +3,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DecisionRecord } from '../../record/decision-record.ts';
 import type { PendingPlan } from '../../approval/pending-plans.ts';
-import type { Digest } from '../../approval/plan-token.ts';
+import type { Digest } from '../../approval/approval-code.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { RemovalBudget } from '../../judge/removal-budget.ts';
 

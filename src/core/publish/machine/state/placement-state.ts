@@ -176,7 +176,7 @@ export interface PlacementState {
    * have these versions.
    */
   readonly otherSchedulerPages: { readonly versions: string; readonly sinceMs: number } | undefined;
-  /** Reason and token of the hold that was reported last. */
+  /** Reason and code of the hold that was reported last. */
   readonly reportedHold: string | undefined;
   readonly scoresWrittenAtMs: number | undefined;
   /** The pages were compared with the records of the previous process. */

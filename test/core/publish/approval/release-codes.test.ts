@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { releaseTokens } from '../../../../src/core/publish/approval/approved-plans.ts';
+import { releaseCodes } from '../../../../src/core/publish/approval/approved-plans.ts';
 
 describe('releaseTokens', () => {
   it.each([
@@ -12,9 +12,9 @@ describe('releaseTokens', () => {
       want: ['0a1b2c3d4e5f', 'ffffffffffff', '111111111111'],
     },
   ])('of $text are $want', ({ text, want }) => {
-    expect(releaseTokens({ annotations: text === undefined ? {} : { 'berth.dev/release': text } })).toEqual(
+    expect(releaseCodes({ annotations: text === undefined ? {} : { 'berth.dev/release': text } })).toEqual(
       want,
     );
-    expect(releaseTokens({})).toEqual([]);
+    expect(releaseCodes({})).toEqual([]);
   });
 });

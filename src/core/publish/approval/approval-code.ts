@@ -3,9 +3,9 @@ export type Digest = (text: string) => string;
 
 /**
  * Identifies the change of one placement from one list of clusters to another. A release approves
- * only this change. If the result changes, the token no longer matches. Twelve hexadecimal digits.
+ * only this change. If the result changes, the code no longer matches. Twelve hexadecimal digits.
  */
-export function planToken(
+export function approvalCode(
   digest: Digest,
   placement: string,
   before: readonly string[],
@@ -15,19 +15,19 @@ export function planToken(
 }
 
 /**
- * The token of a change that may have been released before. Each release counts once: a repeated
- * change gets a new token, so a release that is still in Git does not approve it again.
+ * The approval code of a change that may have been released before. Each release counts once: a repeated
+ * change gets a new code, so a release that is still in Git does not approve it again.
  */
-export function unspentToken(digest: Digest, token: string, spent: readonly string[] = []): string {
-  let unspent = token;
+export function unspentCode(digest: Digest, code: string, spent: readonly string[] = []): string {
+  let unspent = code;
   while (spent.includes(unspent)) unspent = digest(JSON.stringify(['again', unspent])).slice(0, 12);
   return unspent;
 }
 
 const MAX_SPENT = 32;
 
-/** The tokens of the last releases, plus the token of a new release if there is one. */
-export function addSpentToken(
+/** The codes of the last releases, plus the code of a new release if there is one. */
+export function addSpentCode(
   spent: readonly string[] | undefined,
   released: string | undefined,
 ): readonly string[] | undefined {
