@@ -110,8 +110,8 @@ describe.each(SIGNER_KINDS)('a tag that is signed with %s', (_name, available, m
     const signed = signedCommit(fixture, ada, 'signed');
     const tag = signedTag(fixture, ada, 'v1.0.0', signed);
     const source = await open('HEAD', { type: 'commit', id: tag });
-    expect(await source.fetch()).toEqual({ commit: signed, moved: true });
-    expect(await source.fetch()).toEqual({ commit: signed, moved: false });
+    expect(await source.fetch()).toEqual({ commit: signed, changed: true });
+    expect(await source.fetch()).toEqual({ commit: signed, changed: false });
     await source.close();
     const unsigned = fixture.commit({ 'b.yaml': '' });
     const around = signedTag(fixture, ada, 'v2.0.0', unsigned);

@@ -79,7 +79,7 @@ export async function openSources(
   const fetch = (source: string): void => void events.emit({ kind: 'fetch-wanted', source });
   claims.fetches.onWanted(fetch);
   claims.deletions.onFree(fetch);
-  claims.moves.onFree(fetch);
+  claims.transfers.onFree(fetch);
   events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
     named.map(({ from, name }) => openSource(options, from, { ...dependencies, name, claims, pool })),

@@ -191,7 +191,7 @@ export class HubInventory {
       ...(scores === undefined
         ? []
         : [`${scores}; until then changes of placements that use scores of add-ons are held`]),
-      ...(works === undefined ? [] : [`${works}; until then make-before-break moves wait`]),
+      ...(works === undefined ? [] : [`${works}; until then handovers wait`]),
       ...refused,
     ];
   }

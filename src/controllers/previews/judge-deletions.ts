@@ -142,7 +142,7 @@ export async function judgeDeletions(
   const known = {
     ...pruneInputFromMemory(head.objects, remembered, new Set([...ofOtherSources, ...elsewhere])),
     members,
-    movesOn: (identity: string) => ofOtherSources.has(identity),
+    isTransferred: (identity: string) => ofOtherSources.has(identity),
   };
   const returning = returningObjects(base.objects, head.objects, left);
   const undeclared = undeclaredMembers(known);

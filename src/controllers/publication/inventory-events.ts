@@ -17,7 +17,7 @@ export function listenToInventory(
   parts: {
     readonly scheduling: Pick<SchedulingLoop, 'request'>;
     readonly publisher: Pick<PlacementPublisher, 'handle'>;
-    readonly states: Pick<PlacementStates, 'moving' | 'behind'>;
+    readonly states: Pick<PlacementStates, 'handingOver' | 'behind'>;
     readonly leadership: Pick<Leadership, 'isHeld'>;
   },
 ): void {
@@ -44,8 +44,8 @@ export function listenToInventory(
     }
   });
   inventory.works.store.onChange(({ before, after }) => {
-    if (states.moving.length === 0 || statusText(before) === statusText(after)) return;
-    for (const key of states.moving) publisher.handle(key, { kind: 'works-changed' });
+    if (states.handingOver.length === 0 || statusText(before) === statusText(after)) return;
+    for (const key of states.handingOver) publisher.handle(key, { kind: 'works-changed' });
   });
 }
 

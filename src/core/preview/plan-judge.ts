@@ -116,7 +116,7 @@ export class PlanJudge {
       budget: budgetOf(placement) ?? DEFAULT_REMOVAL_BUDGET,
       inventoryProblem: undefined,
       approved: codes && { tokens: codes, commit: head.commit },
-      // Readiness is unknown before the merge, so a make-before-break move has both clusters.
+      // Readiness is unknown before the merge, so a handover has both clusters.
       isReady: () => false,
       nowMs: this.#nowMs,
       digest,

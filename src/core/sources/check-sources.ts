@@ -18,9 +18,9 @@ import { closestName } from '@berth/runtime/text/closest-name';
 import { planEntries, parseAnnotationList } from '../publish/approval/approved-plans.ts';
 import {
   PLAN_ANNOTATION,
-  MOVE_ABORT_ANNOTATION,
-  MOVE_DEADLINE_ANNOTATION,
-  MOVE_POLICY_ANNOTATION,
+  HANDOVER_ABORT_ANNOTATION,
+  HANDOVER_DEADLINE_ANNOTATION,
+  HANDOVER_POLICY_ANNOTATION,
   RELEASE_ANNOTATION,
   REMOVAL_BUDGET_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
@@ -234,7 +234,7 @@ const RULES: readonly Rule[] = [
       parseAnnotationList(metadata, RELEASE_ANNOTATION).every((word) => CODE.test(word)),
   },
   {
-    annotation: MOVE_ABORT_ANNOTATION,
+    annotation: HANDOVER_ABORT_ANNOTATION,
     expected: 'an approval code of 12 hexadecimal digits',
     isRight: (value) => value === '' || CODE.test(value),
   },
@@ -244,7 +244,7 @@ const RULES: readonly Rule[] = [
     isRight: (value) => parseRemovalBudget(value) !== undefined,
   },
   {
-    annotation: MOVE_POLICY_ANNOTATION,
+    annotation: HANDOVER_POLICY_ANNOTATION,
     expected: 'MakeBeforeBreak',
     isRight: (value) => value === 'MakeBeforeBreak',
   },
@@ -254,7 +254,7 @@ const RULES: readonly Rule[] = [
     isRight: (value) => parseMissingScores(value) !== undefined,
   },
   {
-    annotation: MOVE_DEADLINE_ANNOTATION,
+    annotation: HANDOVER_DEADLINE_ANNOTATION,
     expected: 'a duration such as 10m',
     isRight: (value) => parseGoDuration(value) !== undefined,
   },

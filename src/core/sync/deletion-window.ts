@@ -23,7 +23,7 @@ export interface EarlierDeletions {
   readonly deletions: readonly Deletion[];
   /** How long a deletion counts. */
   readonly windowMs: number;
-  /** Identities of the objects that other sources have on the hub or declare: an object that moved there is not gone. */
+  /** Identities of the objects that other sources have on the hub or declare: an object that was transferred is not gone. */
   readonly elsewhere: Iterable<string>;
 }
 

@@ -20,8 +20,8 @@ export interface PruneInput {
   readonly members: readonly KubeObject[];
   /** Identities of the objects of the source in Git now, including those that could not be read. */
   readonly wanted: ReadonlySet<string>;
-  /** Another source holds the object: it moves there and is not deleted. */
-  readonly movesOn: (identity: string) => boolean;
+  /** Another source holds the object: it is transferred there and is not deleted. */
+  readonly isTransferred: (identity: string) => boolean;
   /** An object of the source was just created on the hub. */
   readonly arrives: boolean;
   /** The source may become empty within the removal budget. */
@@ -91,7 +91,7 @@ export type PrunePlan =
       readonly holders: readonly string[] | undefined;
     };
 
-type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'movesOn'>;
+type Leaving = Pick<PruneInput, 'members' | 'wanted' | 'isTransferred'>;
 
 /** The objects that are deleted because they were removed from Git. */
 export function objectsToPrune(input: Leaving): readonly KubeObject[] {
@@ -113,10 +113,10 @@ export function leavingObjects({
 }
 
 /** Members that the source no longer declares, including those that are kept. */
-export function undeclaredMembers({ members, wanted, movesOn }: Leaving): readonly KubeObject[] {
+export function undeclaredMembers({ members, wanted, isTransferred }: Leaving): readonly KubeObject[] {
   return members.filter((member) => {
     const identity = identityOf(member);
-    return !wanted.has(identity) && !movesOn(identity);
+    return !wanted.has(identity) && !isTransferred(identity);
   });
 }
 
@@ -247,21 +247,24 @@ interface CountedMember {
 }
 
 /**
- * The members that the budget is a share of, before or after the commit is on the hub: without objects that move to
+ * The members that the budget is a share of, before or after the commit is on the hub: without objects transferred to
  * another source, and with objects that were deleted recently and come back.
  */
 export function countedMembers({
   members,
   wanted,
-  movesOn,
+  isTransferred,
   earlier = NO_EARLIER_DELETIONS,
   digest,
-}: Pick<PruneInput, 'members' | 'wanted' | 'movesOn' | 'earlier' | 'digest'>): readonly CountedMember[] {
+}: Pick<
+  PruneInput,
+  'members' | 'wanted' | 'isTransferred' | 'earlier' | 'digest'
+>): readonly CountedMember[] {
   const present = new Map<string, CountedMember>();
   for (const member of members) {
     const identity = identityOf(member);
     const isLeaving = member.metadata.deletionTimestamp !== undefined;
-    if (wanted.has(identity) || !movesOn(identity)) present.set(identity, { identity, isLeaving });
+    if (wanted.has(identity) || !isTransferred(identity)) present.set(identity, { identity, isLeaving });
   }
   const gone = new Set(earlier.deletions.flatMap(({ marks }) => marks));
   if (gone.size > 0)

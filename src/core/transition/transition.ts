@@ -23,7 +23,7 @@ export interface TransitionOptions {
   /**
    * Judges a result and returns the clusters that will be published. These are the clusters of the
    * result if nothing holds it, the clusters published before the transition if it is held, or both
-   * during a make-before-break move. Called only if the result differs from what is published.
+   * during a handover. Called only if the result differs from what is published.
    * @param key `namespace/name` of the placement
    */
   readonly outcomeOf: (key: string, result: ScheduleResult) => readonly string[];

@@ -189,7 +189,7 @@ describe.each(SIGNER_KINDS)('%s signatures', (_name, available, makeSigner) => {
     await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
     await expect(source.read()).rejects.toMatchObject({ code: 'git.signature' });
     const good = signedCommit(fixture, ada, 'good');
-    expect(await source.fetch()).toEqual({ commit: good, moved: true });
+    expect(await source.fetch()).toEqual({ commit: good, changed: true });
     fixture.commit({ 'a.yaml': null });
     await expect(source.fetch()).rejects.toMatchObject({ code: 'git.signature' });
     expect((await source.read()).commit?.id).toBe(good);

@@ -90,7 +90,7 @@ describe('a data directory of which a file is damaged', () => {
     await has('gone', 0);
     fleet.git.commit({ 'clusters.yaml': clusters(spare.slice(0, 2)), 'broken.yaml': '[' });
     await has('all', 8);
-    // With the two before, more than the budget of the window allows. The move waits for works.
+    // With the two before, more than the budget of the window allows. The handover waits for works.
     fleet.git.commit({ 'clusters.yaml': clusters([...spare.slice(0, 3), moving]) });
     await fleet.held('all', 'True', 'RemovalBudgetExceeded');
     await has('move', 2);

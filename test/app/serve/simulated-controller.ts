@@ -249,7 +249,7 @@ export class Simulation {
       fetch: async () => {
         if (random() < this.api.rates.fail)
           throw new TransientError('remote gone', { code: 'git.network', subject: 'git' });
-        return { commit: this.content.commit?.id ?? '', moved: true };
+        return { commit: this.content.commit?.id ?? '', changed: true };
       },
       last: async () => undefined,
       read: async () => this.content,

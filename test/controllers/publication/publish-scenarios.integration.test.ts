@@ -56,7 +56,7 @@ describe('make before break', () => {
   }
 
   /** The workload runs on c1, which is then drained: c2 is to take over. */
-  async function startMove(annotations: Record<string, string> = {}): Promise<void> {
+  async function startHandover(annotations: Record<string, string> = {}): Promise<void> {
     fleet = await ServedFleet.create();
     fleet.git.commit({ ...baseFiles, ...web(annotations) });
     await fleet.serve();
@@ -72,7 +72,7 @@ describe('make before break', () => {
   }
 
   it('lists old and new side by side until the new one’s work reports Available', async () => {
-    await startMove();
+    await startHandover();
     await workOn('c2');
     expect([...(await fleet.decisions('web'))].sort()).toEqual(['c1', 'c2']);
     const mark = fleet.events.length;
@@ -82,7 +82,7 @@ describe('make before break', () => {
   });
 
   it('is held at the deadline; aborted, the new cluster goes; the record tells both', async () => {
-    await startMove({ 'berth.dev/move-deadline': '1s' });
+    await startHandover({ 'berth.dev/move-deadline': '1s' });
     const held = await fleet.held('web', 'True', 'MoveTimedOut');
     expect(held.message).toContain('Not ready in time: c2.');
     expect([...(await fleet.decisions('web'))].sort()).toEqual(['c1', 'c2']);
@@ -96,7 +96,7 @@ describe('make before break', () => {
   });
 
   it('finishes at once by a release that names it, though the new one is not ready', async () => {
-    await startMove({ 'berth.dev/move-deadline': '1s' });
+    await startHandover({ 'berth.dev/move-deadline': '1s' });
     const held = await fleet.held('web', 'True', 'MoveTimedOut');
     const code = /release: "([0-9a-f]{12})"/.exec(held.message)?.[1] ?? '';
     const release = ['release', 'team-a/web', '--token', code, '--as', 'Grace'];

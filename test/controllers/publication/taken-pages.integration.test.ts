@@ -206,7 +206,7 @@ describe('somebody takes from what is published', () => {
     expect(await listed()).toEqual(['c3', 'c5', 'c6']);
   });
 
-  it('a move under way lists old and new again', async () => {
+  it('a handover under way lists old and new again', async () => {
     const moving = placement('web', { numberOfClusters: 1 }, { 'berth.dev/move-policy': 'MakeBeforeBreak' });
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(moving) });
     await fleet.serve({ budget });

@@ -18,7 +18,7 @@ describe('planPrune', () => {
     source: 'fleet',
     members,
     wanted: new Set(),
-    movesOn: () => false,
+    isTransferred: () => false,
     arrives: true,
     complete: true,
     budget: { percent: 25, atLeast: 2 },
@@ -31,10 +31,11 @@ describe('planPrune', () => {
   it('makes the share of what was there before, without what moves to another source or came since', () => {
     const wanted = wanting(...members.slice(5));
     const [moved] = members;
-    const movesOn = (identity: string) => moved !== undefined && identity === objectIdentity(refOf(moved));
+    const isTransferred = (identity: string) =>
+      moved !== undefined && identity === objectIdentity(refOf(moved));
     const more = Array.from({ length: 20 }, (_, at) => object('Secret', `new${at}`));
     const left = (over: Partial<PruneInput>) => {
-      const plan = planPrune(input({ wanted, movesOn, ...over }));
+      const plan = planPrune(input({ wanted, isTransferred, ...over }));
       return plan.kind === 'held' ? plan.message.split(';')[0] : plan.kind;
     };
     const all = { members: [...members, ...more], wanted: new Set([...wanted, ...wanting(...more)]) };
@@ -206,7 +207,7 @@ describe('planPrune', () => {
       },
       {
         what: 'one that moves to another source is left alone',
-        over: { members: [...members, a], wanted: wanting(...members), movesOn: () => true },
+        over: { members: [...members, a], wanted: wanting(...members), isTransferred: () => true },
         want: { kind: 'prune', objects: [], withdrawn: [] },
       },
       {
@@ -300,10 +301,15 @@ describe('planPrune', () => {
         over: { allowEmpty: true, budget: { percent: 0, atLeast: 1 } },
         kind: 'held',
       },
-      { name: 'all that move to another source', over: { movesOn: () => true }, kind: 'prune', deleted: 0 },
+      {
+        name: 'all that move to another source',
+        over: { isTransferred: () => true },
+        kind: 'prune',
+        deleted: 0,
+      },
       {
         name: 'some that move to another source, and one that is gone',
-        over: { movesOn: (identity) => identity === objectIdentity(refOf(one)) },
+        over: { isTransferred: (identity) => identity === objectIdentity(refOf(one)) },
         kind: 'held',
       },
       {

@@ -28,7 +28,7 @@ interface Kind {
   readonly limit: number;
   readonly groupSize: number;
   readonly hasStandby: boolean;
-  readonly isMoving: boolean;
+  readonly isHandover: boolean;
   readonly troubles: ReadonlySet<Trouble>;
 }
 
@@ -94,7 +94,7 @@ export class PublicationHistory {
       limit: [1, 2, 3, 100][this.pick(4)] ?? 2,
       groupSize: 1 + this.pick(8),
       hasStandby: random() < 0.5,
-      isMoving: random() < 0.2,
+      isHandover: random() < 0.2,
       troubles: new Set(TROUBLES.filter(() => random() < rate)),
     };
     this.oracle = new PublicationOracle({
@@ -423,7 +423,7 @@ export class PublicationHistory {
   }
 
   #annotations(): Readonly<Record<string, string>> {
-    return this.kind.isMoving ? { 'berth.dev/move-policy': 'MakeBeforeBreak' } : {};
+    return this.kind.isHandover ? { 'berth.dev/move-policy': 'MakeBeforeBreak' } : {};
   }
 
   #draw(): readonly string[] {

@@ -138,7 +138,7 @@ export class LeaderElector implements Leadership {
     for (let tries = 1; ; tries++) {
       view ??= await this.#readView();
       const begun = this.fence.now();
-      const move = planElection({
+      const step = planElection({
         identity: this.#options.identity,
         leaseDurationMs: this.#options.timing.leaseDurationMs,
         isLeading: this.#isLeading,
@@ -147,10 +147,10 @@ export class LeaderElector implements Leadership {
         nowMs: begun.monotonicMs,
         wallMs: begun.wallMs,
       });
-      if (move.kind === 'wait') return move.forMs;
-      if (move.kind === 'lost') return this.#lose(move.holder);
+      if (step.kind === 'wait') return step.forMs;
+      if (step.kind === 'lost') return this.#lose(step.holder);
       try {
-        const stored = await this.#write(view.lease, move.lease);
+        const stored = await this.#write(view.lease, step.lease);
         this.#observe(stored);
         this.#hold(begun, stored, view.lease);
         return Infinity;
@@ -361,7 +361,7 @@ export function viewLease(
   return { lease, freeAtMs: nowMs + (lease.durationMs > 0 ? lease.durationMs : defaultDurationMs) };
 }
 
-type ElectionMove =
+type ElectionStep =
   /** Another process holds the lease for at least this long. */
   | { readonly kind: 'wait'; readonly forMs: number }
   /** Take or renew the lease: create it, or replace the version that was read. */
@@ -384,7 +384,7 @@ interface ElectionState {
 }
 
 /** The next step of the election. */
-export function planElection(state: ElectionState): ElectionMove {
+export function planElection(state: ElectionState): ElectionStep {
   const { identity, isLeading, isHeld, view, nowMs, wallMs, leaseDurationMs: durationMs } = state;
   const { lease, freeAtMs } = view;
   const taken = { holder: identity, durationMs, acquiredAtMs: wallMs, renewedAtMs: wallMs };

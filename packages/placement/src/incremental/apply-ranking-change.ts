@@ -10,7 +10,7 @@ import type { RankingSplice, ClusterRanking } from '../decide/cluster-ranking.ts
 
 const NO_CLUSTERS = new Uint32Array(0);
 
-interface Move {
+interface RankingUpdate {
   /** The last decision, with the previous decisions that count now. */
   readonly state: DecidedState;
   readonly ranking: ClusterRanking;
@@ -23,8 +23,8 @@ interface Move {
  * Applies a planned change of a ranking and returns the resulting decision. Long lists that do not
  * change stay the same objects.
  */
-export function applyRankingChange(index: SchedulingIndex, move: Move): DecidedState {
-  const { state, ranking, splice } = move;
+export function applyRankingChange(index: SchedulingIndex, update: RankingUpdate): DecidedState {
+  const { state, ranking, splice } = update;
   const { compiled, result, prior } = state;
   const before = state.selected.length;
   const count = ranking.count + splice.length - splice.replaced;
@@ -48,7 +48,7 @@ export function applyRankingChange(index: SchedulingIndex, move: Move): DecidedS
   const { totals } = ranking;
   const place = <T>(list: readonly T[], read: (at: number) => T): readonly T[] =>
     spliced(list, { first: splice.first, end: splice.first + joined.length, length: after }, read);
-  const change = isAll ? move.filtered : membersChange(index, left, joined);
+  const change = isAll ? update.filtered : membersChange(index, left, joined);
   const isUnchanged = change.gained.length === 0 && change.lost.length === 0;
   const { feasible, kept } = state;
   return finishDecision(index, {

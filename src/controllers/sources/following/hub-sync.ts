@@ -29,7 +29,7 @@ import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { plannedApply } from '../../../core/sync/planned-apply.ts';
 import { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import { ExistingObjects } from '../members/existing-objects.ts';
-import { MemberOwners, MOVE_AWAITED } from '../members/member-owners.ts';
+import { MemberOwners, TRANSFER_AWAITED } from '../members/member-owners.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 import {
@@ -249,7 +249,7 @@ export class HubSync {
       if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-      if (error.code === MOVE_AWAITED) tally.waits = true;
+      if (error.code === TRANSFER_AWAITED) tally.waits = true;
       else tally.problems.push(syncProblemOf(entry, error));
     }
   }

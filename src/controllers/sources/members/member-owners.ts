@@ -7,7 +7,7 @@ import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
 
 /** Code of the error for an object that another source of the same ref may release when it has read the commit. */
-export const MOVE_AWAITED = 'sync.move-awaited';
+export const TRANSFER_AWAITED = 'sync.move-awaited';
 
 export interface MemberOwnersOptions {
   readonly source: string;
@@ -15,7 +15,10 @@ export interface MemberOwnersOptions {
   readonly id: string;
   /** Take over objects that belong to others. */
   readonly force: boolean;
-  readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource' | 'moves'>;
+  readonly claims: Pick<
+    SourceClaims,
+    'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource' | 'transfers'
+  >;
   readonly registry: Pick<ApplySetRegistry, 'sourceOf'>;
 }
 
@@ -76,16 +79,16 @@ export class MemberOwners {
     }
   }
 
-  /** @throws TransientError when the object belongs to another source or ApplySet; with the code `MOVE_AWAITED` if it may move here */
+  /** @throws TransientError when the object belongs to another source or ApplySet; with the code `TRANSFER_AWAITED` if it may be transferred here */
   async requireFree(id: string, object: KubeObject): Promise<void> {
     const { claims, source } = this.#options;
     if (this.#owned.has(id)) return;
     const owner = await this.#ownerOf(id);
     if (owner === undefined) return;
     const subject = formatRef(refOf(object));
-    if ('source' in owner && claims.moves.mustWait(source, owner.source))
+    if ('source' in owner && claims.transfers.mustWait(source, owner.source))
       throw new TransientError(`waits until source ${owner.source} has read the commit`, {
-        code: MOVE_AWAITED,
+        code: TRANSFER_AWAITED,
         subject,
       });
     const at = (name: string): string => {

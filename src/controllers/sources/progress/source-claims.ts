@@ -31,10 +31,10 @@ export class SourceClaims {
   readonly fetches: FreshFetches;
   /** Which source judges its deletions first. */
   readonly deletions: DeletionOrder;
-  /** Which objects may still move from one source to another. */
-  readonly moves: AwaitedMoves;
+  /** Which objects may still be transferred from one source to another. */
+  readonly transfers: AwaitedTransfers;
 
-  /** @param sources the sources that write to the hub, in the order of the settings; `ref`: see `AwaitedMoves` */
+  /** @param sources the sources that write to the hub, in the order of the settings; `ref`: see `AwaitedTransfers` */
   constructor(
     clock: Clock,
     sources: readonly { readonly name: string; readonly force: boolean; readonly ref?: string | undefined }[],
@@ -45,7 +45,7 @@ export class SourceClaims {
     this.#reads = new FirstReads(clock, this.#order);
     this.fetches = new FreshFetches(clock, this.#order);
     this.deletions = new DeletionOrder(clock);
-    this.moves = new AwaitedMoves(clock, sources);
+    this.transfers = new AwaitedTransfers(clock, sources);
   }
 
   /**
@@ -55,14 +55,14 @@ export class SourceClaims {
   claim(source: string, objects: readonly SourceObject[], owns: Entry['owns'], commit?: string): void {
     this.#entries.set(source, { objects, index: undefined, owns });
     this.#attempted(source);
-    this.moves.claimed(source, commit);
+    this.transfers.claimed(source, commit);
   }
 
   /** Processes the events of sources. */
   handle({ kind, source }: Pick<SourceEvent, 'kind' | 'source'>): void {
     if (kind === 'fetching') this.fetches.begins(source);
     else if (kind === 'followed' || kind === 'failed') this.#attempted(source);
-    if (kind === 'failed') this.moves.failed(source);
+    if (kind === 'failed') this.transfers.failed(source);
   }
 
   /** The source was read or failed, so that nothing waits for it any more. */
@@ -99,7 +99,7 @@ export class SourceClaims {
     return owner !== undefined && this.hasReleased(owner, identity) ? owner : undefined;
   }
 
-  /** Whether another source declares the object. Then it moves there and is not deleted. */
+  /** Whether another source declares the object. Then it is transferred there and is not deleted. */
   isDeclaredElsewhere(source: string, identity: string): boolean {
     return this.#order.some((other) => other !== source && this.#find(other, identity) !== undefined);
   }
@@ -165,7 +165,7 @@ const MAX_WAIT_MS = 30_000;
 
 /**
  * Before objects that left one source are deleted, every other source fetches once more. The objects
- * may have moved to one of them, in the same commit or in an earlier one, and sources are polled one by one.
+ * may have been transferred to one of them, in the same commit or in an earlier one, and sources are polled one by one.
  * Nothing blocks: the source retries later, because two sources may wait for each other.
  */
 export class FreshFetches {
@@ -246,11 +246,11 @@ interface Wait {
 }
 
 /**
- * Sources of the same ref read a commit one after the other. If the commit moves an object from one of them to another,
+ * Sources of the same ref read a commit one after the other. If the commit transfers an object from one of them to another,
  * the object still belongs to the first one until that source has read the commit, too. Until then this is no conflict,
  * and the commit is not complete. Nothing blocks: a source that must wait tries again later.
  */
-export class AwaitedMoves {
+export class AwaitedTransfers {
   readonly #clock: Pick<Clock, 'now'>;
   readonly #readers: ReadonlyMap<string, Reader>;
   readonly #waits = new Map<string, Wait>();
@@ -290,7 +290,7 @@ export class AwaitedMoves {
     this.#tellFree();
   }
 
-  /** Whether an object may move from the owner to the source by the commit of the source, which the owner has not read yet. */
+  /** Whether an object may be transferred from the owner to the source by the commit of the source, which the owner has not read yet. */
   mustWait(source: string, owner: string): boolean {
     const { commit } = this.#readers.get(source) ?? {};
     if (commit === undefined || !this.#isBehind(owner, source)) return false;

@@ -77,7 +77,7 @@ export function pruneInputOf(
   return {
     ...pruneInputFromMemory(objects, memory, elsewhere),
     members: [...members.values()],
-    movesOn: (identity: string): boolean => claims.isDeclaredElsewhere(source, identity),
+    isTransferred: (identity: string): boolean => claims.isDeclaredElsewhere(source, identity),
     digest,
   };
 }

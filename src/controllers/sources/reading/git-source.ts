@@ -36,10 +36,10 @@ export interface GitSource {
   /** Whether there is no git program; see `openMirror`. */
   readonly inProcess: boolean;
   /**
-   * Fetches from the remote. `moved`: the ref points to another commit than at the previous fetch
+   * Fetches from the remote. `changed`: the ref points to another commit than at the previous fetch
    * (true the first time).
    */
-  fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly moved: boolean }>;
+  fetch(options?: FetchOptions): Promise<{ readonly commit: string; readonly changed: boolean }>;
   /**
    * The commit that was last followed, also by a previous process with the same settings; undefined if there is none.
    */
@@ -91,9 +91,9 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
         await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
         await repository.pin('verified', commit);
       }
-      const moved = commit !== accepted;
+      const changed = commit !== accepted;
       accepted = commit;
-      return { commit, moved };
+      return { commit, changed };
     },
     async last() {
       const id = lastRead ?? (await followed.load());

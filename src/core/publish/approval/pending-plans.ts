@@ -72,18 +72,20 @@ export function plansAfterRead(before: SourcePlans | undefined, now: Approvals, 
     ]);
   const changed = before === undefined ? [] : changedApprovals(new Map(Object.entries(before.seen)), now);
   for (const [placement, codes] of changed) {
-    const from = before?.seen[placement] === undefined ? plansItMovedFrom(placement, codes, read) : undefined;
-    const moved = from?.pending[placement];
+    const from =
+      before?.seen[placement] === undefined ? plansTransferredFrom(placement, codes, read) : undefined;
+    const transferred = from?.pending[placement];
     if (from === undefined)
       pending.push([placement, { tokens: codes, commit, followedAtMs: undefined, held: false }]);
-    else if (moved !== undefined && !hasEnded(moved, read)) pending.push([placement, moved]);
+    else if (transferred !== undefined && !hasEnded(transferred, read))
+      pending.push([placement, transferred]);
   }
   const left = plansThatLeft(before, now, commit);
   return { seen: Object.fromEntries(now), pending: Object.fromEntries(pending), ...(left && { left }) };
 }
 
 /** The plans of the other source that has these codes for the placement, or had them until this commit. */
-function plansItMovedFrom(
+function plansTransferredFrom(
   placement: string,
   codes: readonly string[],
   { commit, others = [] }: PlanRead,

@@ -23,14 +23,14 @@ export const RELEASED_BY_ANNOTATION = 'berth.dev/released-by';
 /** On a Placement: how many clusters one change may remove, for example `25%` or `3`. */
 export const REMOVAL_BUDGET_ANNOTATION = 'berth.dev/removal-budget';
 /** On a Placement: `MakeBeforeBreak` keeps a cluster published until the one that replaces it is ready. */
-export const MOVE_POLICY_ANNOTATION = 'berth.dev/move-policy';
-/** On a Placement: how long a make-before-break move may take, for example `10m`. */
-export const MOVE_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
+export const HANDOVER_POLICY_ANNOTATION = 'berth.dev/move-policy';
+/** On a Placement: how long a handover may take, for example `10m`. */
+export const HANDOVER_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
 /**
- * On a Placement: aborts the make-before-break move with this approval code. The old clusters stay
+ * On a Placement: aborts the handover with this approval code. The old clusters stay
  * published and the new ones are removed.
  */
-export const MOVE_ABORT_ANNOTATION = 'berth.dev/move-abort';
+export const HANDOVER_ABORT_ANNOTATION = 'berth.dev/move-abort';
 /**
  * On the parent of an ApplySet, written by the controller: the code of the deletions that are held
  * now, or `''` when none are held.

@@ -8,9 +8,9 @@ import { activeHold } from '../approval/active-hold.ts';
 import { type ApprovedPlan, releaseCodes } from '../approval/approved-plans.ts';
 import { type Digest, approvalCode, unspentCode } from '../approval/approval-code.ts';
 import {
-  MOVE_ABORT_ANNOTATION,
-  MOVE_DEADLINE_ANNOTATION,
-  MOVE_POLICY_ANNOTATION,
+  HANDOVER_ABORT_ANNOTATION,
+  HANDOVER_DEADLINE_ANNOTATION,
+  HANDOVER_POLICY_ANNOTATION,
   RELEASE_ANNOTATION,
   RELEASED_ANNOTATION,
   REMOVAL_BUDGET_ANNOTATION,
@@ -19,7 +19,7 @@ import { type DesiredGroup, type ListedPage, publishedClusters, sameGroup } from
 import { desiredGroups } from '../pages/desired-groups.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
 import { type Hold, judgeResult, remediation } from './judge-result.ts';
-import type { Move, PublishState } from './publish-state.ts';
+import type { Handover, PublishState } from './publish-state.ts';
 import { parseRemovalBudget, type RemovalBudget } from './removal-budget.ts';
 import { removedRecently } from './removal-window.ts';
 
@@ -55,7 +55,7 @@ export interface Publication {
   readonly hold: Hold | undefined;
   readonly added: readonly string[];
   readonly removed: readonly string[];
-  readonly move: Move | undefined;
+  readonly handover: Handover | undefined;
   /** Approval code of the release that approved this change, if there is one. */
   readonly releasedCode: string | undefined;
   /**
@@ -67,7 +67,7 @@ export interface Publication {
   readonly againAfterMs: number | undefined;
 }
 
-const DEFAULT_MOVE_DEADLINE_MS = 600_000;
+const DEFAULT_HANDOVER_MS = 600_000;
 
 /** The digests that were computed, by digest function (tests use another one) and placement. */
 const SPEC_HASHES = new WeakMap<Digest, WeakMap<Placement, string>>();
@@ -90,14 +90,14 @@ export function specHash(digest: Digest, placement: Placement): string {
 
 /**
  * Decides which clusters may be published now: those of the result, the previous ones while the
- * change is held, or both during a make-before-break move.
+ * change is held, or both during a handover.
  */
 export function decidePublication(input: PublicationInput): Publication {
   const { key, result, state, digest } = input;
   const annotations = input.placement.metadata.annotations ?? {};
   const published = input.pages.length === 0 ? undefined : publishedClusters(input.pages);
   const plannedCode = (): string => {
-    // A move or an interrupted change keeps its code after part of it was written.
+    // A handover or an interrupted change keeps its code after part of it was written.
     const arriving = new Set(state?.move?.arriving ?? []);
     const before = clustersBeforeChange(state?.change, published ?? []).filter(
       (cluster) => !arriving.has(cluster),
@@ -141,15 +141,16 @@ export function decidePublication(input: PublicationInput): Publication {
     hold: undefined,
     added,
     removed,
-    move: undefined,
+    handover: undefined,
     releasedCode,
     approval,
     againAfterMs: undefined,
   };
-  if (annotations[MOVE_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedCode !== undefined) return plain;
+  if (annotations[HANDOVER_POLICY_ANNOTATION] !== 'MakeBeforeBreak' || releasedCode !== undefined)
+    return plain;
   if (input.worksProblem !== undefined && removed.length > 0)
     return heldPublication(unreadableWorksHold(input.worksProblem, verdict, code()), state?.move);
-  return decideMove(input, plain, code());
+  return decideHandover(input, plain, code());
 }
 
 /**
@@ -204,47 +205,47 @@ function unreadableWorksHold(problem: string, { added, removed }: Change, code: 
 
 const STALE_RETRY_MS = 5_000;
 
-function heldPublication(hold: Hold, move: Move | undefined): Publication {
+function heldPublication(hold: Hold, handover: Handover | undefined): Publication {
   const againAfterMs = hold.reason === 'InventoryStale' ? STALE_RETRY_MS : undefined;
-  return { ...noChange(move), hold, againAfterMs };
+  return { ...noChange(handover), hold, againAfterMs };
 }
 
-function noChange(move: Move | undefined): Publication {
+function noChange(handover: Handover | undefined): Publication {
   return {
     groups: undefined,
     hold: undefined,
     added: [],
     removed: [],
-    move,
+    handover,
     releasedCode: undefined,
     approval: 'none',
     againAfterMs: undefined,
   };
 }
 
-function decideMove(input: PublicationInput, plain: Publication, code: string): Publication {
+function decideHandover(input: PublicationInput, plain: Publication, code: string): Publication {
   const annotations = input.placement.metadata.annotations ?? {};
   const { state, nowMs } = input;
   const running = state?.move?.token === code ? state.move : undefined;
   const arriving = [...new Set([...clustersWithUnknownReadiness(input), ...plain.added])].sort();
-  const move = running ?? { token: code, startedAtMs: nowMs, arriving };
-  const step = planMove({
+  const handover = running ?? { token: code, startedAtMs: nowMs, arriving };
+  const step = planHandover({
     pages: input.pages,
     desired: plain.groups ?? [],
     removed: plain.removed,
-    arriving: move.arriving,
+    arriving: handover.arriving,
     isReady: input.isReady,
-    startedAtMs: move.startedAtMs,
-    deadlineMs: parseGoDuration(annotations[MOVE_DEADLINE_ANNOTATION] ?? '') ?? DEFAULT_MOVE_DEADLINE_MS,
+    startedAtMs: handover.startedAtMs,
+    deadlineMs: parseGoDuration(annotations[HANDOVER_DEADLINE_ANNOTATION] ?? '') ?? DEFAULT_HANDOVER_MS,
     nowMs,
-    aborted: annotations[MOVE_ABORT_ANNOTATION] === code,
+    aborted: annotations[HANDOVER_ABORT_ANNOTATION] === code,
   });
-  return moveOutcome(step, plain, move, nowMs);
+  return handoverOutcome(step, plain, handover, nowMs);
 }
 
 /**
  * Published clusters on which the work may never have run. These are the clusters that an
- * unfinished earlier move added. If it is unknown whether a move was in progress, they are all
+ * unfinished earlier handover added. If it is unknown whether one was in progress, they are all
  * published clusters that stay.
  */
 function clustersWithUnknownReadiness({ state, pages, result }: PublicationInput): readonly string[] {
@@ -255,34 +256,39 @@ function clustersWithUnknownReadiness({ state, pages, result }: PublicationInput
   );
 }
 
-function moveOutcome(step: MoveStep, plain: Publication, move: Move, nowMs: number): Publication {
+function handoverOutcome(
+  step: HandoverStep,
+  plain: Publication,
+  handover: Handover,
+  nowMs: number,
+): Publication {
   switch (step.kind) {
     case 'complete':
       return plain;
     case 'waiting': {
       const againAfterMs = Math.min(step.untilMs - nowMs, 5_000);
-      return { ...plain, groups: step.groups, removed: [], move, againAfterMs };
+      return { ...plain, groups: step.groups, removed: [], handover, againAfterMs };
     }
     case 'aborted':
-      return { ...plain, groups: step.groups, added: [], removed: move.arriving, move };
+      return { ...plain, groups: step.groups, added: [], removed: handover.arriving, handover };
     case 'timed-out': {
-      const { token: code } = move;
+      const { token: code } = handover;
       const message =
         `Not ready in time: ${formatNameList(step.notReady)}. Old and new clusters stay published. Finish with the annotation ` +
-        `${RELEASE_ANNOTATION}: "${code}" on the placement, or give up with ${MOVE_ABORT_ANNOTATION}: "${code}".`;
+        `${RELEASE_ANNOTATION}: "${code}" on the placement, or give up with ${HANDOVER_ABORT_ANNOTATION}: "${code}".`;
       const { added, removed } = plain;
       const hold: Hold = { kind: 'held', reason: 'MoveTimedOut', message, added, removed, code };
-      return { ...plain, groups: step.groups, removed: [], move, hold, againAfterMs: 30_000 };
+      return { ...plain, groups: step.groups, removed: [], handover, hold, againAfterMs: 30_000 };
     }
   }
 }
 
-export interface MoveInput {
+export interface HandoverInput {
   readonly pages: readonly ListedPage[];
   readonly desired: readonly DesiredGroup[];
   readonly removed: readonly string[];
   /**
-   * Clusters that were not published before this move, or before the move that it replaced. Some
+   * Clusters that were not published before this handover, or before the one that it replaced. Some
    * may no longer be wanted.
    */
   readonly arriving: readonly string[];
@@ -294,7 +300,7 @@ export interface MoveInput {
   readonly aborted: boolean;
 }
 
-type MoveStep =
+type HandoverStep =
   /** Every new cluster is ready: the decision is published. */
   | { readonly kind: 'complete' }
   /** Old and new clusters are published together until `untilMs`. */
@@ -314,10 +320,10 @@ type MoveStep =
   | { readonly kind: 'aborted'; readonly groups: readonly DesiredGroup[] };
 
 /**
- * Plans one step of a make-before-break move: a cluster is removed only when the new clusters are
+ * Plans one step of a handover: a cluster is removed only when the new clusters are
  * ready.
  */
-export function planMove(input: MoveInput): MoveStep {
+export function planHandover(input: HandoverInput): HandoverStep {
   const wanted = new Set(input.desired.flatMap((group) => group.decisions.map((d) => d.clusterName)));
   const arriving = input.arriving.filter((cluster) => wanted.has(cluster));
   if (input.removed.length === 0 || arriving.length === 0) return { kind: 'complete' };
@@ -335,7 +341,7 @@ export function planMove(input: MoveInput): MoveStep {
  * The wanted groups plus the clusters to remove. Each of these clusters goes to the group of its
  * page, or to the first group if that group no longer exists.
  */
-function withRemoved({ pages, desired, removed }: MoveInput): readonly DesiredGroup[] {
+function withRemoved({ pages, desired, removed }: HandoverInput): readonly DesiredGroup[] {
   const extra = new Map<DesiredGroup, DesiredGroup['decisions'][number][]>();
   for (const cluster of removed) {
     const page = pages.find((candidate) => candidate.decisions.some((d) => d.clusterName === cluster));

@@ -1,14 +1,14 @@
 import type { Removal } from './removal-window.ts';
 
 /**
- * A make-before-break move in progress. Replaced clusters stay published until the new ones are
+ * A handover (make before break) in progress. Replaced clusters stay published until the new ones are
  * available.
  */
-export interface Move {
+export interface Handover {
   readonly token: string;
   readonly startedAtMs: number;
   /**
-   * Clusters that were not published when the move began. A move that replaces another move also
+   * Clusters that were not published when the handover began. One that replaces another handover also
    * keeps the clusters of that one.
    */
   readonly arriving: readonly string[];
@@ -49,7 +49,8 @@ export interface PublishState {
   readonly removals: readonly Removal[];
   /** A change that removes clusters and is not known to be complete. */
   readonly change?: ChangeUnderWay | undefined;
-  readonly move?: Move | undefined;
+  /** Files of earlier versions have this name, too. */
+  readonly move?: Handover | undefined;
   /** Approval codes of the last releases, oldest first. They approve no other change. */
   readonly spent?: readonly string[] | undefined;
   /**
@@ -59,6 +60,6 @@ export interface PublishState {
   readonly pages?: string | undefined;
   /** Hash of that decision record. */
   readonly record?: string | undefined;
-  /** The state was rebuilt from decision records. They do not say whether a move had ended. */
+  /** The state was rebuilt from decision records. They do not say whether a handover had ended. */
   readonly recalled?: true | undefined;
 }

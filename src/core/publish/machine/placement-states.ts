@@ -12,7 +12,7 @@ export class PlacementStates {
   readonly #states = new Map<string, PlacementState>();
   /** Placements for which the watch has not shown the last page write. */
   readonly #behind = new Set<string>();
-  readonly #moving = new Set<string>();
+  readonly #handingOver = new Set<string>();
   readonly #waitingForCommit = new Set<string>();
   readonly #whenShown = new Set<() => void>();
 
@@ -28,9 +28,9 @@ export class PlacementStates {
     return [...this.#states.keys()];
   }
 
-  /** Placements with a move that waits for works. */
-  get moving(): readonly string[] {
-    return [...this.#moving];
+  /** Placements with a handover that waits for works. */
+  get handingOver(): readonly string[] {
+    return [...this.#handingOver];
   }
 
   /** Placements with a page write that the watch does not show. */
@@ -48,7 +48,7 @@ export class PlacementStates {
     const { state, actions } = step(before, event, nowMs);
     if (state === before) return actions;
     this.#states.set(key, state);
-    mark(this.#moving, key, state.remembered?.move !== undefined);
+    mark(this.#handingOver, key, state.remembered?.move !== undefined);
     mark(this.#waitingForCommit, key, state.waitsForCommit);
     if (state.pages !== before.pages) this.#noteBehind(key, state);
     return actions;

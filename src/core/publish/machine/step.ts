@@ -57,7 +57,7 @@ export function step(state: PlacementState, event: PlacementEvent, nowMs: number
       if (!state.waitsForCommit) return unchanged(state);
       return { state: { ...state, waitsForCommit: false }, actions: [{ kind: 'enqueue' }] };
     case 'works-changed':
-      // A make-before-break move waits for works.
+      // A handover waits for works.
       return { state, actions: state.remembered?.move === undefined ? [] : [{ kind: 'enqueue' }] };
     case 'hub-changed':
       return unchanged(onHubChanged(state, rememberBeforeRestore(state, event.atRestore)));

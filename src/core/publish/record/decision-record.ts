@@ -22,7 +22,7 @@ export interface DecisionRecord {
   readonly decided: string;
   /** How many clusters were published. */
   readonly clusters: number;
-  /** The published groups if they differ from the decision (during a move); otherwise null. */
+  /** The published groups if they differ from the decision (during a handover); otherwise null. */
   readonly published: readonly DesiredGroup[] | null;
   readonly added: readonly string[];
   readonly removed: readonly string[];

@@ -25,7 +25,7 @@ class ScriptedSource implements Pick<GitSource, 'fetch' | 'last' | 'read'> {
     this.asked += 1;
     if (this.failure !== undefined) throw this.failure;
     onObjectsReceived?.();
-    return { commit: this.tip, moved: true };
+    return { commit: this.tip, changed: true };
   };
   last = async () => this.lastFollowed;
   settle = async (): Promise<void> => undefined;

@@ -93,7 +93,7 @@ function sourceOf(object: KubeObject): GitSource {
   };
   const location = { file: 'a.yaml', line: 1, column: 1 };
   const source: Pick<GitSource, 'fetch' | 'read' | 'last' | 'settle'> = {
-    fetch: async () => ({ commit: 'a', moved: false }),
+    fetch: async () => ({ commit: 'a', changed: false }),
     read: async () => ({
       commit,
       objects: [{ object, location, place: { document: 0, within: [] } }],

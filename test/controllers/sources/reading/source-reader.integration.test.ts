@@ -240,7 +240,7 @@ describe('a broken file', () => {
     await source.read();
     fixture.commit({ 'a.yaml': configMap('a', 'other').replace('data', 'data: x\n data') });
     const bad = fixture.commit({ 'a.yaml': 'a: b: c', 'b.yaml': configMap('b', '2') });
-    expect(await source.fetch()).toEqual({ commit: bad, moved: true });
+    expect(await source.fetch()).toEqual({ commit: bad, changed: true });
     const restarted = await openSource();
     await restarted.fetch();
     for (const content of [await source.read(), await restarted.read()]) {
@@ -346,9 +346,9 @@ describe('a broken file', () => {
     await source.fetch();
     await source.read();
     const rewritten = fixture.commit({ 'z.yaml': configMap('z') }, { orphan: true });
-    expect(await source.fetch()).toEqual({ commit: rewritten, moved: true });
+    expect(await source.fetch()).toEqual({ commit: rewritten, changed: true });
     expect(names(await source.read())).toEqual(['z']);
-    expect(await source.fetch()).toEqual({ commit: rewritten, moved: false });
+    expect(await source.fetch()).toEqual({ commit: rewritten, changed: false });
     await source.close();
   });
 });

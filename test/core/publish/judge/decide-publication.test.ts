@@ -76,7 +76,7 @@ class Story {
         specHash: specHash(digest, placement),
         publishedAtMs: this.nowMs,
         removals: [],
-        move: wanted.move,
+        move: wanted.handover,
       };
     }
     return wanted;
@@ -95,7 +95,7 @@ it('hashes no spec as long as clusters stay: at a start all placements are judge
   expect(story.digests).toContain('{}');
 });
 
-describe('make before break', () => {
+describe('a handover', () => {
   it('keeps the old cluster until the new one runs', () => {
     const story = new Story();
     story.step(['a', 'b']);
@@ -149,8 +149,8 @@ describe('make before break', () => {
   it('can be given up: the new clusters go, the old ones stay', () => {
     const story = new Story();
     story.step(['a', 'b']);
-    const { move } = story.step(['b', 'c']);
-    story.annotations['berth.dev/move-abort'] = move?.token ?? '';
+    const { handover } = story.step(['b', 'c']);
+    story.annotations['berth.dev/move-abort'] = handover?.token ?? '';
     story.step(['b', 'c']);
     expect(story.published).toEqual(['b', 'a']);
     expect(story.step(['b', 'c']).hold).toBeUndefined();
@@ -211,8 +211,8 @@ describe('make before break', () => {
     const story = new Story();
     story.step(['a']);
     story.step(['b']);
-    const { move } = story.step(['c']);
-    story.annotations['berth.dev/move-abort'] = move?.token ?? '';
+    const { handover } = story.step(['c']);
+    story.annotations['berth.dev/move-abort'] = handover?.token ?? '';
     story.step(['c']);
     expect(story.published).toEqual(['a']);
   });
@@ -228,7 +228,7 @@ describe('make before break', () => {
         recalled: true,
       }),
     },
-  ])('does not take the end of a move for granted when $name', ({ forget }) => {
+  ])('does not take the end of a handover for granted when $name', ({ forget }) => {
     const story = new Story();
     story.step(['a']);
     story.step(['b']);

@@ -269,7 +269,7 @@ const RACES: readonly {
     want: ['read-pages'],
   },
   {
-    name: 'works matter to a move alone',
+    name: 'works matter only to a handover',
     given: published,
     events: [{ kind: 'works-changed' }],
     want: [],

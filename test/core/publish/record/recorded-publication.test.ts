@@ -112,7 +112,7 @@ describe('what the controller before published, by its last record', () => {
     expect(recorded({ ...input, state: state({ change: change(['x'], ['c']) }) })).toBeUndefined();
   });
 
-  it('has scores where the placement asks for them, and what stood there in the middle of a move', () => {
+  it('has scores where the placement asks for them, and what stood there in the middle of a handover', () => {
     const scored = recordedPublication({
       record,
       state: state(),

@@ -31,7 +31,7 @@ describe('what the pages list and no record says', () => {
   it.each([
     { name: 'the same, on other pages', record: decisionRecord({ decided: decided('a', 'b', 'c') }) },
     {
-      name: 'the same, half of a move',
+      name: 'the same, half of a handover',
       record: decisionRecord({ decided: decided('a'), published: groupsOfPages(PAGES) }),
     },
     { name: 'nothing, and never was anything', record: undefined, pages: [page('web-decision-1', 0)] },

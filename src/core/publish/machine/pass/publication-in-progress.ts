@@ -104,7 +104,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
   const done = isNew ? undefined : unrecordedChange(publication, groups);
   const changed = isNew || done !== undefined;
   const isWhole = state !== undefined && state.change === undefined;
-  if (!changed && isWhole && state.recalled !== true && state.move?.token === wanted.move?.token)
+  if (!changed && isWhole && state.recalled !== true && state.move?.token === wanted.handover?.token)
     return { kind: 'same' };
   // A new spec that moves no cluster gets no record, so it is not the spec of the last publication.
   const hash = !changed && isWhole ? state.specHash : specHash(facts.digest, result.placement);
@@ -122,7 +122,7 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
     publishedAtMs: changed ? nowMs : (state?.publishedAtMs ?? nowMs),
     released: changed ? released : state?.released,
     removals: counts ? [...earlier, { atMs: nowMs, count: removed.length }] : earlier,
-    move: wanted.move,
+    move: wanted.handover,
     pages: changed ? pagesDigest(facts.digest, groups) : state?.pages,
     spent: changed ? addSpentCode(state?.spent, released?.token) : state?.spent,
     record: state?.record,

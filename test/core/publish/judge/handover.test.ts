@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type MoveInput, planMove } from '../../../../src/core/publish/judge/decide-publication.ts';
+import { type HandoverInput, planHandover } from '../../../../src/core/publish/judge/decide-publication.ts';
 
 const decided = (...names: string[]) => names.map((clusterName) => ({ clusterName, reason: '' }));
 const page = (name: string, group: { name: string; index: number } | undefined, ...clusters: string[]) => ({
@@ -9,7 +9,7 @@ const page = (name: string, group: { name: string; index: number } | undefined, 
 const CANARY = { name: 'canary', index: 0 };
 const REST = { name: '', index: 1 };
 
-function input(over: Partial<MoveInput>): MoveInput {
+function input(over: Partial<HandoverInput>): HandoverInput {
   return {
     pages: [page('p1', CANARY, 'a'), page('p2', REST, 'old')],
     desired: [
@@ -25,8 +25,8 @@ function input(over: Partial<MoveInput>): MoveInput {
 }
 
 /** `GROUP: CLUSTERS` of each group that stays published. */
-function groupsOf(given: MoveInput): readonly string[] | undefined {
-  const step = planMove(given);
+function groupsOf(given: HandoverInput): readonly string[] | undefined {
+  const step = planHandover(given);
   if (!('groups' in step)) return undefined;
   return step.groups.map(
     ({ name, decisions }) => `${name}: ${decisions.map(({ clusterName }) => clusterName).join(' ')}`,
@@ -58,7 +58,7 @@ describe('a cluster that waits for its replacement', () => {
       want: ['canary: a old', ': new'],
     },
     {
-      name: 'goes to the first group when the move is aborted, and its replacement leaves',
+      name: 'goes to the first group when the handover is aborted, and its replacement leaves',
       over: { pages: [page('p2', gone, 'old')], aborted: true },
       want: ['canary: a old', ': '],
     },
@@ -72,6 +72,6 @@ describe('a cluster that waits for its replacement', () => {
     { name: 'what arrives is no longer wanted', over: { arriving: ['other'] } },
     { name: 'nothing leaves', over: { removed: [] } },
   ])('waits no longer when $name', ({ over }) => {
-    expect(planMove(input(over))).toEqual({ kind: 'complete' });
+    expect(planHandover(input(over))).toEqual({ kind: 'complete' });
   });
 });

@@ -138,7 +138,7 @@ describe('objects that move to a source which has not looked at its remote since
     expect(await uids()).not.toContain(kept);
   });
 
-  it('wait for it when a release comes with the move, though it had fetched while they were held', async () => {
+  it('wait for it when a release comes with the transfer, though it had fetched while they were held', async () => {
     const said = (names: readonly string[], code?: string): SourceObject[] =>
       names.map((name) => ({
         object: {
