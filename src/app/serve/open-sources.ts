@@ -10,7 +10,7 @@ import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import { appliedKinds } from '../../core/sync/applied/applied-kinds.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { type DeletionRecord, deletionRecord, recordedCommit } from '../../core/sync/deletion-record.ts';
-import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';

@@ -35,7 +35,7 @@ import {
   type Dependents,
 } from '../../core/sync/compute-deletion-losses.ts';
 import type { DeletionLoss } from '../../core/sync/deletion-loss.ts';
-import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/deletion-window.ts';
+import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
 import {
   leavingObjects,
   NOT_ALL_READ,

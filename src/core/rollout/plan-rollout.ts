@@ -48,15 +48,15 @@ export function planRollout(input: RolloutInput): Parsed<RolloutPlan> {
   const timing = { nowMs: input.nowMs, deadlineMs: strategy.deadlineMs, soakMs };
   const pass = runStrategy(strategy, { groups, existing, timing }, rules);
   if (!pass.ok) return pass;
-  const { window, breach } = pass.value;
+  const { batch, breach } = pass.value;
   return {
     ok: true,
     value: {
-      rollout: window.rollout,
-      timedOut: window.timedOut,
+      rollout: batch.rollout,
+      timedOut: batch.timedOut,
       removed,
       maxFailureBreach: breach,
-      recheckAfterMs: window.recheckAfterMs(),
+      recheckAfterMs: batch.recheckAfterMs(),
     },
   };
 }
@@ -90,7 +90,7 @@ function runMandatory(input: PassInput, rules: RolloutRules): PassResult | undef
   const noFailure = { value: 0, percent: false };
   if (rules === 'upstream') {
     const pass = upstreamPassPerGroup(input, noFailure);
-    return pass.window.rollout.length > 0 || pass.window.timedOut.length > 0 ? pass : undefined;
+    return pass.batch.rollout.length > 0 || pass.batch.timedOut.length > 0 ? pass : undefined;
   }
   const pass = berthPassPerGroup(input, noFailure);
   return pass.breach || pass.pending ? pass : undefined;
@@ -102,7 +102,7 @@ function countClusters(groups: readonly RolloutGroup[]): number {
 
 /** The result of one pass of OCM's helper, including its bugs. `breach`: more failures than allowed. */
 interface PassResult {
-  readonly window: RolloutWindow;
+  readonly batch: RolloutBatch;
   readonly breach: boolean;
 }
 
@@ -118,39 +118,39 @@ function upstreamPassPerCluster(
   input: PassInput,
   limits: { readonly size: number; readonly maxFailures: number },
 ): PassResult {
-  const window = new RolloutWindow(input.timing);
+  const batch = new RolloutBatch(input.timing);
   const seen = new Set<string>();
   let failures = 0;
   let breach = false;
   for (const known of [...input.existing].sort((a, b) => compareUtf8(a.clusterName, b.clusterName))) {
     seen.add(known.clusterName);
-    const status = breach && known.status === 'ToApply' ? known.status : window.place(known);
+    const status = breach && known.status === 'ToApply' ? known.status : batch.place(known);
     if (isFailure(status)) {
       failures += 1;
       breach = failures > limits.maxFailures;
     }
-    if (window.rollout.length >= limits.size) return { window, breach };
+    if (batch.rollout.length >= limits.size) return { batch, breach };
   }
-  if (breach) return { window, breach };
+  if (breach) return { batch, breach };
   const fresh = input.groups
     .flatMap((group) => group.clusters.map((cluster) => ({ cluster, group })))
     .filter(({ cluster }) => !seen.has(cluster))
     .sort((a, b) => compareUtf8(a.cluster, b.cluster));
   for (const { cluster, group } of fresh) {
-    window.addNew(cluster, group);
-    if (window.rollout.length >= limits.size) break;
+    batch.addNew(cluster, group);
+    if (batch.rollout.length >= limits.size) break;
   }
-  return { window, breach: false };
+  return { batch, breach: false };
 }
 
-/** Group after group. The next one starts when the window contains only failures that count. */
+/** Group after group. The next one starts when the batch contains only failures that count. */
 function upstreamPassPerGroup(input: PassInput, maxFailures: RolloutSize): PassResult {
-  const window = new RolloutWindow(input.timing);
+  const batch = new RolloutBatch(input.timing);
   const known = new Map<string, RolloutStatus>();
   const waiting = new Set<string>();
   for (const cluster of input.existing)
     if (cluster.status === 'ToApply') waiting.add(cluster.clusterName);
-    else known.set(cluster.clusterName, window.place(cluster));
+    else known.set(cluster.clusterName, batch.place(cluster));
   let totalFailures = 0;
   for (const group of input.groups) {
     const limit = resolveSize(maxFailures, group.clusters.length, 0);
@@ -159,17 +159,17 @@ function upstreamPassPerGroup(input: PassInput, maxFailures: RolloutSize): PassR
     for (const cluster of [...group.clusters].sort(compareUtf8)) {
       const status = known.get(cluster);
       if (status === undefined && waiting.has(cluster))
-        window.place({ clusterName: cluster, status: 'ToApply' });
-      else if (status === undefined) window.addNew(cluster, group);
+        batch.place({ clusterName: cluster, status: 'ToApply' });
+      else if (status === undefined) batch.addNew(cluster, group);
       else if (isFailure(status)) {
         failures += 1;
         breach = failures > limit;
       }
     }
     totalFailures += failures;
-    if (window.rollout.length - totalFailures > 0 || breach) return { window, breach };
+    if (batch.rollout.length - totalFailures > 0 || breach) return { batch, breach };
   }
-  return { window, breach: false };
+  return { batch, breach: false };
 }
 
 function isFailure(status: RolloutStatus): boolean {
@@ -184,7 +184,7 @@ interface RolloutTiming {
 }
 
 /** Collects the results of one pass over the clusters. */
-class RolloutWindow {
+class RolloutBatch {
   readonly rollout: RolloutEntry[] = [];
   readonly timedOut: RolloutEntry[] = [];
   private readonly timing: RolloutTiming;
@@ -218,7 +218,7 @@ class RolloutWindow {
     this.rollout.push({ clusterName, status: 'ToApply', group: { index: group.index, name: group.name } });
   }
 
-  /** The earliest future moment at which an entry of the window changes by time alone. */
+  /** The earliest future moment at which an entry of the batch changes by time alone. */
   recheckAfterMs(): number | undefined {
     const waits = this.rollout
       .map((entry) => (entry.recheckAtMs ?? 0) - this.timing.nowMs)
@@ -226,7 +226,7 @@ class RolloutWindow {
     return waits.length === 0 ? undefined : Math.min(...waits);
   }
 
-  /** A cluster that succeeded stays in the window until it was successful for long enough. */
+  /** A cluster that succeeded stays in the batch until it was successful for long enough. */
   private placeSoaking({ clusterName, status, lastTransitionMs }: ClusterRolloutStatus): RolloutStatus {
     const recheckAtMs = (lastTransitionMs ?? this.timing.nowMs) + this.timing.soakMs;
     if (this.timing.nowMs < recheckAtMs) this.rollout.push({ clusterName, status, recheckAtMs });
@@ -257,19 +257,19 @@ function berthPassPerCluster(
   input: PassInput,
   limits: { readonly size: number; readonly maxFailures: number },
 ): PassResult {
-  const { window, statuses } = placeKnown(input);
+  const { batch, statuses } = placeKnown(input);
   const breach = [...statuses.values()].filter(isFailure).length > limits.maxFailures;
-  if (breach) return { window, breach };
+  if (breach) return { batch, breach };
   const toApply = input.groups
     .flatMap((group) => group.clusters.map((cluster) => ({ cluster, group })))
     .filter(({ cluster }) => (statuses.get(cluster) ?? 'ToApply') === 'ToApply')
     .sort((a, b) => compareUtf8(a.cluster, b.cluster));
   for (const { cluster, group } of toApply) {
-    if (window.rollout.length >= limits.size) break;
-    if (statuses.has(cluster)) window.place({ clusterName: cluster, status: 'ToApply' });
-    else window.addNew(cluster, group);
+    if (batch.rollout.length >= limits.size) break;
+    if (statuses.has(cluster)) batch.place({ clusterName: cluster, status: 'ToApply' });
+    else batch.addNew(cluster, group);
   }
-  return { window, breach };
+  return { batch, breach };
 }
 
 /**
@@ -281,42 +281,42 @@ function berthPassPerGroup(
   input: PassInput,
   maxFailures: RolloutSize,
 ): PassResult & { readonly pending: boolean } {
-  const { window, statuses } = placeKnown(input);
+  const { batch, statuses } = placeKnown(input);
   for (const group of input.groups) {
     const clusters = [...group.clusters].sort(compareUtf8);
     const failures = clusters.filter((cluster) => isFailure(statuses.get(cluster) ?? 'ToApply')).length;
     if (failures > resolveSize(maxFailures, clusters.length, 0))
-      return { window, breach: true, pending: true };
+      return { batch, breach: true, pending: true };
     let pending = false;
     for (const cluster of clusters) {
       const status = statuses.get(cluster) ?? 'ToApply';
       if (status === 'ToApply') {
-        if (statuses.has(cluster)) window.place({ clusterName: cluster, status });
-        else window.addNew(cluster, group);
+        if (statuses.has(cluster)) batch.place({ clusterName: cluster, status });
+        else batch.addNew(cluster, group);
       }
-      pending ||= status === 'ToApply' || isBusy(window, cluster, status);
+      pending ||= status === 'ToApply' || isBusy(batch, cluster, status);
     }
-    if (pending) return { window, breach: false, pending };
+    if (pending) return { batch, breach: false, pending };
   }
-  return { window, breach: false, pending: false };
+  return { batch, breach: false, pending: false };
 }
 
 /** Places all known clusters except those that wait for a free slot. */
 function placeKnown(input: PassInput): {
-  readonly window: RolloutWindow;
+  readonly batch: RolloutBatch;
   readonly statuses: ReadonlyMap<string, RolloutStatus>;
 } {
-  const window = new RolloutWindow(input.timing);
+  const batch = new RolloutBatch(input.timing);
   const statuses = new Map<string, RolloutStatus>();
   for (const known of [...input.existing].sort((a, b) => compareUtf8(a.clusterName, b.clusterName)))
-    statuses.set(known.clusterName, known.status === 'ToApply' ? 'ToApply' : window.place(known));
-  return { window, statuses };
+    statuses.set(known.clusterName, known.status === 'ToApply' ? 'ToApply' : batch.place(known));
+  return { batch, statuses };
 }
 
 /** Progressing, or succeeded but not for long enough. A tolerated failure does not block others. */
-function isBusy(window: RolloutWindow, cluster: string, status: RolloutStatus): boolean {
+function isBusy(batch: RolloutBatch, cluster: string, status: RolloutStatus): boolean {
   return (
     status === 'Progressing' ||
-    (status === 'Succeeded' && window.rollout.some(({ clusterName }) => clusterName === cluster))
+    (status === 'Succeeded' && batch.rollout.some(({ clusterName }) => clusterName === cluster))
   );
 }

@@ -27,7 +27,7 @@ export interface RolloutEntry {
 }
 
 export interface RolloutPlan {
-  /** Clusters in the window. Those with ToApply may get the new content now. */
+  /** Clusters in the batch. Those with ToApply may get the new content now. */
   readonly rollout: readonly RolloutEntry[];
   readonly timedOut: readonly RolloutEntry[];
   /** Known clusters that are no longer in a group. */

@@ -6,8 +6,8 @@ import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { departuresOf, type WithdrawnObject } from './applied/departure.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { deletionMark, type EarlierDeletions, countGoneMembers } from './deletion-window.ts';
-import { type EarlierLosses, lossesBefore, sumEarlierLosses } from './loss-window.ts';
+import { deletionMark, type EarlierDeletions, countGoneMembers } from './earlier-deletions.ts';
+import { type EarlierLosses, lossesBefore, sumEarlierLosses } from './earlier-losses.ts';
 import { type PruneReleases, releaseMark, objectMark } from './prune-releases.ts';
 
 /** Why nothing is deleted, if no place is known. */

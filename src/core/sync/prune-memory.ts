@@ -8,8 +8,8 @@ import {
   RELEASE_ANNOTATION,
   RELEASED_BY_ANNOTATION,
 } from '../publish/approval/publish-annotations.ts';
-import { countedDeletions, type Deletion, parseDeletions } from './deletion-window.ts';
-import { type EarlierLoss, parseLosses } from './loss-window.ts';
+import { countedDeletions, type Deletion, parseDeletions } from './earlier-deletions.ts';
+import { type EarlierLoss, parseLosses } from './earlier-losses.ts';
 import { type HeldLosses, type PruneInput, possibleIdentities } from './plan-prune.ts';
 import { parsePruneReleases, type PruneReleases, splitMarks } from './prune-releases.ts';
 

@@ -15,8 +15,8 @@ import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import { computeDeletionLosses, lossHolders } from '../../../core/sync/compute-deletion-losses.ts';
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-record.ts';
-import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/deletion-window.ts';
-import { lossEntries, lossesBefore, noteLosses } from '../../../core/sync/loss-window.ts';
+import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/earlier-deletions.ts';
+import { lossEntries, lossesBefore, noteLosses } from '../../../core/sync/earlier-losses.ts';
 import {
   countedMembers,
   leavingObjects,

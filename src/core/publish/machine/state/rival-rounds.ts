@@ -3,22 +3,22 @@ import type { UnattributedChange, PlacementState } from './placement-state.ts';
 /** Berth restores its pages this often. Then it leaves them to the other writer. */
 export const RIVAL_ROUNDS = 3;
 /** How long a round counts. Three rounds within this time are not an accident. */
-const RIVAL_WINDOW_MS = 600_000;
+const ROUND_COUNTS_MS = 600_000;
 
 /**
- * When the rounds of changes by others within the window began, oldest first, in milliseconds since
+ * When the rounds of changes by others that still count began, oldest first, in milliseconds since
  * the epoch. The clock may have been set back, so a round may be in the future.
  */
 export function recentRivalRounds(
   { rivalRoundsAtMs }: Pick<PlacementState, 'rivalRoundsAtMs'>,
   nowMs: number,
 ): readonly number[] {
-  return rivalRoundsAtMs.filter((atMs) => Math.abs(nowMs - atMs) < RIVAL_WINDOW_MS);
+  return rivalRoundsAtMs.filter((atMs) => Math.abs(nowMs - atMs) < ROUND_COUNTS_MS);
 }
 
 /** Milliseconds until the round no longer counts. */
 export function untilForgotten(roundAtMs: number, nowMs: number): number {
-  return Math.max(1, RIVAL_WINDOW_MS - Math.abs(nowMs - roundAtMs));
+  return Math.max(1, ROUND_COUNTS_MS - Math.abs(nowMs - roundAtMs));
 }
 
 /**

@@ -10,7 +10,7 @@ import {
   sumEarlierLosses,
   noteLosses,
   parseLosses,
-} from '../../../src/core/sync/loss-window.ts';
+} from '../../../src/core/sync/earlier-losses.ts';
 import { judgeLosses } from '../../../src/core/sync/plan-prune.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');

@@ -5,7 +5,7 @@ import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotation
 import type { DeletionLoss } from './deletion-loss.ts';
 import { objectMark, splitMarks } from './prune-releases.ts';
 
-/** The losses of one holder without a release. As in the window of publication, only the number is stored. */
+/** The losses of one holder without a release. As in the removal window of publication, only the number is stored. */
 export interface EarlierLoss {
   readonly atMs: number;
   /** Mark of the holder; `*`: each holder that has no entry of its own, since there were too many. */
@@ -16,7 +16,7 @@ export interface EarlierLoss {
   readonly causes: readonly string[];
 }
 
-/** Losses that still count, and the window in which each counts. */
+/** Losses that still count, and the removal window in which each counts. */
 export interface EarlierLosses {
   readonly losses: readonly EarlierLoss[];
   readonly windowMs: number;

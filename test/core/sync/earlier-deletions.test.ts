@@ -7,7 +7,7 @@ import {
   countGoneMembers,
   noteDeletions,
   parseDeletions,
-} from '../../../src/core/sync/deletion-window.ts';
+} from '../../../src/core/sync/earlier-deletions.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const markOf = (identity: string) => deletionMark(digest, identity);
