@@ -15,7 +15,7 @@ import { ExecutorRights } from './executor/executor-rights.ts';
 import { observeWork } from './work/observe-work.ts';
 import type { AgentOptions, AgentSettings } from './options/agent-options.ts';
 import { appliedWorkName, readApplied } from './work/applied-work.ts';
-import { releaseApplied } from './work/release-applied.ts';
+import { cleanUpApplied } from './work/clean-up-applied.ts';
 import { isRefusal } from './rules/applied/kube-failure.ts';
 import { isOwned } from './rules/applied/ownership.ts';
 import { AgentState, writeFinalizers, ReadYourWritesCache } from './work/agent-state.ts';
@@ -242,7 +242,7 @@ async function finalizeWork(state: AgentState, deleting: ManifestWork): Promise<
   if (applied !== undefined) {
     work = await reportDeletion(state, work);
     const stays = await orphanedObjects(state, work);
-    if (!(await releaseApplied(state, applied, stays))) {
+    if (!(await cleanUpApplied(state, applied, stays))) {
       const { status } = await observeWork(state, work, work.status ?? {});
       await state.writeWorkStatus(work, status);
       return RETRY;

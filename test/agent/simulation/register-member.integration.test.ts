@@ -76,7 +76,7 @@ describe('a cluster that a simulated member registered', () => {
     expect(await set('default')).toMatchObject({ spec: own.spec });
   });
 
-  it('releases its fields although it died right after the registration, or somebody writes in between', async () => {
+  it('gives up its fields although it died right after the registration, or somebody writes in between', async () => {
     class DiesBeforeLettingGo extends InterceptedKubeApi {
       protected override read<T>(request: () => Promise<T>): Promise<T> {
         return request();

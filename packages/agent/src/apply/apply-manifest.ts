@@ -34,7 +34,7 @@ export async function applyManifest(context: ApplyContext): Promise<ApplyOutcome
     return { kind: 'applied', object, wrote };
   } catch (error) {
     const ignoreField = error instanceof IgnoreFieldError;
-    // Only the other manager can release the fields, so an early retry is useless.
+    // Only the other manager can give up the fields, so an early retry is useless.
     const lost = isApplyConflict(error);
     return {
       kind: 'failed',

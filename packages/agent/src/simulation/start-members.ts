@@ -108,7 +108,7 @@ interface ManagedFields {
 /** Registers a simulated cluster on the hub unless it exists: accepted, in the set `default`. */
 export async function registerMember(hub: KubeApi, name: string): Promise<void> {
   await createIfAbsent(hub, NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  await createReleased(hub, MANAGED_CLUSTER, {
+  await createGivenUp(hub, MANAGED_CLUSTER, {
     apiVersion: 'cluster.open-cluster-management.io/v1',
     kind: 'ManagedCluster',
     metadata: { name, labels: { 'cluster.open-cluster-management.io/clusterset': 'default' } },
@@ -121,7 +121,7 @@ async function registerDefaultSets(hub: KubeApi): Promise<void> {
   for (const name of DEFAULT_SETS.keys()) {
     const plan = planDefaultSet(name, undefined);
     if (plan?.kind === 'create')
-      await createReleased(hub, MANAGED_CLUSTER_SET, plan.set as unknown as KubeObject);
+      await createGivenUp(hub, MANAGED_CLUSTER_SET, plan.set as unknown as KubeObject);
   }
 }
 
@@ -133,7 +133,7 @@ const REGISTERED_BY_ANNOTATION = 'berth.dev/registered-by';
  * Creates an object without a namespace unless it exists. Its fields are only defaults, so the
  * registration does not keep ownership of them, and Git can declare other values without force.
  */
-async function createReleased(hub: KubeApi, kind: KindInfo, defaults: KubeObject): Promise<void> {
+async function createGivenUp(hub: KubeApi, kind: KindInfo, defaults: KubeObject): Promise<void> {
   const { metadata } = defaults;
   const marked = {
     ...defaults,
@@ -143,7 +143,7 @@ async function createReleased(hub: KubeApi, kind: KindInfo, defaults: KubeObject
     const object =
       (await hub.get(kind, { namespace: '', name: metadata.name })) ??
       (await hub.create(kind, marked, { fieldManager: MANAGER }));
-    await releaseFields(hub, kind, object);
+    await giveUpFields(hub, kind, object);
   });
 }
 
@@ -151,7 +151,7 @@ async function createReleased(hub: KubeApi, kind: KindInfo, defaults: KubeObject
  * The registration keeps only ownership of its annotation: without any managedFields entry, a
  * server would assign all fields to an owner.
  */
-async function releaseFields(hub: KubeApi, kind: KindInfo, { metadata }: KubeObject): Promise<void> {
+async function giveUpFields(hub: KubeApi, kind: KindInfo, { metadata }: KubeObject): Promise<void> {
   const entries = (metadata.managedFields ?? []) as readonly ManagedFields[];
   const kept = { 'f:metadata': { 'f:annotations': { [`f:${REGISTERED_BY_ANNOTATION}`]: {} } } };
   const next = entries.map((entry) =>

@@ -29,8 +29,8 @@ import {
   hasOpenIntents,
   newIntents,
 } from './applied-work.ts';
-import { releaseApplied } from './release-applied.ts';
-import { type TrackedResources, trackResources } from './release-resources.ts';
+import { cleanUpApplied } from './clean-up-applied.ts';
+import { type TrackedResources, trackResources } from './clean-up-resources.ts';
 import { untrackedResources } from '../rules/applied/applied-resources.ts';
 import { isAlreadyExists } from '../rules/applied/kube-failure.ts';
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';
@@ -62,7 +62,7 @@ export async function syncWork(
   let applied = state.appliedOf(name);
   // A user deleted the AppliedManifestWork: its objects are deleted with it, then all are created
   // again.
-  if (applied?.metadata.deletionTimestamp !== undefined && !(await releaseApplied(state, applied)))
+  if (applied?.metadata.deletionTimestamp !== undefined && !(await cleanUpApplied(state, applied)))
     return RETRY;
   applied = state.appliedOf(name);
   if (applied !== undefined) applied = await state.cancelEviction(applied);
@@ -276,7 +276,7 @@ function statusOf(
 
 async function recordApplied(state: AgentState, pass: Pass): Promise<void> {
   const applied = await state.writeAppliedStatus(pass.applied, pass.appliedStatus);
-  // Intended objects that are not recorded now were released; if an apply failed, they may still be
+  // Intended objects that are not recorded now were cleaned up; if an apply failed, they may still be
   // created.
   if (pass.retry === 'soon' || !hasOpenIntents(applied)) return;
   state.noteAppliedWork(applied.metadata.name, await dropIntents(state.settings.cluster, applied));
@@ -288,7 +288,7 @@ interface TrackInput {
   readonly status: ManifestWorkStatus;
 }
 
-/** Undefined if a resource is unknown; then nothing was released. */
+/** Undefined if a resource is unknown; then nothing was cleaned up. */
 async function track(state: AgentState, input: TrackInput): Promise<TrackedResources | undefined> {
   const { applied, results, status } = input;
   const recorded = applied.status?.appliedResources ?? [];

@@ -13,7 +13,7 @@ interface Registered {
   /** false from before the log is created until it exists. */
   readonly ready: boolean;
   /**
-   * A hub of an earlier release without a register has served the cluster, so records must exist.
+   * A hub of an earlier version without a register has served the cluster, so records must exist.
    */
   readonly served: boolean;
 }
@@ -41,7 +41,7 @@ export class ClusterRegister {
   }
 
   /**
-   * Reads the register; changes nothing. A directory of an earlier release has no register, and
+   * Reads the register; changes nothing. A directory of an earlier version has no register, and
    * every cluster with a directory counts as an existing one.
    * @throws InputError `hub.data-damaged` when the register is damaged, or is missing where there
    * was one

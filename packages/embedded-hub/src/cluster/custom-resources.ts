@@ -37,7 +37,7 @@ export class CustomResources {
 
   /**
    * Serves the definition once its names are accepted. One that cannot be served (written by an
-   * older release) is skipped and logged.
+   * older version) is skipped and logged.
    */
   register(crd: JsonObject): void {
     if (!isEstablished(crd)) return;

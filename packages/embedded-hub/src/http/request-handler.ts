@@ -47,7 +47,7 @@ const REVIEW_LIMIT_BYTES = 64 * 1024;
 const BODY_METHODS: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const CLUSTER_PREFIX = /^\/clusters\/([a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?)(?=\/|$)/;
 
-/** The Kubernetes release whose API the hub speaks. Clients parse it as a semantic version. */
+/** The Kubernetes version whose API the hub speaks. Clients parse it as a semantic version. */
 export const VERSION_INFO: JsonObject = {
   major: '1',
   minor: '36',

@@ -7,7 +7,7 @@ import type { ListedFile, ListedSegment, Manifest } from './manifest.ts';
 import { dataDamaged, manifestPath } from './manifest.ts';
 import { readRecords } from './read-records.ts';
 
-/** A file of the log and its manifest entry; undefined for files of an earlier release. */
+/** A file of the log and its manifest entry; undefined for files of an earlier version. */
 export interface LogFile extends DataFile {
   readonly listed: ListedFile | undefined;
 }
@@ -27,7 +27,7 @@ export interface LogFiles {
   readonly leftover: readonly string[];
 }
 
-/** The files of a log without a manifest: one of an earlier release, or a new one. */
+/** The files of a log without a manifest: one of an earlier version, or a new one. */
 export async function filesWithoutManifest(directory: string): Promise<LogFiles> {
   const { segments, snapshots } = await findDataFiles(directory);
   return {

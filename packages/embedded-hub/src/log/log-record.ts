@@ -25,7 +25,7 @@ export type LogRecord =
       readonly storage: string;
       readonly namespace: string;
       readonly name: string;
-      /** Absent in logs of earlier releases. */
+      /** Absent in logs of earlier versions. */
       readonly facts?: ObjectFacts | undefined;
       /** In a record that was read, each access parses it again. */
       readonly object: unknown;
@@ -40,7 +40,7 @@ export type LogRecord =
       readonly namespace: string;
       readonly name: string;
     }
-  /** First line of a snapshot. `log`: of which log; absent in snapshots of earlier releases. */
+  /** First line of a snapshot. `log`: of which log; absent in snapshots of earlier versions. */
   | {
       readonly type: 'snapshot';
       readonly rv: number;
@@ -52,7 +52,7 @@ export type LogRecord =
   | { readonly type: 'end'; readonly rv: number; readonly objects: number }
   /**
    * First line of a segment: the last version before it. Format 2 has an `id` of its own, which the
-   * manifest names; format 1, of earlier releases, has none.
+   * manifest names; format 1, of earlier versions, has none.
    */
   | { readonly type: 'segment'; readonly rv: number; readonly format: 1 }
   | { readonly type: 'segment'; readonly rv: number; readonly format: 2; readonly id: string };

@@ -12,7 +12,7 @@ export interface ListedFile extends LogPosition {
 }
 
 export interface ListedSegment extends ListedFile {
-  /** As in its first record; '' for a segment of an earlier release. */
+  /** As in its first record; '' for a segment of an earlier version. */
   readonly id: string;
 }
 

@@ -45,7 +45,7 @@ export interface RecoveryOptions {
   readonly repair: boolean;
   /** The log existed before, so a missing manifest is damage. */
   readonly known?: boolean;
-  /** A hub of a release without manifests served it, so records must exist. */
+  /** A hub of a version without manifests served it, so records must exist. */
   readonly served?: boolean;
   /** The identity that the log must have. */
   readonly log?: string;
@@ -180,7 +180,7 @@ class Recovery {
   }
 
   /**
-   * Without a manifest only files of earlier releases are valid, because this release always writes
+   * Without a manifest only files of earlier versions are valid, because this version always writes
    * one.
    */
   #requireEarlierRelease(path: string, identity: string | undefined): void {
@@ -214,14 +214,14 @@ class Recovery {
   }
 
   /**
-   * A directory of an earlier release has no manifest; if its hub has served, records must exist.
+   * A directory of an earlier version has no manifest; if its hub has served, records must exist.
    */
   #requireRecords(): void {
     if (this.#manifest !== undefined || this.#options.served !== true || this.#rv > 0) return;
     throw dataDamaged(this.#directory, 'holds no records, although the hub has served from it');
   }
 
-  /** Only the needed files of an earlier release are added to the manifest. */
+  /** Only the needed files of an earlier version are added to the manifest. */
   #belongs({ path, listed }: LogFile): boolean {
     return listed !== undefined || (this.#positions.get(path)?.bytes ?? 0) > 0;
   }

@@ -68,7 +68,7 @@ export type SnapshotContent =
   | {
       readonly kind: 'complete';
       readonly rv: number;
-      /** Identity of the log; undefined in snapshots of earlier releases. */
+      /** Identity of the log; undefined in snapshots of earlier versions. */
       readonly log: string | undefined;
       readonly position: LogPosition;
       readonly puts: readonly Extract<LogRecord, { type: 'put' }>[];

@@ -4,7 +4,7 @@ import type { LogRecord } from '../../src/log/log-record.ts';
 import { decodeRecord, encodeRecord } from '../../src/log/log-record.ts';
 
 /**
- * Turns the data of a stopped hub into what a release without manifests left behind.
+ * Turns the data of a stopped hub into what a version without manifests left behind.
  * @param clusters their directories
  */
 export function makeEarlierDataDirectory(dataDir: string, clusters: readonly string[] = ['hub']): void {

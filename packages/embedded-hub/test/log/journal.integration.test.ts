@@ -139,7 +139,7 @@ describe('journal', () => {
     await journal.compact(() => ({ rv: 2, timeMs: 0, objects: [] }));
     journal.put(key('c'), 3, { timeMs: 0, json: '{}' });
     await journal.close(3);
-    // As an earlier release left it: that had no manifest, and segments without an identity.
+    // As an earlier version left it: that had no manifest, and segments without an identity.
     const last = encodeRecord({ type: 'segment', rv: 2, format: 1 });
     for (const name of [...files('snapshot-'), ...files('log-'), 'manifest.json'])
       rmSync(join(directory, name));

@@ -133,7 +133,7 @@ describe('after a restart', () => {
     await expect.poll(async () => (await hub.call('GET', `${MAPS}/owned`)).status).toBe(404);
   });
 
-  it('reads the log of an earlier release, which has no facts', async () => {
+  it('reads the log of an earlier version, which has no facts', async () => {
     await hub.hub.close();
     const directory = join(hub.dataDir, 'hub');
     makeEarlierDataDirectory(hub.dataDir);

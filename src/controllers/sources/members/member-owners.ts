@@ -6,7 +6,7 @@ import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
 
-/** Code of the error for an object that another source of the same ref may release when it has read the commit. */
+/** Code of the error for an object that another source of the same ref may give up when it has read the commit. */
 export const TRANSFER_AWAITED = 'sync.move-awaited';
 
 export interface MemberOwnersOptions {
@@ -17,7 +17,7 @@ export interface MemberOwnersOptions {
   readonly force: boolean;
   readonly claims: Pick<
     SourceClaims,
-    'locationOf' | 'ownerOf' | 'hasReleased' | 'precedingSource' | 'transfers'
+    'locationOf' | 'ownerOf' | 'hasGivenUp' | 'precedingSource' | 'transfers'
   >;
   readonly registry: Pick<ApplySetRegistry, 'sourceOf'>;
 }
@@ -114,7 +114,7 @@ export class MemberOwners {
     const named = set === undefined ? undefined : await registry.sourceOf(set);
     if (set !== undefined && named === undefined) return { set };
     const owners = [named, force ? undefined : claims.ownerOf(id, source)];
-    const owner = owners.find((name) => name !== undefined && !claims.hasReleased(name, id));
+    const owner = owners.find((name) => name !== undefined && !claims.hasGivenUp(name, id));
     const rival = owner ?? claims.precedingSource(id, source);
     return rival === undefined ? undefined : { source: rival };
   }

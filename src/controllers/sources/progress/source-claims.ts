@@ -89,14 +89,14 @@ export class SourceClaims {
   }
 
   /** Whether the source was read and does not declare the object, so that another source may take it. */
-  hasReleased(source: string, identity: string): boolean {
+  hasGivenUp(source: string, identity: string): boolean {
     return this.#entries.has(source) && this.#find(source, identity) === undefined;
   }
 
   /** Another source that has the object on the hub, was read, and does not declare it. */
   leavingFrom(identity: string, besides: string): string | undefined {
     const owner = this.ownerOf(identity, besides);
-    return owner !== undefined && this.hasReleased(owner, identity) ? owner : undefined;
+    return owner !== undefined && this.hasGivenUp(owner, identity) ? owner : undefined;
   }
 
   /** Whether another source declares the object. Then it is transferred there and is not deleted. */

@@ -26,7 +26,7 @@ export interface PruneParts {
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<
     SourceClaims,
-    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasReleased' | 'leavingFrom' | 'fetches' | 'deletions'
+    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasGivenUp' | 'leavingFrom' | 'fetches' | 'deletions'
   >;
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */

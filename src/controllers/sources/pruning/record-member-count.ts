@@ -21,7 +21,7 @@ export async function recordMemberCount(
   if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
   const known = pruneInputOf(parts, objects, memory, found);
   const isGone = ([identity]: readonly [string, KubeObject]): boolean =>
-    claims.hasReleased(source, identity) && !known.isTransferred(identity);
+    claims.hasGivenUp(source, identity) && !known.isTransferred(identity);
   if (departuresOf([...members].filter(isGone).map(([, object]) => object)).deleted.length === 0)
     return undefined;
   const isAdded = ({ object }: SyncInput['objects'][number]): boolean =>

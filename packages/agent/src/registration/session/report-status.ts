@@ -32,7 +32,7 @@ import {
 import {
   managedNamespaceLabel,
   namespaceCondition,
-  namespacesToRelease,
+  namespacesGivenUp,
 } from '../../rules/registration/managed-namespaces.ts';
 import { type ClusterObservation, isAccepted, nextStatus } from '../../rules/registration/next-status.ts';
 import type { ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
@@ -312,7 +312,7 @@ async function applyNamespaces(options: NamespaceOptions): Promise<readonly Mana
       conditions: setCondition(entry.conditions ?? [], namespaceCondition(problem), now),
     });
   }
-  for (const name of namespacesToRelease(wanted, items))
+  for (const name of namespacesGivenUp(wanted, items))
     await cluster.mergePatch(
       NAMESPACE,
       { namespace: '', name },

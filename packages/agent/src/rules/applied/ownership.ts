@@ -51,7 +51,7 @@ export function isShared({ ownerReferences = [] }: ObjectMeta, owner: Pick<Owner
 }
 
 /**
- * The owner references of an object after the agent claimed (`owned`) or released it. References of others stay.
+ * The owner references of an object after the agent claimed (`owned`) or gave it up. References of others stay.
  * Matching is by group, kind and name, so that a re-created AppliedManifestWork with a new uid takes its old place.
  */
 export function withOwner(

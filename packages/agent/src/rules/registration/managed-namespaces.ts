@@ -13,7 +13,7 @@ export function managedNamespaceLabel(hubHash: string): string {
 }
 
 /** Namespaces that are labelled as managed and no longer are. They are never deleted. */
-export function namespacesToRelease(
+export function namespacesGivenUp(
   wanted: readonly ManagedNamespaceStatus[],
   labelled: readonly KubeObject[],
 ): readonly string[] {

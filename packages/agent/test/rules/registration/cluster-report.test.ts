@@ -7,7 +7,7 @@ import { goTime } from '../../../src/rules/registration/go-time.ts';
 import { judgeHealth } from '../../../src/rules/registration/judge-health.ts';
 import {
   managedNamespaceLabel,
-  namespacesToRelease,
+  namespacesGivenUp,
 } from '../../../src/rules/registration/managed-namespaces.ts';
 import { type ClusterObservation, nextStatus } from '../../../src/rules/registration/next-status.ts';
 import { chooseHub } from '../../../src/rules/registration/choose-hub.ts';
@@ -238,8 +238,8 @@ describe('managed namespaces', () => {
     expect(managedNamespaceLabel('a'.repeat(64))).toBe(
       `clusterset.open-cluster-management.io/${'a'.repeat(63)}`,
     ));
-  it('are released when no set asks for them', () =>
-    expect(namespacesToRelease([{ name: 'a', clusterSet: 's' }], [claim('a', ''), claim('b', '')])).toEqual([
+  it('are given up when no set asks for them', () =>
+    expect(namespacesGivenUp([{ name: 'a', clusterSet: 's' }], [claim('a', ''), claim('b', '')])).toEqual([
       'b',
     ]));
 });

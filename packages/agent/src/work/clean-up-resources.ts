@@ -15,32 +15,32 @@ import {
 import { isRefusal } from '../rules/applied/kube-failure.ts';
 import { isAppliedWorkOwner, isClaimedBy, unclaimPatch } from '../rules/applied/ownership.ts';
 
-export interface ReleaseResult {
+export interface CleanUpResult {
   /** Objects that are deleted but still exist (finalizers), or could not be reached. They must be checked again. */
   readonly pending: readonly AppliedResource[];
-  /** Why some objects could not be released. They are also in `pending`. */
+  /** Why some objects could not be cleaned up. They are also in `pending`. */
   readonly problems: readonly string[];
 }
 
 /**
- * Releases objects that a work no longer contains. Deletes an object only if it is proven to belong
+ * Cleans up objects that a work no longer contains. Deletes an object only if it is proven to belong
  * to this work alone: the live object has the owner reference of this AppliedManifestWork (by uid)
  * or its claim, and no reference of another one. The recorded uid is not used, because an agent
  * that was killed after it recreated the object has not recorded the new one. In doubt the object
  * stays.
  * @param stays objects that must not be deleted; they only lose the owner reference
  */
-export async function releaseResources(
+export async function cleanUpResources(
   cluster: KubeApi,
   resources: readonly AppliedResource[],
   owner: OwnerReference,
   stays: (resource: AppliedResource) => boolean = () => false,
-): Promise<ReleaseResult> {
+): Promise<CleanUpResult> {
   const pending: AppliedResource[] = [];
   const problems: string[] = [];
   for (const resource of resources) {
     try {
-      if (!(await releaseOne(cluster, resource, { owner, stays: stays(resource) }))) pending.push(resource);
+      if (!(await cleanUpOne(cluster, resource, { owner, stays: stays(resource) }))) pending.push(resource);
     } catch (error) {
       pending.push(resource);
       problems.push(errorText(error));
@@ -49,7 +49,7 @@ export async function releaseResources(
   return { pending, problems };
 }
 
-interface Release {
+interface CleanUp {
   readonly owner: OwnerReference;
   readonly stays: boolean;
 }
@@ -57,11 +57,11 @@ interface Release {
 /** An object that changes even more often stays for the next pass. */
 const CONFLICT_TRIES = 5;
 
-/** @returns whether the object is released */
-async function releaseOne(cluster: KubeApi, resource: AppliedResource, release: Release): Promise<boolean> {
+/** @returns whether the object is cleaned up */
+async function cleanUpOne(cluster: KubeApi, resource: AppliedResource, cleanUp: CleanUp): Promise<boolean> {
   for (let attempt = 0; attempt < CONFLICT_TRIES; attempt++) {
     try {
-      return await releaseOnce(cluster, resource, release);
+      return await cleanUpOnce(cluster, resource, cleanUp);
     } catch (error) {
       if (!(error instanceof ConflictError)) throw error;
     }
@@ -70,13 +70,13 @@ async function releaseOne(cluster: KubeApi, resource: AppliedResource, release: 
 }
 
 /**
- * @returns whether the object is released
+ * @returns whether the object is cleaned up
  * @throws ConflictError when the object changed after it was read: another work may own it now
  */
-async function releaseOnce(
+async function cleanUpOnce(
   cluster: KubeApi,
   resource: AppliedResource,
-  { owner, stays }: Release,
+  { owner, stays }: CleanUp,
 ): Promise<boolean> {
   const kind = kindOfResource(resource);
   const key = { namespace: resource.namespace ?? '', name: resource.name };
@@ -148,9 +148,9 @@ interface TrackRequest {
 }
 
 /**
- * Updates the list of applied resources and releases objects that were removed from the work. If a
+ * Updates the list of applied resources and cleans up objects that were removed from the work. If a
  * manifest is not completely known (its kind cannot be resolved, its object cannot be read), it
- * throws, releases nothing and keeps the list.
+ * throws, cleans up nothing and keeps the list.
  */
 export async function trackResources(request: TrackRequest): Promise<TrackedResources> {
   const current: AppliedResource[] = [];
@@ -161,7 +161,7 @@ export async function trackResources(request: TrackRequest): Promise<TrackedReso
   // An object that could not be applied and does not exist is still part of the work.
   const wanted = request.results.flatMap((result) => listedResource(result) ?? []);
   const stale = untrackedResources(request.previous, [...current, ...wanted]);
-  const { pending, problems } = await releaseResources(request.cluster, stale, request.owner);
+  const { pending, problems } = await cleanUpResources(request.cluster, stale, request.owner);
   return {
     resources: sortedResources([...current, ...pending]),
     unfinished: pending.length > 0,

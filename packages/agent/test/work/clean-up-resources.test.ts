@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { kindOfResource } from '../../src/rules/applied/applied-resources.ts';
-import { releaseResources } from '../../src/work/release-resources.ts';
+import { cleanUpResources } from '../../src/work/clean-up-resources.ts';
 import type { AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
 import { appliedWorkOwner, CLAIM_LABEL } from '../../src/rules/applied/ownership.ts';
@@ -67,7 +67,7 @@ const cases: readonly Case[] = [
   },
 ];
 
-describe('releasing what a work no longer wants', () => {
+describe('cleaning up what a work no longer wants', () => {
   it.each(cases)('$name', async ({ owners, claim, recordedUid, stays = false, left }) => {
     const cluster = new FakeKubeApi();
     const kind = kindOfResource(RESOURCE);
@@ -75,8 +75,8 @@ describe('releasing what a work no longer wants', () => {
     const metadata = { namespace: 'app', name: 'settings', labels, ownerReferences: owners };
     if (owners !== undefined) await cluster.create(kind, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
     const recorded = { ...RESOURCE, uid: recordedUid };
-    const released = await releaseResources(cluster, [recorded], OURS, () => stays);
-    expect(released).toEqual({ pending: [], problems: [] });
+    const cleanedUp = await cleanUpResources(cluster, [recorded], OURS, () => stays);
+    expect(cleanedUp).toEqual({ pending: [], problems: [] });
     const live = await cluster.get(kind, { namespace: 'app', name: 'settings' });
     expect(live === undefined ? undefined : (live.metadata.ownerReferences ?? [])).toEqual(left);
     if (live !== undefined && claim === 'ours') expect(live.metadata.labels).toEqual({ app: 'x' });
@@ -87,7 +87,7 @@ describe('releasing what a work no longer wants', () => {
     const kind = kindOfResource(RESOURCE);
     await cluster.create(kind, configMapOf([OURS]));
     changeAfterReads(cluster, 1, [OURS, OTHER_WORK]);
-    expect(await releaseResources(cluster, [RESOURCE], OURS)).toEqual({ pending: [], problems: [] });
+    expect(await cleanUpResources(cluster, [RESOURCE], OURS)).toEqual({ pending: [], problems: [] });
     const live = await cluster.get(kind, { namespace: 'app', name: 'settings' });
     expect(live?.metadata.ownerReferences).toEqual([OTHER_WORK]);
   });
@@ -97,7 +97,7 @@ describe('releasing what a work no longer wants', () => {
     const kind = kindOfResource(RESOURCE);
     await cluster.create(kind, configMapOf([OURS]));
     changeAfterReads(cluster, Infinity, [OURS]);
-    expect(await releaseResources(cluster, [RESOURCE], OURS)).toEqual({ pending: [RESOURCE], problems: [] });
+    expect(await cleanUpResources(cluster, [RESOURCE], OURS)).toEqual({ pending: [RESOURCE], problems: [] });
   });
 });
 

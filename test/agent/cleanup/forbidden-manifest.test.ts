@@ -28,7 +28,7 @@ describe('a work with a manifest that the agent may not apply', () => {
   const recorded = async (): Promise<readonly string[]> =>
     ((await harness.applied('web'))?.status?.appliedResources ?? []).map(({ resource }) => resource);
 
-  it('records what it applied, and releases what leaves it', async () => {
+  it('records what it applied, and cleans up what leaves it', async () => {
     refuse();
     await harness.applyWork('web', workOf(configMap('a'), configMap('b'), deployment));
     expect(await recorded()).toEqual(['configmaps', 'configmaps']);

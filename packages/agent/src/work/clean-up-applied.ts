@@ -3,15 +3,15 @@ import type { AppliedManifestWork, AppliedResource } from '@berth/ocm/kind/appli
 import { appliedWorkOwner } from '../rules/applied/ownership.ts';
 import type { AgentState } from './agent-state.ts';
 import { dropAppliedFinalizer, readApplied, allAppliedResources } from './applied-work.ts';
-import { releaseResources } from './release-resources.ts';
+import { cleanUpResources } from './clean-up-resources.ts';
 
 /**
- * Deletes an AppliedManifestWork, releases all of its objects, and removes the finalizer when they
+ * Deletes an AppliedManifestWork, cleans up all of its objects, and removes the finalizer when they
  * are deleted. Every step is idempotent.
  * @param stays objects that must not be deleted
  * @returns whether it is deleted
  */
-export async function releaseApplied(
+export async function cleanUpApplied(
   state: AgentState,
   applied: AppliedManifestWork,
   stays?: (resource: AppliedResource) => boolean,
@@ -23,12 +23,12 @@ export async function releaseApplied(
     const deleting = await readApplied(cluster, name);
     state.noteAppliedWork(name, deleting);
     if (deleting?.metadata.uid !== uid) return deleting === undefined;
-    return releaseApplied(state, deleting, stays);
+    return cleanUpApplied(state, deleting, stays);
   }
   const owner = appliedWorkOwner(name, uid);
   const resources = allAppliedResources(applied);
-  const { pending, problems } = await releaseResources(cluster, resources, owner, stays);
-  for (const problem of problems) log.warn('an object cannot be released yet', { applied: name, problem });
+  const { pending, problems } = await cleanUpResources(cluster, resources, owner, stays);
+  for (const problem of problems) log.warn('an object cannot be cleaned up yet', { applied: name, problem });
   const current = await state.writeAppliedStatus(applied, { ...applied.status, appliedResources: pending });
   if (pending.length > 0) return false;
   await dropAppliedFinalizer(cluster, current);
