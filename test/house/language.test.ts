@@ -43,6 +43,10 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bcomes? into being\b/i, 'is created'],
   [/\bwhither|whence|hence\b/i, 'to, from, so'],
   [/\bfor nothing but\b/i, 'only for'],
+  // Words that mean something else here: docs/glossary.md.
+  [/\bplan[ -]?tokens?\b/i, 'approval code; plan digest for the inputs of a plan'],
+  [/\bmake-before-break moves?\b/i, 'handover'],
+  [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 
 it('says what it means', () => {

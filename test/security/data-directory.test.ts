@@ -79,7 +79,7 @@ async function expectRefused(what: string | RegExp): Promise<void> {
   expect(check.text).toMatch(what);
   expect(check.code).toBe(1);
   await expect(hub.restart()).rejects.toThrow(what);
-  // The list of clusters is noted before the logs of an earlier release are read; the next start refuses as well.
+  // The list of clusters is noted before the logs of an earlier version are read; the next start refuses as well.
   await expect(hub.restart()).rejects.toThrow(what);
   expect(contents(hub.dataDir)).toEqual(before);
 }
@@ -327,7 +327,7 @@ describe('a hub that starts', () => {
 const makeEarlierRelease = () =>
   makeEarlierDataDirectory(hub.dataDir, ['hub', 'members/east', 'members/west']);
 
-describe('a data directory of an earlier release', () => {
+describe('a data directory of an earlier version', () => {
   it('is taken over once, whole, and is checked from then on', async () => {
     await grow();
     await stop();

@@ -21,7 +21,7 @@ const line = (text: string): Buffer => Buffer.from(text.replace(/\n$/, ''));
 describe('the record of a put', () => {
   it.each<{ name: string; record: Parameters<typeof encodePut>[0]; object: unknown }>([
     { name: 'plain', record: { ...head, facts }, object },
-    { name: 'without facts, as earlier releases wrote it', record: head, object },
+    { name: 'without facts, as earlier versions wrote it', record: head, object },
     { name: 'no text in any language', record: head, object: { metadata: { name: 'ü\u2028"' } } },
     {
       name: 'the mark inside names and values',

@@ -7,7 +7,7 @@ export interface DecisionRecord {
   readonly hash: string;
   /** `namespace/name` */
   readonly placement: string;
-  /** Digest of the placement's spec. Absent in records of earlier releases. */
+  /** Digest of the placement's spec. Absent in records of earlier versions. */
   readonly spec?: string | undefined;
   /** RFC 3339 */
   readonly publishedAt: string;

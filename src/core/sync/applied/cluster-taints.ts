@@ -43,7 +43,7 @@ export function withHubTaints(
   const present = taintsOf(live) ?? [];
   const ownsList = managerApplies(live, manager)?.['f:spec']?.['f:taints'] !== undefined;
   const noted = live.metadata.annotations?.[APPLIED_TAINTS_ANNOTATION];
-  // Without the annotation (earlier releases), all taints are from Git.
+  // Without the annotation (earlier versions), all taints are from Git.
   const before = new Set(noted?.split(',') ?? (ownsList ? present.map(nameOf) : []));
   if (wanted.size === 0 && !ownsList && before.size === 0) return desired;
   const there = present.flatMap((taint) => {

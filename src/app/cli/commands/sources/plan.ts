@@ -83,7 +83,7 @@ export const planCommand: CliCommand = {
       )
       .option(
         '--deletion-window <duration>',
-        'deletion window of sources that set none, as with berth serve --deletion-window (default: 10m)',
+        'removal window of sources that set none, as with berth serve --deletion-window (default: 10m)',
       )
       .option('--from-merge-base', 'compare the head with the commit where it branched off', false)
       .option('--hub', 'plan on the current clusters, scores and published decisions of a hub', false)
