@@ -168,7 +168,7 @@ async function evictApplied(state: AgentState, applied: AppliedManifestWork): Pr
   const { settings } = state;
   if (applied.spec.agentID !== settings.agentId) return DONE;
   if (applied.metadata.deletionTimestamp !== undefined)
-    return (await releaseApplied(state, applied)) ? DONE : RETRY;
+    return (await cleanUpApplied(state, applied)) ? DONE : RETRY;
   if (settings.evictionGraceMs >= NEVER_MS) {
     await state.cancelEviction(applied);
     return DONE;
@@ -186,7 +186,7 @@ async function evictApplied(state: AgentState, applied: AppliedManifestWork): Pr
     work,
     cluster: settings.clusterName,
   });
-  if (!(await releaseApplied(state, applied))) return RETRY;
+  if (!(await cleanUpApplied(state, applied))) return RETRY;
   settings.emit({ kind: 'evicted', cluster: settings.clusterName, work });
   return DONE;
 }

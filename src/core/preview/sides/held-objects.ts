@@ -16,7 +16,7 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from '../../sync/applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION } from '../../sync/applied/cluster-taints.ts';
-import type { Digest } from '../../publish/approval/plan-token.ts';
+import type { Digest } from '../../publish/approval/approval-code.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../sync/apply-set.ts';
 import { containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
 import { LEFT_FIELDS_ANNOTATION, leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
