@@ -83,7 +83,8 @@ export async function startGitea(dir: string): Promise<Gitea> {
       'all',
       '--raw',
     );
-    const token = made.trim().split('\n').at(-1) ?? '';
+    const token = made.split('\n').find((line) => /^[0-9a-f]{40}$/.test(line));
+    if (token === undefined) throw new Error(`expected a token of ${name}, got ${JSON.stringify(made)}`);
     tokens.set(name, token);
     return token;
   };

@@ -86,7 +86,7 @@ export class TlsServer {
     this.#server.on('session', (session) => {
       this.#sessions.add(session);
       session.on('close', () => this.#sessions.delete(session));
-      session.on('error', () => session.destroy());
+      session.on('error', () => setImmediate(() => session.destroy()));
       this.#secured(session.socket as TLSSocket, session);
     });
     this.#server.on('secureConnection', (socket: TLSSocket) => {

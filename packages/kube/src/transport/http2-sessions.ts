@@ -80,12 +80,18 @@ export class Http2Sessions {
     else pooled.session.unref();
   }
 
-  /** Ends the connection with all its streams, now. The session alone would wait for the peer to close the socket. */
+  /**
+   * Ends the connection with all its streams. The session alone would wait for the peer to close the socket. Not in this
+   * turn: Node.js 20 uses the memory of a session that an event of its own destroyed, such as `goaway`
+   * (nodejs/node#64113).
+   */
   end(pooled: PooledSession): void {
     this.#usable.delete(pooled);
     this.#all.delete(pooled);
-    pooled.session.destroy();
-    pooled.socket.destroy();
+    setImmediate(() => {
+      pooled.session.destroy();
+      pooled.socket.destroy();
+    });
   }
 
   /**
