@@ -10,8 +10,8 @@ import {
   changedObjects,
   type HeldObjects,
   inputKey,
-  inputsByKey,
-  isAsInGit,
+  inputsOf,
+  compareWithHub,
   placeKey,
 } from '../../../core/preview/sides/held-objects.ts';
 import type { MergedSources, SourceDeclaration } from '../../../core/preview/sides/merge-sources.ts';
@@ -72,9 +72,8 @@ type Answers = ReadonlyMap<SourceObject, Trial>;
 export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promise<HeldSides> {
   const { base, head } = sides;
   const changed = changedObjects(base.objects, head.objects);
-  const differing = differingObjects(sides, asking.hub);
+  const { differing, asWritten } = compareBase(sides, asking.hub);
   const questions = [...changed.keys(), ...differing];
-  if (questions.length === 0) return unchanged(sides);
   const asked = await ask(questions, sides, asking);
   const unasked = questions.filter((one) => (asked.get(one) ?? UNKNOWN).kind === 'unknown');
   const emulated = await asking.refusals(unasked);
@@ -91,7 +90,7 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
   const inBoth = ofBase.filter(({ source }) => isKept(placeKey(source.object)));
   return {
     ...withoutRefused(sides, changed, answers),
-    held: heldOf(answers, isOfHead),
+    held: heldOf(answers, isOfHead, asWritten),
     findings: { base: inBoth, head: [...findings.filter(({ source }) => isOfHead.has(source)), ...inBoth] },
     notes: [
       ...refusedBefore(inBoth),
@@ -102,34 +101,36 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
 
 const UNKNOWN: Trial = { kind: 'unknown', because: '' };
 
-function unchanged({ base, head }: SidesOfGit): HeldSides {
-  const held = { before: new Map(), after: new Map() };
-  return { base, head, held, findings: { base: [], head: [] }, notes: [] };
+interface ComparedBase {
+  /** What the hub has otherwise, or not at all; without a hub what it may have otherwise. */
+  readonly differing: readonly SourceObject[];
+  /** What the hub made of the others, where that is not just what Git says. */
+  readonly asWritten: HeldObjects;
 }
 
-/** The objects of the base that the hub has otherwise, or not at all; without a hub those that it may have otherwise. */
-function differingObjects(
-  { base, sources, isDoubtful }: SidesOfGit,
-  hub: Snapshot | undefined,
-): readonly SourceObject[] {
-  if (hub === undefined) return base.objects.filter(isDoubtful);
-  const live = inputsByKey(hub);
+function compareBase({ base, sources, isDoubtful }: SidesOfGit, hub: Snapshot | undefined): ComparedBase {
+  if (hub === undefined) return { differing: base.objects.filter(isDoubtful), asWritten: new Map() };
+  const live = inputsOf(hub);
   const applying = new Set(sources.flatMap(({ name, applies }) => (applies ? [name] : [])));
   const [absent, different]: [SourceObject[], SourceObject[]] = [[], []];
-  let present = 0;
+  const asWritten = new Map<string, KubeObject>();
+  let isFollowed = false;
   for (const one of base.objects) {
     const key = inputKey(one.object);
     const source = base.ownerOf(identityOf(one.object)) ?? '';
     if (key === undefined || !applying.has(source)) continue;
-    const there = live.get(key);
-    if (there === undefined) absent.push(one);
-    else {
-      present++;
-      if (!isAsInGit(one.object, there, source, sha256)) different.push(one);
+    const there = live(key);
+    if (there === undefined) {
+      absent.push(one);
+      continue;
     }
+    isFollowed = true;
+    const compared = compareWithHub(one.object, there, source, sha256);
+    if (compared === 'different') different.push(one);
+    if (compared === 'written') asWritten.set(key, there);
   }
   // A hub that has nothing of Git does not follow it yet.
-  return present === 0 ? different : [...different, ...absent];
+  return { differing: isFollowed ? [...different, ...absent] : different, asWritten };
 }
 
 async function ask(
@@ -178,14 +179,19 @@ function withoutRefused(
   return { base: { ...base, objects: base.objects.filter(isAccepted) }, head: { ...head, objects } };
 }
 
-function heldOf(answers: Answers, isOfHead: ReadonlySet<SourceObject>): HeldSides['held'] {
+function heldOf(
+  answers: Answers,
+  isOfHead: ReadonlySet<SourceObject>,
+  asWritten: HeldObjects,
+): HeldSides['held'] {
   const entries = [...answers].flatMap(([source, trial]) => {
     const key = inputKey(source.object);
     return key !== undefined && trial.kind === 'held' ? [{ source, key, object: trial.object }] : [];
   });
-  const before = new Map(
-    entries.filter(({ source }) => !isOfHead.has(source)).map(({ key, object }) => [key, object]),
-  );
+  const ofBase = entries
+    .filter(({ source }) => !isOfHead.has(source))
+    .map(({ key, object }) => [key, object] as const);
+  const before = new Map([...asWritten, ...ofBase]);
   const ofHead = entries
     .filter(({ source }) => isOfHead.has(source))
     .map(({ key, object }) => [key, object] as const);

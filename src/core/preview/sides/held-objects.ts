@@ -14,6 +14,7 @@ import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { oncePerList } from '@berth/runtime/lists/once-per-list';
 import { ADOPTED_ANNOTATION, APPLIED_HASH_ANNOTATION } from '../../sync/applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION } from '../../sync/applied/cluster-taints.ts';
 import type { Digest } from '../../publish/approval/approval-code.ts';
@@ -35,23 +36,36 @@ const LISTS: readonly (readonly [InputList, KindInfo])[] = [
 ];
 const KINDS = new Map(LISTS.map(([, kind]) => [typeKeyOf(kind), kind]));
 
+/** The keys of objects that were asked for before: a fleet is compared for each plan. */
+const KEYS = new WeakMap<KubeObject, string>();
+
 /** Identifies an object that decisions are made from; undefined for any other object. */
 export function inputKey(object: KubeObject): string | undefined {
+  let key = KEYS.get(object);
+  if (key !== undefined) return key;
   const kind = KINDS.get(`${object.apiVersion} ${object.kind}`);
-  return kind && keyOf(kind, placeObject(object, kind).metadata);
+  if (kind === undefined) return undefined;
+  KEYS.set(object, (key = keyOf(kind, placeObject(object, kind).metadata)));
+  return key;
 }
 
 function keyOf({ kind }: KindInfo, metadata: Pick<ObjectMeta, 'namespace' | 'name'>): string {
   return `${kind} ${namespacedName(metadata)}`;
 }
 
-/** The inputs of decisions that a hub has, by `inputKey`. */
-export function inputsByKey(hub: Snapshot): ReadonlyMap<string, KubeObject> {
-  return new Map(
-    LISTS.flatMap(([list, kind]) =>
-      hub[list].map((object) => [keyOf(kind, object.metadata), object as unknown as KubeObject] as const),
-    ),
-  );
+/** The lists of consecutive plans are mostly the same. */
+const INDEXES = LISTS.map(([list, kind]) => ({
+  list,
+  byKey: oncePerList(
+    (objects: readonly unknown[]) =>
+      new Map((objects as readonly KubeObject[]).map((one) => [keyOf(kind, one.metadata), one])),
+  ),
+}));
+
+/** Finds an input of decisions that a hub has by its `inputKey`. */
+export function inputsOf(hub: Snapshot): (key: string) => KubeObject | undefined {
+  const maps = INDEXES.map(({ list, byKey }) => byKey(hub[list]));
+  return (key) => maps.find((map) => map.has(key))?.get(key);
 }
 
 /**
@@ -78,19 +92,23 @@ export function placeKey({ apiVersion, kind, metadata }: KubeObject): string {
   return `${apiVersion.split('/').slice(0, -1).join('')} ${kind} ${namespacedName(metadata)}`;
 }
 
-/** The live objects that were compared last, and are what Git declares. */
-const SAME = new WeakMap<KubeObject, KubeObject>();
+/** The results of `compareWithHub` for the live object that was compared last. */
+const COMPARED = new WeakMap<KubeObject, { readonly live: KubeObject; readonly result: OnHub }>();
 
 /**
- * Whether the live object is what Git makes of it: it has just what Git declares, or the controller wrote it from this
- * content and it did not change since.
- * @param source the name of the source that applies it
+ * `declared`: the live object has just what Git declares. `written`: the controller wrote it from this content, and it
+ * is what the hub made of that: defaults, and fields that stay with others. `different`: neither.
  */
-export function isAsInGit(object: KubeObject, live: KubeObject, source: string, digest: Digest): boolean {
-  if (SAME.get(object) === live) return true;
-  const same = isAsDeclared(object, live) || isAsWritten(object, live, source, digest);
-  if (same) SAME.set(object, live);
-  return same;
+export type OnHub = 'declared' | 'written' | 'different';
+
+/** @param source the name of the source that applies the object */
+export function compareWithHub(object: KubeObject, live: KubeObject, source: string, digest: Digest): OnHub {
+  const known = COMPARED.get(object);
+  if (known?.live === live) return known.result;
+  const isWritten = (): OnHub => (isAsWritten(object, live, source, digest) ? 'written' : 'different');
+  const result = isAsDeclared(object, live) ? 'declared' : isWritten();
+  COMPARED.set(object, { live, result });
+  return result;
 }
 
 function isAsDeclared(object: KubeObject, live: KubeObject): boolean {
@@ -119,11 +137,11 @@ function isAsWritten(object: KubeObject, live: KubeObject, source: string, diges
   return (
     rest !== undefined &&
     hasTextsOf(live, rest) &&
-    (kind === MANAGED_CLUSTER ? hasOwnedFieldsOf(live, rest) : containsAll(live['spec'], rest['spec']))
+    (kind === MANAGED_CLUSTER ? hasOwnedFieldsOf(live, rest) : containsAll(live['spec'], rest['spec'] ?? {}))
   );
 }
 
-function hasTextsOf(live: KubeObject, { metadata: { labels, annotations } }: KubeObject): boolean {
+function hasTextsOf(live: KubeObject, { metadata: { labels = {}, annotations = {} } }: KubeObject): boolean {
   return containsAll(live.metadata.labels, labels) && containsAll(live.metadata.annotations, annotations);
 }
 
@@ -135,12 +153,13 @@ interface ClusterSpec {
 
 /** The other fields of the spec belong to the agent of the cluster. Taints have several writers. */
 function hasOwnedFieldsOf(live: KubeObject, cluster: KubeObject): boolean {
-  const [there, wanted] = [live, cluster].map((object) => (object['spec'] ?? {}) as ClusterSpec);
-  const { hubAcceptsClient, leaseDurationSeconds, taints = [] } = wanted ?? {};
+  const there: ClusterSpec = live['spec'] ?? {};
+  const { hubAcceptsClient, leaseDurationSeconds, taints = [] } = (cluster['spec'] ?? {}) as ClusterSpec;
   return (
-    containsAll(there, { hubAcceptsClient, leaseDurationSeconds }) &&
+    (hubAcceptsClient === undefined || hubAcceptsClient === there.hubAcceptsClient) &&
+    (leaseDurationSeconds === undefined || leaseDurationSeconds === there.leaseDurationSeconds) &&
     taints.every(({ key, value = '', effect }) =>
-      there?.taints?.some((one) => one.key === key && (one.value ?? '') === value && one.effect === effect),
+      there.taints?.some((one) => one.key === key && (one.value ?? '') === value && one.effect === effect),
     )
   );
 }
