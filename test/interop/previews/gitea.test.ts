@@ -36,7 +36,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('previews on a real Git
     const number = await forge.open('talk', { title: 'WIP: talk' });
     await forge.comment(number, '+1 cluster');
     await forge.say(number, '/berth approve 000000000000', 'grace');
-    await forge.comment(number, 'is not a token of a change');
+    await forge.comment(number, 'is not the approval code of a change');
     await forge.edit(number, { state: 'closed' });
   });
 

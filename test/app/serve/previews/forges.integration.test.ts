@@ -34,7 +34,7 @@ describe('previews at every forge', () => {
       expect(await previewed.status(second, 'failure', 'berth/rule/fleet/few')).toContain('One at a time.');
       server.permissions.set('grace', 'write');
       await previewed.say(7, 'grace', '/berth approve 000000000000');
-      await previewed.comment(7, 'is not a token of a change');
+      await previewed.comment(7, 'is not the approval code of a change');
       await previewed.status(second, 'failure');
       const merged = previewed.merge(7);
       await previewed.changed(7, 'merged');

@@ -209,7 +209,7 @@ describe('pull requests of a served source', () => {
     await previewed.say(7, 'ada', `/berth approve ${token}`);
     await previewed.comment(7, 'may not approve it');
     await previewed.say(7, 'grace', '/berth approve 000000000000');
-    await previewed.comment(7, 'is not a token of a change');
+    await previewed.comment(7, 'is not the approval code of a change');
     await previewed.say(7, 'grace', `/berth approve ${token}`);
     await previewed.comment(7, 'Approved by `grace`');
     await previewed.status(head, 'success');
