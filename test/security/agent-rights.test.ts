@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { LooseJson } from '../../packages/embedded-hub/test/loose-json.ts';
 import type { Call, TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
+import { OCM_HUB } from '../fakes/embedded-hub.ts';
 import { as, grant } from './role-of.ts';
 
 const WORKS = '/apis/work.open-cluster-management.io/v1/namespaces/east/manifestworks';
@@ -18,7 +19,7 @@ const AGENT = as(
 
 let hub: TestHub;
 beforeAll(async () => {
-  hub = await startTestHub();
+  hub = await startTestHub({ admission: OCM_HUB.admission });
   await hub.call('POST', '/api/v1/namespaces', {
     body: { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'east' } },
   });
