@@ -1,8 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { placeKey } from '../../core/preview/sides/held-objects.ts';
 import type { MergedSources, SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
@@ -53,12 +52,12 @@ function findingsIn(
   findings: readonly SourceFinding[],
 ): readonly SourceFinding[] {
   if (findings.length === 0) return [];
-  const found = new Set(findings.map(({ source }) => placeKey(source.object)));
+  const found = new Set(findings.map(({ source }) => identityOf(source.object)));
   const places = new Map(
-    objects.filter(({ object }) => found.has(placeKey(object))).map((one) => [placeKey(one.object), one]),
+    objects.map((one) => [identityOf(one.object), one] as const).filter(([place]) => found.has(place)),
   );
   return findings.flatMap((finding) => {
-    const source = places.get(placeKey(finding.source.object));
+    const source = places.get(identityOf(finding.source.object));
     return source === undefined ? [] : [{ ...finding, source }];
   });
 }

@@ -151,6 +151,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     last: [
       ...works.notEvaluated,
       ...sides.notes,
+      ...made.notes,
       ...content.notes(),
       ...(planned.plan.summary.held > 0 ? recordsUnread(input.hubMemory) : []),
     ],

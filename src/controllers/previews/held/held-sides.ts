@@ -2,6 +2,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { groupBy } from '@berth/runtime/lists/group-by';
 import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import pLimit from 'p-limit';
@@ -12,7 +13,6 @@ import {
   inputKey,
   inputsOf,
   compareWithHub,
-  placeKey,
 } from '../../../core/preview/sides/held-objects.ts';
 import type { MergedSources, SourceDeclaration } from '../../../core/preview/sides/merge-sources.ts';
 import {
@@ -81,20 +81,14 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
     ...asked,
     ...emulated.map(({ source, message }) => [source, { kind: 'refused', because: message }] as const),
   ]);
-  const findings = [...findingsOf(asked), ...emulated];
-  const isOfHead = new Set(changed.keys());
-  const edited = new Set([...isOfHead].map(({ object }) => placeKey(object)));
-  const ofBase = findings.filter(({ source }) => !isOfHead.has(source));
-  const inHead = new Set(ofBase.length === 0 ? [] : head.objects.map(({ object }) => placeKey(object)));
-  const isKept = (place: string): boolean => inHead.has(place) && !edited.has(place);
-  const inBoth = ofBase.filter(({ source }) => isKept(placeKey(source.object)));
+  const findings = bySide([...findingsOf(asked), ...emulated], changed, head);
   return {
     ...withoutRefused(sides, changed, answers),
-    held: heldOf(answers, isOfHead, asWritten),
-    findings: { base: inBoth, head: [...findings.filter(({ source }) => isOfHead.has(source)), ...inBoth] },
+    held: heldOf(answers, changed, asWritten),
+    findings,
     notes: [
-      ...refusedBefore(inBoth),
-      ...(asking.trials === undefined ? [] : notAsked(asked, questions.length)),
+      ...refusedBefore(findings.base),
+      ...(asking.trials === undefined ? [] : notAsked(asked, questions, 'the change')),
     ],
   };
 }
@@ -138,20 +132,35 @@ async function ask(
   { base, head, sources }: SidesOfGit,
   { trials }: HubToAsk,
 ): Promise<Answers> {
-  const answers = new Map<SourceObject, Trial>();
-  if (trials === undefined) return answers;
+  if (trials === undefined) return new Map();
   const byName = new Map(sources.map((source) => [source.name, source]));
-  const deadline = performance.now() + MAX_ASKING_MS;
-  const limit = pLimit(CONCURRENCY);
-  const askOne = async (question: SourceObject): Promise<void> => {
-    const { object } = question;
+  return askEach(questions, async ({ object }) => {
     const source = byName.get(head.ownerOf(identityOf(object)) ?? base.ownerOf(identityOf(object)) ?? '');
-    if (source?.applies !== true || performance.now() > deadline) return;
-    const { name, takesFields = false } = source;
-    answers.set(question, await trials.apply({ object, source: name, takesFields }));
-  };
-  await Promise.all(questions.slice(0, MAX_ASKED).map((question) => limit(() => askOne(question))));
-  return answers;
+    if (source?.applies !== true) return undefined;
+    return trials.apply({ object, source: source.name, takesFields: source.takesFields ?? false });
+  });
+}
+
+/** Asks within the bounds of a plan. @returns the answers that came in time */
+async function askEach<Q>(
+  questions: readonly Q[],
+  askOne: (question: Q) => Promise<Trial | undefined>,
+): Promise<ReadonlyMap<Q, Trial>> {
+  const answers = new Map<Q, Trial>();
+  const limit = pLimit(CONCURRENCY);
+  const asking = questions.slice(0, MAX_ASKED).map((question) =>
+    limit(async () => {
+      const answer = await askOne(question);
+      if (answer !== undefined) answers.set(question, answer);
+    }),
+  );
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, MAX_ASKING_MS)));
+  await Promise.race([Promise.all(asking), late]);
+  clearTimeout(timer);
+  limit.clearQueue();
+  // A later answer belongs to no plan.
+  return new Map(answers);
 }
 
 /**
@@ -168,9 +177,9 @@ function withoutRefused(
   );
   if (refused.size === 0) return { base, head };
   const places = new Set(
-    [...refused].filter((source) => !changed.has(source)).map(({ object }) => placeKey(object)),
+    [...refused].filter((source) => !changed.has(source)).map(({ object }) => identityOf(object)),
   );
-  const isAccepted = (source: SourceObject): boolean => !places.has(placeKey(source.object));
+  const isAccepted = (source: SourceObject): boolean => !places.has(identityOf(source.object));
   const objects = head.objects.flatMap((source): readonly SourceObject[] => {
     if (!refused.has(source)) return changed.has(source) || isAccepted(source) ? [source] : [];
     const before = changed.get(source);
@@ -181,7 +190,7 @@ function withoutRefused(
 
 function heldOf(
   answers: Answers,
-  isOfHead: ReadonlySet<SourceObject>,
+  changed: ReadonlyMap<SourceObject, unknown>,
   asWritten: HeldObjects,
 ): HeldSides['held'] {
   const entries = [...answers].flatMap(([source, trial]) => {
@@ -189,15 +198,34 @@ function heldOf(
     return key !== undefined && trial.kind === 'held' ? [{ source, key, object: trial.object }] : [];
   });
   const ofBase = entries
-    .filter(({ source }) => !isOfHead.has(source))
+    .filter(({ source }) => !changed.has(source))
     .map(({ key, object }) => [key, object] as const);
   const before = new Map([...asWritten, ...ofBase]);
   const ofHead = entries
-    .filter(({ source }) => isOfHead.has(source))
+    .filter(({ source }) => changed.has(source))
     .map(({ key, object }) => [key, object] as const);
-  const edited = new Set([...isOfHead].map(({ object }) => inputKey(object)));
+  const edited = new Set([...changed.keys()].map(({ object }) => inputKey(object)));
   const kept = [...before].filter(([key]) => !edited.has(key));
   return { before, after: new Map([...kept, ...ofHead]) };
+}
+
+/** A finding about an object of the base that the merge does not edit is one of both sides. */
+function bySide(
+  findings: readonly SourceFinding[],
+  changed: ReadonlyMap<SourceObject, unknown>,
+  head: MergedSources,
+): HeldSides['findings'] {
+  const [ofHead, ofBase] = [
+    findings.filter(({ source }) => changed.has(source)),
+    findings.filter(({ source }) => !changed.has(source)),
+  ];
+  if (ofBase.length === 0) return { base: [], head: ofHead };
+  const edited = new Set([...changed.keys()].map(({ object }) => identityOf(object)));
+  const stays = new Set(
+    head.objects.map(({ object }) => identityOf(object)).filter((place) => !edited.has(place)),
+  );
+  const base = ofBase.filter(({ source }) => stays.has(identityOf(source.object)));
+  return { base, head: [...ofHead, ...base] };
 }
 
 function findingsOf(answers: Answers): readonly SourceFinding[] {
@@ -227,19 +255,23 @@ function refusedBefore(findings: readonly SourceFinding[]): readonly string[] {
     : [`The hub refuses ${formatNameList(names)} on the base as well: it stays as it is on the hub.`];
 }
 
-function notAsked(asked: Answers, questions: number): readonly string[] {
-  const open = [...asked].flatMap(([{ object }, trial]) =>
-    trial.kind === 'unknown' ? [`${formatRef(refOf(object))} (${trial.because})`] : [],
+/** Names what the hub did not answer, by why. */
+function notAsked(
+  asked: ReadonlyMap<unknown, Trial>,
+  questions: readonly unknown[],
+  what: string,
+): readonly string[] {
+  const open = groupBy(
+    [...asked.values()].flatMap((trial) => (trial.kind === 'unknown' ? [trial] : [])),
+    ({ because }) => because,
   );
-  const rest = questions - asked.size;
-  return [
-    ...(open.length === 0
-      ? []
-      : [`The hub could not say what it does with ${formatNameList(open)}. It may refuse or change them.`]),
-    ...(rest === 0
-      ? []
-      : [`The hub was not asked about ${rest} of ${questions} objects. It may refuse or change them.`]),
-  ];
+  const reasons = [...open].map(([because, same]) => ({ because, count: same.length }));
+  const rest = questions.length - asked.size;
+  if (rest > 0) reasons.push({ because: 'it was not asked, or too late', count: rest });
+  return reasons.map(
+    ({ because, count }) =>
+      `For ${count} of ${questions.length} objects the hub did not say whether it accepts ${what}: ${because}.`,
+  );
 }
 
 /**
@@ -252,24 +284,22 @@ export async function withoutRefusedDeletions(
 ): Promise<{
   readonly deletions: readonly JudgedDeletions[];
   readonly refused: ReadonlyMap<KubeObject, string>;
+  readonly notes: readonly string[];
 }> {
-  const refused = new Map<KubeObject, string>();
-  if (trials === undefined) return { deletions, refused };
-  const limit = pLimit(CONCURRENCY);
-  const objects = deletions.flatMap(({ deleted }) => deleted).slice(0, MAX_ASKED);
-  await Promise.all(
-    objects.map((object) =>
-      limit(async () => {
-        const trial = await trials.delete(object);
-        if (trial.kind === 'refused') refused.set(object, trial.because);
-      }),
+  if (trials === undefined) return { deletions, refused: new Map(), notes: [] };
+  const objects = deletions.flatMap(({ deleted }) => deleted);
+  const asked = await askEach(objects, (object) => trials.delete(object));
+  const refused = new Map(
+    [...asked].flatMap(([object, trial]) =>
+      trial.kind === 'refused' ? [[object, trial.because] as const] : [],
     ),
   );
-  if (refused.size === 0) return { deletions, refused };
+  const notes = notAsked(asked, objects, 'its deletion');
+  if (refused.size === 0) return { deletions, refused, notes };
   const staying = deletions.map((judged) => ({
     ...judged,
     deleted: judged.deleted.filter((object) => !refused.has(object)),
     keptOnHub: [...judged.keptOnHub, ...judged.deleted.filter((object) => refused.has(object))],
   }));
-  return { deletions: staying, refused };
+  return { deletions: staying, refused, notes };
 }

@@ -5,6 +5,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { fieldConflicts, type KubeStatus } from '@berth/kube/transport/kube-errors';
 import { BerthError, TransientError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
+import { inputKey } from '../../../core/preview/sides/held-objects.ts';
 import { applySetId, parentOfSource } from '../../../core/sync/apply-set.ts';
 import { isApplied, placeObject } from '../../../core/sync/desired-object.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
@@ -31,7 +32,7 @@ export type Trial =
 
 /** Asks a hub what it would do. Nothing is written. */
 export interface HubTrials {
-  /** @returns the object as the hub would hold it */
+  /** @returns the object as the hub would hold it; what decisions are not made from is returned as it was given */
   apply(tried: TriedObject): Promise<Trial>;
   /** @returns `held` if the hub would delete the object */
   delete(object: KubeObject): Promise<Trial>;
@@ -66,11 +67,12 @@ export class DryRunTrials implements HubTrials {
         markPlacements,
         takesFields,
       });
+      const heldAs = (answer: KubeObject): KubeObject => (inputKey(object) === undefined ? object : answer);
       if (live !== undefined && sent !== undefined && isApplied(sent, live))
-        return { kind: 'held', object: live, left };
+        return { kind: 'held', object: heldAs(live), left };
       const task = { api: this.#dryRun, kind, desired: fromGit, live, force: takesFields };
       const applied = await applyDesired(task);
-      return { kind: 'held', object: applied.live, left: applied.left };
+      return { kind: 'held', object: heldAs(applied.live), left: applied.left };
     });
   }
 
@@ -90,6 +92,8 @@ async function answered(object: KubeObject, ask: () => Promise<Trial>): Promise<
     return await ask();
   } catch (error) {
     if (!(error instanceof BerthError)) throw error;
+    const lacking = LACKS_RIGHT.exec(error.message)?.[0];
+    if (lacking !== undefined) return unknown(lacking);
     const because = wordsOf(error, object);
     return isNoAnswer(error) ? unknown(because) : { kind: 'refused', because };
   }
@@ -109,11 +113,12 @@ function unknown(because: string): Trial {
 
 /** Whether the error does not say what the hub does with the object of the controller. */
 function isNoAnswer(error: BerthError): boolean {
-  if (error instanceof TransientError || missingNamespace(error) !== undefined) return true;
-  return LACKS_RIGHT.test(error.message) || NO_DRY_RUN.test(error.message);
+  return (
+    error instanceof TransientError || missingNamespace(error) !== undefined || NO_DRY_RUN.test(error.message)
+  );
 }
 
 /** Source: k8s.io/apiserver `endpoints/handlers/responsewriters/errors.go` (forbiddenMessage). */
-const LACKS_RIGHT = /\bUser "[^"]*" cannot \w+ resource/;
+const LACKS_RIGHT = /\bUser "[^"]*" cannot \w+ resource "[^"]*"(?: in API group "[^"]*")?/;
 /** Source: k8s.io/apiserver `admission/plugin/webhook/errors/statuserror.go` (NewDryRunUnsupportedErr). */
 const NO_DRY_RUN = /does not support dry run/;

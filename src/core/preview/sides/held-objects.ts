@@ -8,7 +8,7 @@ import {
   typeKeyOf,
 } from '@berth/kube/model/kinds';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
-import { namespacedName } from '@berth/kube/model/object-ref';
+import { identityOf, namespacedName } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
@@ -79,17 +79,12 @@ export function changedObjects(
   const known = new Set(base.map(({ object }) => object));
   const fresh = head.filter(({ object }) => !known.has(object));
   if (fresh.length === 0) return new Map();
-  const before = new Map(base.map((source) => [placeKey(source.object), source]));
+  const before = new Map(base.map((source) => [identityOf(source.object), source]));
   return new Map(
     fresh
-      .map((source) => [source, before.get(placeKey(source.object))] as const)
+      .map((source) => [source, before.get(identityOf(source.object))] as const)
       .filter(([{ object }, old]) => old === undefined || !jsonEqual(old.object, object)),
   );
-}
-
-/** Of two versions of a kind, the object is the same. */
-export function placeKey({ apiVersion, kind, metadata }: KubeObject): string {
-  return `${apiVersion.split('/').slice(0, -1).join('')} ${kind} ${namespacedName(metadata)}`;
 }
 
 /** The results of `compareWithHub` for the live object that was compared last. */
@@ -182,9 +177,9 @@ export function withHeld(snapshot: Snapshot, held: HeldObjects): Snapshot {
   if (held.size === 0) return snapshot;
   const lists = LISTS.map(([list, kind]) => {
     const objects = snapshot[list] as unknown as readonly KubeObject[];
-    const isHeld = (object: KubeObject): boolean => held.has(keyOf(kind, object.metadata));
-    if (!objects.some(isHeld)) return [list, objects];
-    return [list, objects.map((object) => heldAs(object, held.get(keyOf(kind, object.metadata))))];
+    const after = objects.map((object) => heldAs(object, held.get(keyOf(kind, object.metadata))));
+    // Caches are keyed by the list, so an unchanged list is returned as it is.
+    return [list, after.every((object, at) => object === objects[at]) ? objects : after];
   });
   return { ...snapshot, ...(Object.fromEntries(lists) as Pick<Snapshot, InputList>) };
 }
@@ -213,14 +208,9 @@ function laidOver(known: KubeObject, held: KubeObject): KubeObject {
     labels: set === undefined ? labels : { ...labels, [APPLY_SET_PART_OF_LABEL]: set },
     annotations: annotationsOf(known, held),
   };
-  const spec = { ...(held['spec'] as object | undefined) };
-  const { taints } = (known['spec'] ?? {}) as ClusterSpec;
   if (held['spec'] === undefined) return { ...known, metadata };
-  return {
-    ...known,
-    metadata,
-    spec: known['spec'] !== undefined && taints !== undefined ? { ...spec, taints } : spec,
-  };
+  const { taints } = (known['spec'] ?? {}) as ClusterSpec;
+  return { ...known, metadata, spec: { ...held['spec'], ...(taints !== undefined && { taints }) } };
 }
 
 function annotationsOf(known: KubeObject, held: KubeObject): Readonly<Record<string, string>> {
