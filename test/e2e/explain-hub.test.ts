@@ -80,7 +80,7 @@ describe('berth explain --hub', () => {
     expect(text).toContain('- cluster3: not in cluster set prod');
   });
 
-  it('leaves a placement that is not marked as Berth’s to another controller', async () => {
+  it('leaves a placement without the annotation of Berth to another controller', async () => {
     const text = await berth('guestbook/frontend');
     expect(text).toMatch(
       /^0 Placement guestbook\/frontend: 1 of 3 clusters published by another controller: cluster3/,

@@ -46,6 +46,7 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   // Words that mean something else here: docs/glossary.md.
   [/\bplan[ -]?tokens?\b/i, 'approval code; plan digest for the inputs of a plan'],
   [/\bmake-before-break moves?\b/i, 'handover'],
+  [/\bmarks? of (Berth|objects|dependents)\b|\b(Berth's|its) marks?\b/i, 'annotation, label, name hash'],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

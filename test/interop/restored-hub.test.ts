@@ -89,15 +89,15 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))(
       await hub.until(() => ['web', ...NAMES].every(isPublished), OUTAGE_PATIENCE_MS);
     }
 
-    async function isRepaired(mark: number, sinceMs: number): Promise<void> {
+    async function isRepaired(seen: number, sinceMs: number): Promise<void> {
       await hub.until(
-        () => events.slice(mark).some(({ kind }) => kind === 'hub-restored'),
+        () => events.slice(seen).some(({ kind }) => kind === 'hub-restored'),
         OUTAGE_PATIENCE_MS,
       );
       const foundAfterMs = Date.now() - sinceMs;
       await hub.until(async () => (await missing()) === '');
       console.info(`found after ${foundAfterMs} ms, repaired after ${Date.now() - sinceMs} ms`);
-      const since = events.slice(mark);
+      const since = events.slice(seen);
       expect(since.filter(({ kind }) => kind === 'held')).toEqual([]);
       const removals = since.flatMap((event) =>
         event.kind === 'published' && event.removed.length > 0 ? [[event.placement, ...event.removed]] : [],
@@ -107,29 +107,29 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))(
 
     it('finds it when the versions of the hub went back', async () => {
       await publish();
-      const mark = events.length;
+      const seen = events.length;
       await hub.plane.restore();
       const sinceMs = Date.now();
-      await isRepaired(mark, sinceMs);
+      await isRepaired(seen, sinceMs);
     });
 
     it('finds it when the hub has passed what was seen', async () => {
       await publish();
-      const mark = events.length;
+      const seen = events.length;
       api.isCutOff = true;
       await hub.plane.restore();
       await hub.create(...Array.from({ length: 400 }, (_, at) => namespace(`n${at}`)));
       api.isCutOff = false;
       const sinceMs = Date.now();
-      await isRepaired(mark, sinceMs);
+      await isRepaired(seen, sinceMs);
     });
 
     it('finds it under open watches of an API server without a watch cache', async () => {
       await publish(['--watch-cache=false']);
-      const mark = events.length;
+      const seen = events.length;
       await hub.plane.restore([]);
       const sinceMs = Date.now();
-      await isRepaired(mark, sinceMs);
+      await isRepaired(seen, sinceMs);
     });
   },
 );

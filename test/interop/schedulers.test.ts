@@ -60,7 +60,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS, 'ocm/placement'))('beside O
     await berth.close();
   });
 
-  it('marks a placement that OCM decides, too, and keeps what it published', async () => {
+  it('annotates a placement that OCM decides, too, and keeps what it published', async () => {
     // Of its own: what an attempt before left does not count.
     const name = `web-${(attempts += 1)}`;
     await setTaints(ALL, []);

@@ -65,9 +65,9 @@ describe('a commit that deletes one object and with it what many clusters run', 
 
   it('cannot take the 40 works of a replica set away unheld, and the plan says the same under the same code', async () => {
     await serveForty();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'works.yaml': undefined }, 'Tidy up');
-    const { message } = await held(mark);
+    const { message } = await held(seen);
     expect(message).toContain('ManifestWorkReplicaSet team-a/web takes away 40 of 40 works (budget 10)');
     expect(await works()).toBe(40);
     expect((await fleet.status()).stdout).toContain('takes away 40 of 40 works');
@@ -82,9 +82,9 @@ describe('a commit that deletes one object and with it what many clusters run', 
 
   it('cannot take the works away by a misspelt kind', async () => {
     await serveForty();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'works.yaml': yaml(replicaSet('web', 'web', 'ManifestWorkReplicaset')) }, 'Edit');
-    const read = await fleet.event('commit-read', () => true, mark);
+    const read = await fleet.event('commit-read', () => true, seen);
     expect(read.problems).toMatchObject([
       {
         severity: 'error',
@@ -92,16 +92,16 @@ describe('a commit that deletes one object and with it what many clusters run', 
         location: { file: 'works.yaml', line: 2, column: 7 },
       },
     ]);
-    await fleet.event('synced', () => true, mark);
+    await fleet.event('synced', () => true, seen);
     expect((await fleet.hub.api.list(MANIFEST_WORK_REPLICA_SET)).items).toHaveLength(1);
     expect(await works()).toBe(40);
   });
 
   it('cannot take a placement and its pages away unheld', async () => {
     await serveForty();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'web.yaml': undefined }, 'Tidy up');
-    const { message } = await held(mark);
+    const { message } = await held(seen);
     expect(message).toContain('Placement team-a/web takes away 40 of 40 clusters');
     expect(codeOf(await plan())).toBe(codeOf(message));
     expect(await fleet.decisions('web')).toHaveLength(40);
@@ -118,9 +118,9 @@ describe('a commit that deletes one object and with it what many clusters run', 
       await fleet.event('deleted', ({ record }) => record.object === `ManagedCluster ${name}`);
       await expect.poll(() => fleet.decisions('web')).not.toContain(name);
     }
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'c3.yaml': undefined }, 'Retire c3');
-    const { message } = await held(mark);
+    const { message } = await held(seen);
     expect(message).toContain(
       'ManagedCluster c3 takes away 1 of 6 clusters of Placement team-a/web (budget 2, after 2 in the 10 minutes before): c3',
     );
@@ -144,9 +144,9 @@ describe('a commit that deletes one object and with it what many clusters run', 
     await fleet.published('web');
     fleet.git.commit({ 'web.yaml': yaml(placement('web', { clusterSets: ['prd'] })) }, 'Mistype');
     await fleet.held('web', 'True', 'WouldEmpty');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'web.yaml': undefined }, 'Delete');
-    const { message } = await held(mark);
+    const { message } = await held(seen);
     expect(message).toContain('Placement team-a/web takes away 2 of 2 clusters (held: WouldEmpty): c1, c2');
     // The placement stays on the hub, and so does its own hold: the plan tells both.
     const [ofPlacement = '', ofDeletions = ''] = (await plan()).split('Deletions held');
@@ -172,9 +172,9 @@ describe('a commit that deletes one object and with it what many clusters run', 
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web', { numberOfClusters: 1 })) });
     await fleet.serve({ http: fleet.http() });
     await fleet.published('web');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'web.yaml': text }, 'Edit');
-    await fleet.event('synced', () => true, mark);
+    await fleet.event('synced', () => true, seen);
     await expect.poll(async () => (await fleet.status()).stdout).toMatch(/web\.yaml:\d+:\d+/);
     expect(await fleet.decisions('web')).toHaveLength(1);
     await fleet.stop();

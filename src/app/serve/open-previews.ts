@@ -42,7 +42,7 @@ import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { builtProgram } from '../../adapters/program/package-root.ts';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
-import { marksPlacements, ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
+import { annotatesPlacements, ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
@@ -213,7 +213,7 @@ function openOne(
     sources: sourcesBeside(source, options),
     snapshot: () => inventory.snapshot(),
     headsOf: (kind: KindInfo) => members.headsOf(kind),
-    trials: new DryRunTrials({ api, markPlacements: marksPlacements(options) }),
+    trials: new DryRunTrials({ api, annotatePlacements: annotatesPlacements(options) }),
     argoPart: () => argoPart(options),
     staleness: () => inventory.age(),
     decides: ownPlacements(options),

@@ -30,7 +30,7 @@ import { GitLoop } from '../../controllers/sources/following/git-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
 import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
-import { marksPlacements, type ServeOptions } from '../settings/serve-options.ts';
+import { annotatesPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import {
   followedRef,
   type ServeSource,
@@ -253,7 +253,7 @@ function hubSyncOf(
     clock: options.clock,
     force: from.force === true,
     takeFields: takesFields(from),
-    markPlacements: marksPlacements(options),
+    annotatePlacements: annotatesPlacements(options),
     recordedStatus: embedded,
     createNamespaces: embedded,
     concurrency: DEFAULT_MAX_REQUESTS,

@@ -64,7 +64,7 @@ export interface ServeOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** Which placements of the hub are Berth's: those of Git and those with its mark, or all, where nobody else schedules. */
+/** Which placements of the hub are Berth's: those of Git and those with its annotation, or all, where nobody else schedules. */
 export function ownPlacements({ embedded }: Pick<ServeOptions, 'embedded'>): 'own' | 'all' {
   return embedded === true ? 'all' : 'own';
 }
@@ -76,8 +76,8 @@ export function decidedPlacements(
   return options.schedule === 'upstream' ? 'none' : ownPlacements(options);
 }
 
-/** Whether placements from Git are marked, so that other schedulers ignore them. An embedded hub has no other scheduler. */
-export function marksPlacements({
+/** Whether placements from Git are annotated, so that other schedulers ignore them. An embedded hub has no other scheduler. */
+export function annotatesPlacements({
   embedded,
   schedule,
 }: Pick<ServeOptions, 'embedded' | 'schedule'>): boolean {

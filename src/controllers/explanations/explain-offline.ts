@@ -86,7 +86,7 @@ export async function explainOffline(
 interface ExplanationAsked {
   readonly cluster?: string | undefined;
   readonly before?: Snapshot | undefined;
-  /** Which placements Berth decides: those with its mark, or all. Default: all. */
+  /** Which placements Berth decides: those with its annotation, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
   /** The waves in which ApplicationSets use the placement. */
   readonly waves?: readonly WavesExplanation[] | undefined;

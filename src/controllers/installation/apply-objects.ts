@@ -6,7 +6,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import {
   type Installer,
   isInstalledBy,
-  markInstalled,
+  labelInstalled,
 } from '../../core/registration/install/installed-object.ts';
 import { sleep } from '@berth/runtime/loop/sleep';
 
@@ -61,7 +61,7 @@ async function applyObject(
     report(`${titleOf(object)} exists already, and is not changed`);
     return undefined;
   }
-  const wanted = markInstalled(object, installer);
+  const wanted = labelInstalled(object, installer);
   const after = await api.apply(kind, wanted, { fieldManager: FIELD_MANAGER, force: true });
   if (before === undefined) return 'created';
   return before.metadata.resourceVersion === after.metadata.resourceVersion ? undefined : 'changed';

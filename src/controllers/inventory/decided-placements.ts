@@ -11,8 +11,8 @@ import {
 export const CONTROLLER_LEASES = { namespace: DEFAULT_NAMESPACE, labelSelector: CONTROLLER_LABEL } as const;
 
 /**
- * Which placements on a hub Berth decides: those of Git and those with its mark, or all. A controller that decides all
- * says so on the hub, because its placements carry no mark. Without a controller that says anything, or without the
+ * Which placements on a hub Berth decides: those of Git and those with its annotation, or all. A controller that decides all
+ * says so on the hub, because its placements have no such annotation. Without a controller that says anything, or without the
  * right to read that, it is the first.
  */
 export async function readDecidedPlacements(hub: Pick<KubeApi, 'list'>): Promise<'own' | 'all'> {

@@ -42,7 +42,7 @@ export interface InventoryOptions {
   /** If the hub has not confirmed a kind for this long, every change is held. Default: 5 min. */
   readonly staleAfterMs?: number | undefined;
   /**
-   * Which placements are decided: those with Berth's mark, or also unmarked ones. Default `all`.
+   * Which placements are decided: those with Berth's annotation, or also those without it. Default `all`.
    */
   readonly decides?: 'own' | 'all' | undefined;
   /** Whether this process taints clusters by their health. Then decisions see these taints before they are written. */

@@ -1,5 +1,5 @@
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 
 /** The copy of a placement that decisions see, if it differs from the placement. */
 const schedulableOf = new WeakMap<Placement, Placement>();
@@ -24,7 +24,7 @@ export function withSchedulingEnabled(placement: Placement): Placement {
   return known;
 }
 
-/** On a hub with other schedulers, a placement without the mark of Berth belongs to them. This disables it for Berth. */
+/** On a hub with other schedulers, a placement without the annotation of Berth belongs to them. This disables it for Berth. */
 export function withForeignDisabled(placement: Placement): Placement {
   const annotations = placement.metadata.annotations ?? {};
   if (annotations[SCHEDULER_ANNOTATION] === 'berth') return withSchedulingEnabled(placement);
@@ -39,7 +39,7 @@ export function withForeignDisabled(placement: Placement): Placement {
 }
 
 /**
- * Whether another scheduler decides the placement: it has no mark of Berth, and scheduling is not
+ * Whether another scheduler decides the placement: it has no annotation of Berth, and scheduling is not
  * disabled.
  */
 export function isOfOtherScheduler({ metadata: { annotations } }: Placement): boolean {

@@ -3,7 +3,7 @@ import { PLACEMENT } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -163,7 +163,7 @@ function layOver(
   const withHead =
     hub === undefined
       ? declared.head
-      : withoutMark(overlaySnapshot(withoutDeleted, declared.head, applied), givenUp(input));
+      : withoutAnnotation(overlaySnapshot(withoutDeleted, declared.head, applied), givenUp(input));
   return { hubWithBase, merged: applyWhatIf(withHeld(withHead, held.after), whatIf) };
 }
 
@@ -286,11 +286,11 @@ function givenUp({
   return new Set(placements.filter(isOfOtherScheduler).map(({ metadata }) => namespacedName(metadata)));
 }
 
-function withoutMark(snapshot: Snapshot, keys: ReadonlySet<string>): Snapshot {
+function withoutAnnotation(snapshot: Snapshot, keys: ReadonlySet<string>): Snapshot {
   if (keys.size === 0) return snapshot;
   const placements = snapshot.placements.map((placement) => {
     if (!keys.has(namespacedName(placement.metadata))) return placement;
-    const { [SCHEDULER_ANNOTATION]: _mark, ...annotations } = placement.metadata.annotations ?? {};
+    const { [SCHEDULER_ANNOTATION]: _scheduler, ...annotations } = placement.metadata.annotations ?? {};
     return withForeignDisabled({ ...placement, metadata: { ...placement.metadata, annotations } });
   });
   return { ...snapshot, placements };

@@ -12,7 +12,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { WorkContent } from '../../core/preview/inventory/work-content.ts';
 import {
   type JudgedDeletions,
-  markDepartures,
+  noteDepartures,
   type StayingObject,
   stayingText,
 } from '../../core/preview/judged-deletions.ts';
@@ -238,7 +238,7 @@ function withDeletions(
   const leaves = staying.some(leavesWith(bases));
   return {
     ...plan,
-    objects: withoutStaying(markDepartures(plan.objects, deletions), refused),
+    objects: withoutStaying(noteDepartures(plan.objects, deletions), refused),
     lostFiles,
     hasChanges: plan.hasChanges || leaves || deletions.some(({ held }) => held !== undefined),
     deletionsHeld: deletions.flatMap(({ held }) => held ?? []),

@@ -8,7 +8,7 @@ import {
 } from '@berth/ocm/kind/placement';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { pageLabels } from '../../core/publish/pages/decision-page.ts';
 import type { PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PageAction } from '../../core/publish/pages/plan-pages.ts';
@@ -87,8 +87,8 @@ export class PageRequests {
     return objectAfterWrite(response, before, { status });
   }
 
-  /** Marks the placement as scheduled by Berth, which also keeps OCM's scheduler away from it. */
-  async mark(placement: Placement): Promise<KubeObject> {
+  /** Annotates the placement as scheduled by Berth, which also keeps OCM's scheduler away from it. */
+  async annotate(placement: Placement): Promise<KubeObject> {
     const before = placement as unknown as KubeObject;
     const annotations = { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' };
     const patch = { metadata: { ...versionOf(before), annotations } };

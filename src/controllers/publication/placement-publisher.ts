@@ -161,8 +161,8 @@ export class PlacementPublisher {
         return this.#request(key, action).catch((error: unknown) => failed('pages', error));
       case 'patch-status':
         return this.#request(key, action).catch((error: unknown) => failed('status', error));
-      case 'mark-placement':
-        return this.#mark(key, action).catch((error: unknown) => failed('mark', error));
+      case 'annotate-placement':
+        return this.#annotate(key, action).catch((error: unknown) => failed('annotation', error));
       case 'yield':
         return nextTurn().then(() => ({ kind: 'resumed' }));
       case 'persist':
@@ -227,16 +227,16 @@ export class PlacementPublisher {
     onPageWritten?.({ placement, change: write.kind, page: write.page, uid, result: resultOf(key) });
   }
 
-  async #mark(
+  async #annotate(
     key: string,
-    { placement }: Extract<PlacementAction, { kind: 'mark-placement' }>,
+    { placement }: Extract<PlacementAction, { kind: 'annotate-placement' }>,
   ): Promise<PlacementEvent> {
     const { requests, log } = this.#options;
-    const after = await requests.mark(placement);
-    log.info('the placement is marked as decided by Berth, so that other schedulers leave it', {
+    const after = await requests.annotate(placement);
+    log.info('the placement is annotated as decided by Berth, so that other schedulers leave it', {
       placement: key,
     });
-    return { kind: 'placement-marked', after };
+    return { kind: 'placement-annotated', after };
   }
 
   async #persist(
@@ -296,7 +296,7 @@ export class PlacementPublisher {
   }
 }
 
-function failed(of: 'pages' | 'status' | 'mark' | 'record', error: unknown): PlacementEvent {
+function failed(of: 'pages' | 'status' | 'annotation' | 'record', error: unknown): PlacementEvent {
   return { kind: 'failed', of, error, mayArrive: error instanceof TransientError };
 }
 

@@ -5,7 +5,7 @@ import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import { DEFAULT_MAX_REQUESTS } from '@berth/kube/transport/request-slots';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ResultGenerator } from '@berth/placement/engine';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';

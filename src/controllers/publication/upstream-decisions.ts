@@ -2,7 +2,7 @@ import { decisionPageOf, placementOfPage } from '../../core/publish/pages/decisi
 import { OTHER_SCHEDULER_QUIET_MS } from '../../core/publish/machine/other-scheduler.ts';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
@@ -52,15 +52,15 @@ export class UpstreamDecisions {
     this.#cancelRead.clear();
   }
 
-  /** Warns that two controllers may decide: placements are marked as Berth's while OCM is supposed to decide them. */
+  /** Warns that two controllers may decide: placements are annotated as Berth's while OCM is supposed to decide them. */
   warnings(): readonly string[] {
-    const marked = this.#inventory.placements.store
+    const annotated = this.#inventory.placements.store
       .list()
       .filter(({ metadata }) => metadata.annotations?.[SCHEDULER_ANNOTATION] === 'berth')
       .map(({ metadata }) => namespacedName(metadata));
-    if (marked.length === 0) return [];
+    if (annotated.length === 0) return [];
     return [
-      `marked as scheduled by Berth, so that OCM does not schedule them, but this controller runs with schedule: upstream: ${formatNameList(marked)}`,
+      `annotated as scheduled by Berth, so that OCM does not schedule them, but this controller runs with schedule: upstream: ${formatNameList(annotated)}`,
     ];
   }
 

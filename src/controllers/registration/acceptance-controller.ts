@@ -213,7 +213,7 @@ class AutomaticAcceptance {
     const isAccepted = cluster.spec?.hubAcceptsClient === true;
     if (!isAccepted && !(this.#isNamespaceFree(name) && this.#isAskedFor(cluster))) return false;
     const now = formatRfc3339(instantFromEpochMs(this.#options.clock.now()));
-    // A cluster that a person accepted is marked as well. If a person denies it later, Berth does not override that.
+    // A cluster that a person accepted is annotated as well. If a person denies it later, Berth does not override that.
     await this.#options.hub.mergePatch(
       MANAGED_CLUSTER,
       { namespace: '', name },

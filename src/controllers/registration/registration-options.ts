@@ -17,7 +17,7 @@ export interface RegistrationOptions {
   readonly cache: ObjectCache;
   readonly autoAcceptance: AutoAcceptance;
   /**
-   * The placements that Berth decides: those with its mark, all, or none. A cluster that is being deleted keeps what runs
+   * The placements that Berth decides: those with its annotation, all, or none. A cluster that is being deleted keeps what runs
    * on it while one of them selects it. Default: none.
    */
   readonly decides?: 'own' | 'all' | 'none' | undefined;

@@ -2,7 +2,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Condition } from '@berth/kube/model/object-meta';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { Listed } from './listed.ts';
 

@@ -62,8 +62,8 @@ export interface WithdrawnFields extends WithdrawnObject {
   readonly after: KubeObject;
 }
 
-/** The changes of objects. Deletions that wait for a release are marked, and objects that stay on the hub are no deletions. */
-export function markDepartures(
+/** The changes of objects. Deletions that wait for a release are held, and objects that stay on the hub are no deletions. */
+export function noteDepartures(
   changes: readonly ObjectChange[],
   deletions: readonly JudgedDeletions[],
 ): readonly ObjectChange[] {

@@ -37,7 +37,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
   const regions = new Map(fleet.map(({ name, region }) => [name, region]));
   const placements = planPlacements(base, head, judges, (cluster) => regions.get(cluster));
   const workloads = planWorkloads(base, head);
-  const objects = markedOnHub(diffObjects(base.objects, head.objects), base);
+  const objects = withPresence(diffObjects(base.objects, head.objects), base);
   return {
     base: base.end,
     head: head.end,
@@ -67,7 +67,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
 }
 
 /** The base has the clusters of the hub, if it is known. One of them that Git gets is not new. */
-function markedOnHub(objects: readonly ObjectChange[], { snapshot }: PlanSide): readonly ObjectChange[] {
+function withPresence(objects: readonly ObjectChange[], { snapshot }: PlanSide): readonly ObjectChange[] {
   const known = new Set(snapshot.clusters.map(({ metadata }) => metadata.name));
   return objects.map((object) => {
     const { change, ref } = object;

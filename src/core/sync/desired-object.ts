@@ -1,7 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Taint } from '@berth/ocm/kind/managed-cluster';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { Digest } from '../publish/approval/approval-code.ts';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
@@ -12,15 +12,15 @@ export interface DesiredOptions {
   readonly applySetId: string;
   readonly digest: Digest;
   /** Berth decides placements. The first write already tells other schedulers to ignore them. */
-  readonly markPlacements: boolean;
+  readonly annotatePlacements: boolean;
 }
 
 /** The object to apply for an object from Git, without status and without fields that the server sets. */
 export function desiredObject(object: KubeObject, options: DesiredOptions): KubeObject {
   const { name, namespace, labels, annotations, finalizers, ownerReferences } = object.metadata;
   const { status: _status, ...rest } = ownedFields(object);
-  const marks =
-    options.markPlacements &&
+  const added =
+    options.annotatePlacements &&
     object.kind === 'Placement' &&
     annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined
       ? { [SCHEDULING_DISABLE_ANNOTATION]: 'true', [SCHEDULER_ANNOTATION]: 'berth' }
@@ -34,7 +34,7 @@ export function desiredObject(object: KubeObject, options: DesiredOptions): Kube
     name,
     ...(namespace === undefined ? {} : { namespace }),
     labels: { ...labels, [APPLY_SET_PART_OF_LABEL]: options.applySetId },
-    annotations: { ...annotations, ...marks, ...taintNote },
+    annotations: { ...annotations, ...added, ...taintNote },
     ...(finalizers === undefined ? {} : { finalizers }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
   };

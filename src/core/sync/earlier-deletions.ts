@@ -1,7 +1,7 @@
 import type { Digest } from '../publish/approval/approval-code.ts';
 import { RECENT_DELETIONS_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { REMOVAL_WINDOW_MS } from '../publish/judge/removal-window.ts';
-import { objectMark, splitMarks } from './prune-releases.ts';
+import { nameHash, splitHashes } from './prune-releases.ts';
 
 /**
  * Deletions within this time count together, so that a source that loses its objects commit by
@@ -12,9 +12,9 @@ export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
 /** The deletions of one pass over a source without a release. */
 export interface Deletion {
   readonly atMs: number;
-  /** One mark for each object. */
-  readonly marks: readonly string[];
-  /** Objects without a mark: there were too many. */
+  /** One hash for each object. */
+  readonly hashes: readonly string[];
+  /** Objects without a hash: there were too many. */
   readonly unnamed: number;
 }
 
@@ -33,11 +33,11 @@ type Annotations = Readonly<Record<string, string>>;
  * Annotations are limited to 256 KiB, and releases need most of that. For more objects only the
  * number is stored.
  */
-const MAX_MARKS = 1_000;
+const MAX_HASHES = 1_000;
 
-/** The mark of an object's identity, which has no version: an object that is created again is the same. */
-export function deletionMark(digest: Digest, identity: string): string {
-  return objectMark(digest, identity);
+/** The hash of an object's identity, which has no version: an object that is created again is the same. */
+export function deletionHash(digest: Digest, identity: string): string {
+  return nameHash(digest, identity);
 }
 
 /**
@@ -48,12 +48,12 @@ export function parseDeletions({
   [RECENT_DELETIONS_ANNOTATION]: text = '',
 }: Annotations): readonly Deletion[] {
   return text.split(';').flatMap((entry) => {
-    const [, at, marks = '', unnamed] = /^(\d{1,15})(?::([0-9a-f]+)|\*(\d{1,9}))$/.exec(entry) ?? [];
+    const [, at, hashes = '', unnamed] = /^(\d{1,15})(?::([0-9a-f]+)|\*(\d{1,9}))$/.exec(entry) ?? [];
     if (at === undefined) return [];
     return [
       {
         atMs: Number(at),
-        marks: splitMarks(marks),
+        hashes: splitHashes(hashes),
         unnamed: Number(unnamed ?? 0),
       },
     ];
@@ -79,17 +79,17 @@ export function countedDeletions<T extends { readonly atMs: number }>(
  */
 export function noteDeletions(deletions: readonly Deletion[], nowMs: number): Annotations {
   const named: Deletion[] = [];
-  let marks = 0;
+  let hashes = 0;
   let [unnamed, unnamedAtMs] = [0, 0];
   for (const deletion of deletions.toReversed()) {
     const atMs = Math.min(deletion.atMs, nowMs);
-    marks += deletion.marks.length;
-    const isNamed = deletion.marks.length > 0 && marks <= MAX_MARKS;
-    if (isNamed) named.unshift({ atMs, marks: deletion.marks, unnamed: 0 });
-    const more = deletion.unnamed + (isNamed ? 0 : deletion.marks.length);
+    hashes += deletion.hashes.length;
+    const isNamed = deletion.hashes.length > 0 && hashes <= MAX_HASHES;
+    if (isNamed) named.unshift({ atMs, hashes: deletion.hashes, unnamed: 0 });
+    const more = deletion.unnamed + (isNamed ? 0 : deletion.hashes.length);
     if (more > 0) [unnamed, unnamedAtMs] = [unnamed + more, Math.max(unnamedAtMs, atMs)];
   }
-  const entries = named.map((deletion) => `${deletion.atMs}:${deletion.marks.join('')}`);
+  const entries = named.map((deletion) => `${deletion.atMs}:${deletion.hashes.join('')}`);
   if (unnamed > 0) entries.unshift(`${unnamedAtMs}*${unnamed}`);
   return { [RECENT_DELETIONS_ANNOTATION]: entries.join(';') };
 }
@@ -103,15 +103,15 @@ export function countGoneMembers(
   members: Iterable<{ readonly identity: string; readonly isLeaving: boolean }>,
   digest: Digest,
 ): { readonly gone: number; readonly of: number } {
-  const gone = new Set(deletions.flatMap(({ marks }) => marks));
+  const gone = new Set(deletions.flatMap(({ hashes }) => hashes));
   const isWanted = gone.size > 0;
   let of = 0;
   for (const { identity, isLeaving } of members) {
-    const mark = isWanted ? deletionMark(digest, identity) : '';
-    if (!isLeaving) gone.delete(mark);
-    if (!gone.has(mark)) of += 1;
+    const hash = isWanted ? deletionHash(digest, identity) : '';
+    if (!isLeaving) gone.delete(hash);
+    if (!gone.has(hash)) of += 1;
   }
-  if (gone.size > 0) for (const identity of elsewhere) gone.delete(deletionMark(digest, identity));
+  if (gone.size > 0) for (const identity of elsewhere) gone.delete(deletionHash(digest, identity));
   const count = gone.size + deletions.reduce((sum, { unnamed }) => sum + unnamed, 0);
   return { gone: count, of: of + count };
 }

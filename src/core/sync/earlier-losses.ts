@@ -3,16 +3,16 @@ import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { Digest } from '../publish/approval/approval-code.ts';
 import { RECENT_LOSSES_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { objectMark, splitMarks } from './prune-releases.ts';
+import { nameHash, splitHashes } from './prune-releases.ts';
 
 /** The losses of one holder without a release. As in the removal window of publication, only the number is stored. */
 export interface EarlierLoss {
   readonly atMs: number;
-  /** Mark of the holder; `*`: each holder that has no entry of its own, since there were too many. */
+  /** Hash of the holder; `*`: each holder that has no entry of its own, since there were too many. */
   readonly holder: string;
   /** Clusters or works. */
   readonly count: number;
-  /** Marks of the deleted objects that caused it, with their uids: an object that is created again is another one. None: unknown. */
+  /** Hashes of the deleted objects that caused it, with their uids: an object that is created again is another one. None: unknown. */
   readonly causes: readonly string[];
 }
 
@@ -39,7 +39,7 @@ export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotatio
     const [, at, holder, count, causes = ''] =
       /^(\d{1,15}):([0-9a-f]+|\*):(\d{1,9})(?::([0-9a-f]+))?$/.exec(entry) ?? [];
     if (at === undefined || holder === undefined) return [];
-    return [{ atMs: Number(at), holder, count: Number(count), causes: splitMarks(causes) }];
+    return [{ atMs: Number(at), holder, count: Number(count), causes: splitHashes(causes) }];
   });
 }
 
@@ -56,10 +56,10 @@ export interface LosingPass {
  * early can only hold a deletion earlier.
  */
 export function lossEntries(pass: LosingPass, atMs: number): readonly EarlierLoss[] {
-  const marks = marksByName(pass);
+  const hashes = hashesByName(pass);
   return pass.losses.flatMap(({ holder, count, by }) => {
-    const causes = by.flatMap((name) => marks.get(name) ?? []);
-    return causes.length === 0 ? [] : [{ atMs, holder: objectMark(pass.digest, holder), count, causes }];
+    const causes = by.flatMap((name) => hashes.get(name) ?? []);
+    return causes.length === 0 ? [] : [{ atMs, holder: nameHash(pass.digest, holder), count, causes }];
   });
 }
 
@@ -76,13 +76,13 @@ export function lossesBefore(
 ): readonly EarlierLoss[] {
   if (!earlier.some(({ causes }) => causes.length > 0)) return earlier;
   const stay = members.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const present = new Set(stay.map((object) => causeMark(object, pass)));
-  const leaving = new Set(marksByName(pass).values());
+  const present = new Set(stay.map((object) => causeHash(object, pass)));
+  const leaving = new Set(hashesByName(pass).values());
   const repeated = new Map(lossEntries(pass, 0).map(({ holder, count }) => [holder, count]));
   return earlier.flatMap((loss) => {
     const { causes, holder } = loss;
-    if (causes.length > 0 && causes.every((mark) => present.has(mark))) return [];
-    const again = causes.some((mark) => leaving.has(mark)) ? (repeated.get(holder) ?? 0) : 0;
+    if (causes.length > 0 && causes.every((hash) => present.has(hash))) return [];
+    const again = causes.some((hash) => leaving.has(hash)) ? (repeated.get(holder) ?? 0) : 0;
     const count = Math.max(0, loss.count - again);
     repeated.set(holder, (repeated.get(holder) ?? 0) - (loss.count - count));
     return count === 0 ? [] : [{ ...loss, count }];
@@ -90,12 +90,12 @@ export function lossesBefore(
 }
 
 /** By the name that `DeletionLoss.by` has. */
-function marksByName(pass: LosingPass): ReadonlyMap<string, string> {
-  return new Map(pass.objects.map((object) => [formatRef(refOf(object)), causeMark(object, pass)]));
+function hashesByName(pass: LosingPass): ReadonlyMap<string, string> {
+  return new Map(pass.objects.map((object) => [formatRef(refOf(object)), causeHash(object, pass)]));
 }
 
-function causeMark(object: KubeObject, { digest }: Pick<LosingPass, 'digest'>): string {
-  return objectMark(digest, `${identityOf(object)} ${object.metadata.uid ?? ''}`);
+function causeHash(object: KubeObject, { digest }: Pick<LosingPass, 'digest'>): string {
+  return nameHash(digest, `${identityOf(object)} ${object.metadata.uid ?? ''}`);
 }
 
 /**
@@ -115,13 +115,13 @@ export function noteLosses(losses: readonly EarlierLoss[], nowMs: number): Annot
   let causes = 0;
   const entries = kept.toReversed().map((loss) => {
     causes += loss.causes.length;
-    const marks = causes > MAX_CAUSES ? '' : loss.causes.join('');
-    return [loss.atMs, loss.holder, loss.count, ...(marks === '' ? [] : [marks])].join(':');
+    const hashes = causes > MAX_CAUSES ? '' : loss.causes.join('');
+    return [loss.atMs, loss.holder, loss.count, ...(hashes === '' ? [] : [hashes])].join(':');
   });
   return { [RECENT_LOSSES_ANNOTATION]: entries.toReversed().join(';') };
 }
 
-/** @param holder its mark */
+/** @param holder its hash */
 export function sumEarlierLosses(losses: readonly EarlierLoss[], holder: string): number {
   return losses
     .filter((loss) => loss.holder === holder || loss.holder === OTHERS)

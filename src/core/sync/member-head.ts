@@ -4,7 +4,7 @@ import { PRUNE_ANNOTATION } from './applied/departure.ts';
 
 /**
  * What most of the members of a source on a hub are read for: the name, the version, whether it is being deleted, and
- * the marks that say whose it is and whether it may be deleted. It has a part of the size of most objects.
+ * the label and annotation that say whose it is and whether it may be deleted. It has a part of the size of most objects.
  */
 export function memberHead({ apiVersion, kind, metadata }: KubeObject): KubeObject {
   const { name, namespace, uid, resourceVersion, deletionTimestamp, labels, annotations } = metadata;

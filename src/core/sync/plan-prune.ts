@@ -6,9 +6,9 @@ import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { departuresOf, type WithdrawnObject } from './applied/departure.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
-import { deletionMark, type EarlierDeletions, countGoneMembers } from './earlier-deletions.ts';
+import { deletionHash, type EarlierDeletions, countGoneMembers } from './earlier-deletions.ts';
 import { type EarlierLosses, lossesBefore, sumEarlierLosses } from './earlier-losses.ts';
-import { type PruneReleases, releaseMark, objectMark } from './prune-releases.ts';
+import { type PruneReleases, releaseHash, nameHash } from './prune-releases.ts';
 
 /** Why nothing is deleted, if no place is known. */
 export const NOT_ALL_READ = 'not all of Git could be read';
@@ -64,7 +64,7 @@ export interface PruneInput {
 export interface HeldLosses {
   readonly code: string;
   readonly message: string;
-  /** Marks of the objects that would lose something. None: unknown. */
+  /** Hashes of the objects that would lose something. None: unknown. */
   readonly holders: readonly string[];
 }
 
@@ -87,7 +87,7 @@ export type PrunePlan =
       readonly objects: readonly KubeObject[];
       /** They wait with the deletions. */
       readonly withdrawn: readonly WithdrawnObject[];
-      /** Held because of losses: marks of the objects that would lose something, if known. Absent: for another reason. */
+      /** Held because of losses: hashes of the objects that would lose something, if known. Absent: for another reason. */
       readonly holders: readonly string[] | undefined;
     };
 
@@ -133,7 +133,7 @@ export function planPrune(input: PruneInput): PrunePlan {
     return { kind: 'suspended', message };
   }
   const { digest, releases } = input;
-  if (releases !== undefined && names.every((name) => releases.objects.has(releaseMark(digest, name))))
+  if (releases !== undefined && names.every((name) => releases.objects.has(releaseHash(digest, name))))
     return { kind: 'prune', objects, withdrawn, isRest: true };
   const code = unspentCode(digest, approvalCode(digest, `sync ${input.source}`, names, []), releases?.spent);
   // First: a release is recorded, even if the commit that brings it makes it unnecessary.
@@ -171,8 +171,8 @@ function stopText(objects: readonly KubeObject[], withdrawn: readonly WithdrawnO
 function holdBefore({ heldLosses, holders, digest }: PruneInput, code: string): HeldLosses | undefined {
   if (heldLosses?.code !== code) return undefined;
   if (heldLosses.holders.length === 0 || holders === undefined) return heldLosses;
-  const present = new Set(holders.map((name) => objectMark(digest, name)));
-  return heldLosses.holders.some((mark) => present.has(mark)) ? heldLosses : undefined;
+  const present = new Set(holders.map((name) => nameHash(digest, name)));
+  return heldLosses.holders.some((hash) => present.has(hash)) ? heldLosses : undefined;
 }
 
 /** With those of the hold before, of which some may lose nothing at the moment. */
@@ -181,8 +181,8 @@ function marksOf(
   holders: readonly string[],
   before: HeldLosses | undefined,
 ): readonly string[] {
-  const marks = holders.map((name) => objectMark(digest, name));
-  return [...new Set([...(before?.holders ?? []), ...marks])];
+  const hashes = holders.map((name) => nameHash(digest, name));
+  return [...new Set([...(before?.holders ?? []), ...hashes])];
 }
 
 interface HoldReason {
@@ -266,10 +266,10 @@ export function countedMembers({
     const isLeaving = member.metadata.deletionTimestamp !== undefined;
     if (wanted.has(identity) || !isTransferred(identity)) present.set(identity, { identity, isLeaving });
   }
-  const gone = new Set(earlier.deletions.flatMap(({ marks }) => marks));
+  const gone = new Set(earlier.deletions.flatMap(({ hashes }) => hashes));
   if (gone.size > 0)
     for (const identity of wanted)
-      if (!present.has(identity) && gone.has(deletionMark(digest, identity)))
+      if (!present.has(identity) && gone.has(deletionHash(digest, identity)))
         present.set(identity, { identity, isLeaving: false });
   return [...present.values()];
 }
@@ -329,7 +329,7 @@ export function judgeLosses(
   const { losses: earlier, windowMs } = earlierLosses ?? NO_EARLIER_LOSSES;
   const refused = losses.flatMap((loss) => {
     if (loss.heldFor !== undefined) return [{ loss, why: `held: ${loss.heldFor}` }];
-    const before = earlier.length === 0 ? 0 : sumEarlierLosses(earlier, objectMark(digest, loss.holder));
+    const before = earlier.length === 0 ? 0 : sumEarlierLosses(earlier, nameHash(digest, loss.holder));
     const limit = removalLimit(loss.budget ?? budget, loss.of + before);
     if (loss.count + before <= limit) return [];
     const after = before === 0 ? '' : `, after ${before} in the ${durationText(windowMs)} before`;

@@ -11,7 +11,7 @@ import {
 import { countedDeletions, type Deletion, parseDeletions } from './earlier-deletions.ts';
 import { type EarlierLoss, parseLosses } from './earlier-losses.ts';
 import { type HeldLosses, type PruneInput, possibleIdentities } from './plan-prune.ts';
-import { parsePruneReleases, type PruneReleases, splitMarks } from './prune-releases.ts';
+import { parsePruneReleases, type PruneReleases, splitHashes } from './prune-releases.ts';
 
 /** The deletions and releases that an ApplySet's parent stores, as they count now. */
 export interface PruneMemory {
@@ -105,18 +105,18 @@ export function noteHeld(
   message: string,
   holders: readonly string[] | undefined,
 ): Readonly<Record<string, string>> {
-  const marks = holders === undefined || holders.length > MAX_HOLDERS ? [] : holders;
+  const hashes = holders === undefined || holders.length > MAX_HOLDERS ? [] : holders;
   return {
     [HELD_CODE_ANNOTATION]: code,
     [HELD_MESSAGE_ANNOTATION]: message,
-    [HELD_LOSSES_ANNOTATION]: holders === undefined ? '' : [code, marks.join('')].join(' ').trim(),
+    [HELD_LOSSES_ANNOTATION]: holders === undefined ? '' : [code, hashes.join('')].join(' ').trim(),
   };
 }
 
-/** @param text the code of the hold, and the marks of its holders */
+/** @param text the code of the hold, and the hashes of its holders */
 function heldLossesIn(text: string, held: string, message: string): HeldLosses | undefined {
-  const [code = '', marks = ''] = text.split(' ');
-  return code === '' || code !== held ? undefined : { code, message, holders: splitMarks(marks) };
+  const [code = '', hashes = ''] = text.split(' ');
+  return code === '' || code !== held ? undefined : { code, message, holders: splitHashes(hashes) };
 }
 
 export function noteMembersBefore(count: number | undefined): Readonly<Record<string, string>> {

@@ -8,7 +8,7 @@ import {
 export interface PruneReleases {
   /** Codes that were released, oldest first: none of them counts again. */
   readonly spent: readonly string[];
-  /** Marks of the objects that were released and are not deleted yet. */
+  /** Hashes of the objects that were released and are not deleted yet. */
   readonly objects: ReadonlySet<string>;
 }
 
@@ -18,44 +18,44 @@ type Annotations = Readonly<Record<string, string>>;
  * Annotations are limited to 256 KiB. For more objects only the code is stored, and those that are
  * not deleted yet are held again.
  */
-const MAX_MARKS = 20_000;
+const MAX_HASHES = 20_000;
 
 export function parsePruneReleases(annotations: Annotations): PruneReleases {
   const { [SPENT_CODES_ANNOTATION]: spent = '', [RELEASED_OBJECTS_ANNOTATION]: objects = '' } = annotations;
   return {
     spent: spent.split(',').filter((code) => code !== ''),
-    objects: new Set(splitMarks(objects)),
+    objects: new Set(splitHashes(objects)),
   };
 }
 
-/** The mark of an object's formatted name, which is compared only within one release. */
-export function releaseMark(digest: Digest, name: string): string {
-  return objectMark(digest, name);
+/** The hash of an object's formatted name, which is compared only within one release. */
+export function releaseHash(digest: Digest, name: string): string {
+  return nameHash(digest, name);
 }
 
 /** The annotations of a release that approves these deletions. They must be written before the first deletion. */
-export function noteReleased({ spent }: PruneReleases, code: string, marks: readonly string[]): Annotations {
+export function noteReleased({ spent }: PruneReleases, code: string, hashes: readonly string[]): Annotations {
   const codes = addSpentCode(spent, code) ?? [];
-  return { [SPENT_CODES_ANNOTATION]: codes.join(','), ...noteRest(marks) };
+  return { [SPENT_CODES_ANNOTATION]: codes.join(','), ...noteRest(hashes) };
 }
 
 /** The remaining objects of the last release. */
-export function noteRest(marks: readonly string[]): Annotations {
-  return { [RELEASED_OBJECTS_ANNOTATION]: marks.length > MAX_MARKS ? '' : [...marks].sort().join('') };
+export function noteRest(hashes: readonly string[]): Annotations {
+  return { [RELEASED_OBJECTS_ANNOTATION]: hashes.length > MAX_HASHES ? '' : [...hashes].sort().join('') };
 }
 
-/** Characters of a mark. */
+/** Characters of a hash. */
 const LENGTH = 10;
 
 /**
  * A short digest of an object's name, for the annotations of an ApplySet parent, in which full
  * names would need too much space.
  */
-export function objectMark(digest: Digest, name: string): string {
+export function nameHash(digest: Digest, name: string): string {
   return digest(name).slice(0, LENGTH);
 }
 
-/** Marks that are written one after another. */
-export function splitMarks(text: string): readonly string[] {
+/** Hashes that are written one after another. */
+export function splitHashes(text: string): readonly string[] {
   return text.match(new RegExp(`.{${LENGTH}}`, 'g')) ?? [];
 }

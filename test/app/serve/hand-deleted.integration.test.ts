@@ -61,7 +61,7 @@ describe('a placement that somebody deletes on the hub', () => {
     'is applied again, and its pages, works and budget stay (%s deletion)',
     async (propagationPolicy) => {
       const before = await uid();
-      const mark = fleet.events.length;
+      const seen = fleet.events.length;
       await fleet.hub.api.delete(PLACEMENT, WEB, { propagationPolicy });
       await expect.poll(async () => [undefined, before].includes(await uid())).toBe(false);
       const now = await uid();
@@ -75,7 +75,7 @@ describe('a placement that somebody deletes on the hub', () => {
       expect(await fleet.decisions('web')).toEqual(CLUSTERS);
       expect(new Set(shown)).toEqual(new Set([6]));
       expect(await works()).toBe(6);
-      const since = fleet.events.slice(mark);
+      const since = fleet.events.slice(seen);
       expect(since.filter(({ kind }) => kind === 'held')).toEqual([]);
       expect(since).toContainEqual(
         expect.objectContaining({

@@ -108,31 +108,31 @@ describe('a hub that is restored from a backup', () => {
       await alone.close();
     });
 
-  const spentNothing = (mark: number) => {
+  const spentNothing = (seen: number) => {
     const moves = fleet.events
-      .slice(mark)
+      .slice(seen)
       .flatMap((event) => (event.kind === 'published' ? [[event.added, event.removed]] : []));
     expect(moves.filter(([added = [], removed = []]) => added.length + removed.length > 0)).toEqual([]);
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'held')).toEqual([]);
   };
 
   it('while the controller runs: Git is applied first, no other decision is published, no work is written, no budget is used', async () => {
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     const written = api.worksWritten;
     api.hold();
     await restore();
-    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
+    expect(await fleet.event('hub-restored', undefined, seen)).toMatchObject({ how: 'restored' });
     // By what the restored hub says, all six are wanted again.
-    await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
+    await fleet.event('decided', ({ result }) => result.selected.length === 6, seen);
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     // The works of the other three are there again, and no decision asks for them. Without the gate they go within milliseconds.
     await fleet.passes(500);
     expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
     api.release();
-    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await fleet.event('synced', ({ applied }) => applied > 0, seen);
     await expect.poll(works).toBe(3);
     expect(await fleet.decisions('web')).toEqual(REMAINING);
-    spentNothing(mark);
+    spentNothing(seen);
   });
 
   it('before the controller knows it: a write that failed is not repeated on the restored hub', async () => {
@@ -143,11 +143,11 @@ describe('a hub that is restored from a backup', () => {
     const failed = fleet.event('error', ({ where }) => where === 'replica set team-a/web');
     await expect.poll(works).toBe(2);
     await failed;
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     const written = api.worksWritten;
     api.hold();
     await restore();
-    await fleet.event('hub-restored', undefined, mark);
+    await fleet.event('hub-restored', undefined, seen);
     await fleet.passes(500);
     expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
   });
@@ -163,16 +163,16 @@ describe('a hub that is restored from a backup', () => {
   });
 
   it('while the controller runs, and has passed what was seen since: pages that are gone are written again', async () => {
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await restore(async (restored) => {
       const [page] = (await restored.list(PLACEMENT_DECISION)).items;
       await restored.delete(PLACEMENT_DECISION, { namespace: 'team-a', name: page?.metadata.name ?? '' });
       for (let n = 0; n < 300; n++) await restored.create(NAMESPACE, namespace(`n${n}`));
     });
-    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
+    expect(await fleet.event('hub-restored', undefined, seen)).toMatchObject({ how: 'restored' });
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     await expect.poll(works).toBe(3);
-    spentNothing(mark);
+    spentNothing(seen);
   });
 
   const settingsLeft = async () =>
@@ -184,9 +184,9 @@ describe('a hub that is restored from a backup', () => {
     '';
 
   async function releaseSettings(): Promise<void> {
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'settings.yaml': undefined });
-    const { message } = await fleet.event('sync-problem', undefined, mark);
+    const { message } = await fleet.event('sync-problem', undefined, seen);
     const code = /--token (\S+)/.exec(message)?.[1];
     const metadata = { annotations: { 'berth.dev/release': code } };
     await fleet.hub.api.mergePatch(CONFIG_MAP, parentKey, { metadata });
@@ -198,13 +198,13 @@ describe('a hub that is restored from a backup', () => {
     async (how) => {
       await releaseSettings();
       if (how === 'is stopped') await fleet.stop();
-      const mark = how === 'runs' ? fleet.events.length : 0;
+      const seen = how === 'runs' ? fleet.events.length : 0;
       await restore();
       if (how === 'is stopped') await fleet.serve(OPTIONS);
-      await fleet.event('hub-restored', undefined, mark);
-      await fleet.event('deleted', undefined, mark);
+      await fleet.event('hub-restored', undefined, seen);
+      await fleet.event('deleted', undefined, seen);
       await expect.poll(settingsLeft).toBe(0);
-      expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem')).toEqual([]);
+      expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'sync-problem')).toEqual([]);
       expect(await countedDeletions()).toBe('');
     },
   );
@@ -231,11 +231,11 @@ describe('a hub that is restored from a backup', () => {
   });
 
   it('is not assumed when the hub was only restarted', async () => {
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await restart(() => undefined);
-    await fleet.event('error', undefined, mark);
+    await fleet.event('error', undefined, seen);
     fleet.git.commit({ 'other.yaml': yaml(placement('other')) });
-    await fleet.published('other', mark);
+    await fleet.published('other', seen);
     await fleet.stop();
     await fleet.serve(OPTIONS);
     await fleet.event('ready');
@@ -281,18 +281,18 @@ describe('a hub that is replaced by another one', () => {
     await other.api.create(PLACEMENT, placement('web'));
     for (let n = 0; n < 200; n++) await other.api.create(NAMESPACE, namespace(`n${n}`));
 
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     api.moveTo(other.api);
     await fleet.hub.hub.close();
-    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'replaced' });
-    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    expect(await fleet.event('hub-restored', undefined, seen)).toMatchObject({ how: 'replaced' });
+    await fleet.event('synced', ({ applied }) => applied > 0, seen);
     await expect.poll(() => decisionsOn(other.api, 'web')).toEqual(REMAINING);
     // The last publication is restored before Git is applied, without an event; else it is published once after that.
     const published = fleet.events
-      .slice(mark)
+      .slice(seen)
       .flatMap((event) => (event.kind === 'published' ? [event] : []));
     expect(published.length).toBeLessThanOrEqual(1);
     for (const { clusters } of published) expect(clusters).toEqual(REMAINING);
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'held')).toEqual([]);
   });
 });

@@ -52,9 +52,9 @@ describe('an approval', () => {
       'Move web, and retire a cluster',
     );
     expect((await planned())?.held).toBeUndefined();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('next');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1'] });
   });
 
   it('counts on an object that belongs to the other source', async () => {
@@ -82,8 +82,8 @@ describe('an approval', () => {
     fleet.git.run('checkout', '-q', '-B', 'next');
     fleet.git.commit({ 'fleet/clusters.yaml': retired(1) }, 'Retire one cluster');
     expect((await planned())?.held).toBeUndefined();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('next');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1'] });
   });
 });

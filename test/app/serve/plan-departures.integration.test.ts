@@ -65,9 +65,9 @@ describe('a plan of a commit that no longer declares what was there before', () 
     expect(text.stdout).toContain(
       'leaves Git and stays on the hub: it was on the hub before Git declared it',
     );
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('revert');
-    await fleet.event('withdrawn', ({ object }) => object === 'ManagedCluster c7', mark);
+    await fleet.event('withdrawn', ({ object }) => object === 'ManagedCluster c7', seen);
     await expect.poll(() => fleet.decisions('web')).toEqual(all);
     // A plan of the same commits afterwards: the hub has it, and no source.
     expect((await plan()).objects).toEqual([]);
@@ -126,9 +126,9 @@ describe('a plan of a commit that no longer declares what was there before', () 
     expect(planned.objects).toMatchObject([
       { change: 'withdrawn', fields: ['metadata.annotations', 'metadata.labels'] },
     ]);
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('revert');
-    await fleet.event('withdrawn', undefined, mark);
+    await fleet.event('withdrawn', undefined, seen);
     expect((await bound())?.metadata.deletionTimestamp).toBeUndefined();
   });
 

@@ -60,9 +60,9 @@ describe('a preview on a hub', () => {
     );
     expect((await plan()).placements[0]).toMatchObject({ token: code, removed: { length: 4 } });
     expect((await plan()).placements[0]?.held).toBeUndefined();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('retire');
-    expect(await fleet.published('web', mark)).toMatchObject({
+    expect(await fleet.published('web', seen)).toMatchObject({
       clusters: ['c5', 'c6'],
       removed: ['c1', 'c2', 'c3', 'c4'],
     });
@@ -88,9 +88,9 @@ describe('a preview on a hub', () => {
     );
     // Somebody else adds a cluster meanwhile.
     fleet.git.run('checkout', '-q', 'main');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'other.yaml': yaml(cluster('c7')) }, 'One more cluster');
-    await fleet.published('web', mark);
+    await fleet.published('web', seen);
     fleet.git.merge('retire');
     const condition = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
     expect(condition.message).not.toContain(code);
@@ -119,9 +119,9 @@ describe('a preview on a hub', () => {
       'Two clusters are gone',
     );
     expect((await plan()).deletionsHeld).toEqual([]);
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('retire');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1', 'c2'] });
   });
 
   it('names the code of deletions too, so that one pull request may take clusters away altogether', async () => {
@@ -154,14 +154,14 @@ describe('a preview on a hub', () => {
     const web = yaml(placement('web', {}, { 'berth.dev/release': moved?.token ?? '' }));
     fleet.git.commit({ 'web.yaml': web }, 'All of it is meant');
     expect((await plan()).placements[0]?.held).toBeUndefined();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('retire');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c3', 'c4', 'c5', 'c6'] });
-    expect(await fleet.event('synced', ({ pruned }) => pruned > 0, mark)).toMatchObject({
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c3', 'c4', 'c5', 'c6'] });
+    expect(await fleet.event('synced', ({ pruned }) => pruned > 0, seen)).toMatchObject({
       pruned: 4,
       released: { token: deletions?.token },
     });
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held' || kind === 'sync-problem')).toEqual(
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'held' || kind === 'sync-problem')).toEqual(
       [],
     );
   });
@@ -201,11 +201,11 @@ describe('a preview on a hub', () => {
     fleet.event('synced', (event) => event.applied === count, after);
 
   it('counts what was deleted shortly before, as the controller does', async () => {
-    let mark = fleet.events.length;
+    let seen = fleet.events.length;
     fleet.git.commit(settings(1, 2, 3, 4), 'Settings');
-    await applied(4, mark);
+    await applied(4, seen);
     fleet.git.commit(settings(3, 4), 'Fewer settings');
-    await fleet.event('synced', ({ pruned }) => pruned === 2, mark);
+    await fleet.event('synced', ({ pruned }) => pruned === 2, seen);
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'settings.yaml': undefined }, 'No settings');
     const planned = await plan();
@@ -222,46 +222,46 @@ describe('a preview on a hub', () => {
         'Earlier deletions and releases of source fleet count as well: only a hub knows (--hub).',
       ]) as string[],
     });
-    mark = fleet.events.length;
+    seen = fleet.events.length;
     fleet.git.merge('retire');
-    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), seen);
     expect(held.message).toBe(deletions?.message);
     // It is held by now: what the next merge deletes is more than that merge says.
     fleet.git.run('checkout', '-q', '-B', 'retire');
     fleet.git.commit({ 'web.yaml': undefined }, 'No placement');
     const [joined] = (await plan()).deletionsHeld;
     expect(joined?.message).toContain('ConfigMap team-a/s3, ConfigMap team-a/s4, Placement team-a/web');
-    mark = fleet.events.length;
+    seen = fleet.events.length;
     fleet.git.merge('retire');
-    const both = await fleet.event('sync-problem', ({ message }) => message.includes('team-a/web'), mark);
+    const both = await fleet.event('sync-problem', ({ message }) => message.includes('team-a/web'), seen);
     expect(both.message).toContain(`--token ${joined?.token}`);
   });
 
   it('knows which release of deletions was used already', async () => {
     const all = settings(1, 2, 3, 4, 5);
-    let mark = fleet.events.length;
+    let seen = fleet.events.length;
     fleet.git.commit(all, 'Settings');
-    await applied(5, mark);
+    await applied(5, seen);
     fleet.git.run('checkout', '-q', '-b', 'retire');
     fleet.git.commit({ 'settings.yaml': undefined }, 'No settings');
     const [first] = (await plan()).deletionsHeld;
     fleet.git.merge('retire');
-    await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), seen);
     const code = first?.token ?? '';
     await fleet.berth(
       ...['release', '--source', 'fleet', '--kubeconfig', fleet.hub.kubeconfig, '--token', code],
     );
-    await fleet.event('synced', ({ pruned }) => pruned === 5, mark);
-    mark = fleet.events.length;
+    await fleet.event('synced', ({ pruned }) => pruned === 5, seen);
+    seen = fleet.events.length;
     fleet.git.commit(all, 'Settings again');
-    await applied(5, mark);
+    await applied(5, seen);
     fleet.git.run('checkout', '-q', '-B', 'retire');
     fleet.git.commit({ 'settings.yaml': undefined }, 'No settings again');
     const [second] = (await plan()).deletionsHeld;
     expect(second?.token).not.toBe(code);
-    mark = fleet.events.length;
+    seen = fleet.events.length;
     fleet.git.merge('retire');
-    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), seen);
     expect(held.message).toBe(second?.message);
   });
 
@@ -306,9 +306,9 @@ describe('a preview on a hub', () => {
     expect(deletions?.message).toContain('Gadget default/one');
     expect(deletions?.message).toContain('ClusterRole viewer');
     expect(deletions?.message).not.toContain('has namespaces');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('retire');
-    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+    const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), seen);
     expect(held.message).toContain(`--token ${deletions?.token}`);
   });
 
@@ -347,13 +347,13 @@ describe('a preview on a hub', () => {
     fleet.git.commit({ 'clusters.yaml': approved({ 'berth.dev/plan': approval }) }, 'As the plan shows it');
     // Somebody else takes another cluster out meanwhile: both together are within the budget.
     fleet.git.run('checkout', '-q', 'main');
-    let mark = fleet.events.length;
+    let seen = fleet.events.length;
     const moved = retired(0).split('---\n');
     fleet.git.commit(
       { 'clusters.yaml': [...moved.slice(0, 5), yaml(cluster('c6', outside))].join('---\n') },
       'Another one',
     );
-    await fleet.published('web', mark);
+    await fleet.published('web', seen);
     fleet.git.merge('retire');
     const condition = await fleet.held('web', 'True', 'DiffersFromPlan');
     const merged = fleet.git.run('rev-parse', 'HEAD').trim();
@@ -369,11 +369,11 @@ describe('a preview on a hub', () => {
     await fleet.event('held', ({ reason }) => reason === 'DiffersFromPlan');
     expect(await fleet.decisions('web')).toHaveLength(5);
 
-    mark = fleet.events.length;
+    seen = fleet.events.length;
     const [, code = ''] = /--token ([0-9a-f]{12})/.exec(condition.message) ?? [];
     const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': code })) };
     fleet.git.commit(files, 'Still meant');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1'] });
     await fleet.held('web', 'False');
   });
 
@@ -383,9 +383,9 @@ describe('a preview on a hub', () => {
     const code = (await plan()).placements[0]?.token ?? '';
     const files = { 'web.yaml': yaml(placement('web', {}, { 'berth.dev/plan': code })) };
     fleet.git.commit(files, 'As the plan shows it');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.merge('retire');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1', 'c2'] });
     expect(fleet.events.some(({ kind }) => kind === 'held')).toBe(false);
     // It is used up: later changes have other reasons, and their own budget.
     const later = fleet.events.length;

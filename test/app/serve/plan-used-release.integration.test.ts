@@ -32,9 +32,9 @@ describe.each([
   };
 
   it('knows what is already used of the budget', async () => {
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit(retiring(1), 'Retire a cluster');
-    expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1'] });
     await fleet.until(async () => {
       const records = await fleet.hub.api.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' });
       return (
@@ -51,15 +51,15 @@ describe.each([
   });
 
   it('names the code of now for a change that was released before', async () => {
-    let mark = fleet.events.length;
+    let seen = fleet.events.length;
     fleet.git.commit(retiring(4), 'Retire four clusters');
     const used = codeIn((await fleet.held('web', 'True', 'RemovalBudgetExceeded')).message);
     await fleet.berth('release', 'team-a/web', '--kubeconfig', fleet.hub.kubeconfig, '--token', used);
-    await fleet.published('web', mark);
+    await fleet.published('web', seen);
     await fleet.held('web', 'False');
-    mark = fleet.events.length;
+    seen = fleet.events.length;
     fleet.git.commit(retiring(0), 'They are needed after all');
-    expect(await fleet.published('web', mark)).toMatchObject({ added: ['c1', 'c2', 'c3', 'c4'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ added: ['c1', 'c2', 'c3', 'c4'] });
     await fleet.until(async () => {
       const records = await fleet.hub.api.get(CONFIG_MAP, { namespace: 'team-a', name: 'berth-records' });
       return JSON.stringify(records ?? {}).includes(used) ? true : undefined;

@@ -82,12 +82,12 @@ describe('a process that takes the Lease on a hub that is restored from a backup
       meanwhile();
     });
 
-  const spentNothing = (mark: number) => {
+  const spentNothing = (seen: number) => {
     const moves = fleet.events
-      .slice(mark)
+      .slice(seen)
       .flatMap((event) => (event.kind === 'published' ? [[...event.added, ...event.removed]] : []));
     expect(moves.flat()).toEqual([]);
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'held')).toEqual([]);
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'held')).toEqual([]);
   };
 
   async function leaderEnds(): Promise<number> {
@@ -99,18 +99,18 @@ describe('a process that takes the Lease on a hub that is restored from a backup
   }
 
   /** The leader publishes two clusters and ends; the other process takes over and leaves it at that. */
-  async function followsWithTwo(mark: number): Promise<void> {
+  async function followsWithTwo(seen: number): Promise<void> {
     leader.git.commit({ 'web.yaml': yaml(placement('web', { numberOfClusters: 2 })) });
     await expect.poll(async () => (await decisions()).length).toBe(2);
     const two = await decisions();
-    await fleet.event('decided', ({ result }) => result.selected.length === 2, mark);
+    await fleet.event('decided', ({ result }) => result.selected.length === 2, seen);
     await expect.poll(async () => (await leader.read('web')).status?.numberOfSelectedClusters).toBe(2);
     await leader.stop();
     leadership.take();
-    await fleet.event('synced', undefined, mark);
+    await fleet.event('synced', undefined, seen);
     await expect.poll(works).toBe(2);
     expect(await decisions()).toEqual(two);
-    spentNothing(mark);
+    spentNothing(seen);
   }
 
   it('goes back to what the leader had published, waits for the comparison, and uses no budget', async () => {
@@ -118,12 +118,12 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     await standBy();
     await publishAndBackUp();
     await fleet.event('decided', ({ result }) => result.selected.length === 3);
-    const mark = await leaderEnds();
+    const seen = await leaderEnds();
     api.hold();
     await restore();
-    expect(await fleet.event('hub-restored', undefined, mark)).toMatchObject({ how: 'restored' });
+    expect(await fleet.event('hub-restored', undefined, seen)).toMatchObject({ how: 'restored' });
     // By what the restored hub says, all six are wanted again.
-    await fleet.event('decided', ({ result }) => result.selected.length === 6, mark);
+    await fleet.event('decided', ({ result }) => result.selected.length === 6, seen);
     leadership.take();
     await expect.poll(decisions).toEqual(REMAINING);
     // Its requests go to the leader's hub.
@@ -131,10 +131,10 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     expect(await decisions()).toEqual(REMAINING);
     expect([await works(), api.worksWritten]).toEqual([6, 0]);
     api.release();
-    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await fleet.event('synced', ({ applied }) => applied > 0, seen);
     await expect.poll(works).toBe(3);
     expect(await decisions()).toEqual(REMAINING);
-    spentNothing(mark);
+    spentNothing(seen);
   });
 
   it('finds that out before it writes when it took the Lease first', async () => {
@@ -142,23 +142,23 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     await standBy();
     await publishAndBackUp();
     await fleet.event('decided', ({ result }) => result.selected.length === 3);
-    const mark = await leaderEnds();
+    const seen = await leaderEnds();
     await restore(() => leadership.take());
-    await fleet.event('synced', ({ applied }) => applied > 0, mark);
+    await fleet.event('synced', ({ applied }) => applied > 0, seen);
     await expect.poll(decisions).toEqual(REMAINING);
     await expect.poll(works).toBe(3);
-    spentNothing(mark);
+    spentNothing(seen);
   });
 
   it('judges by what a leader published since the restore', async () => {
     await leader.serve(OPTIONS);
     await standBy();
     await publishAndBackUp();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await restore();
-    await fleet.event('hub-restored', undefined, mark);
+    await fleet.event('hub-restored', undefined, seen);
     await expect.poll(decisions).toEqual(REMAINING);
-    await followsWithTwo(mark);
+    await followsWithTwo(seen);
   });
 
   it('judges by what a leader published last though its watch does not show that yet', async () => {
@@ -166,9 +166,9 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     await standBy();
     await publishAndBackUp();
     await expect.poll(() => api.shown).toEqual(REMAINING);
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     api.hideDecisions();
-    await followsWithTwo(mark);
+    await followsWithTwo(seen);
   });
 
   it('keeps what its data directory says of publications when the Lease shows an earlier term', async () => {

@@ -89,13 +89,13 @@ describe('serveController on the embedded hub', () => {
       problems: [],
     });
 
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     const tainted = { taints: [{ key: 'drain', value: 'x', effect: 'NoSelect' }] };
     git.commit({
       'c1.yaml': yaml(cluster('c1', tainted)),
       'clusters.yaml': yaml(...[2, 3, 4, 5, 6].map((n) => cluster(`c${n}`))),
     });
-    expect(await published('web', mark)).toMatchObject({
+    expect(await published('web', seen)).toMatchObject({
       clusters: ['c2', 'c3'],
       added: ['c3'],
       removed: ['c1'],
@@ -135,9 +135,9 @@ describe('serveController on the embedded hub', () => {
     expect(condition.message).toContain(`berth release team-a/web --token ${held.token}`);
     expect(condition.message).toContain('Why: c1, c2, c3, c4 (not in cluster set prod).');
     expect(await decisions('web')).toHaveLength(6);
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     git.commit({ 'web.yaml': yaml(placement('web', {}, { 'berth.dev/release': held.token })) }, 'Release it');
-    expect(await published('web', mark)).toMatchObject({ clusters: ['c5', 'c6'] });
+    expect(await published('web', seen)).toMatchObject({ clusters: ['c5', 'c6'] });
     const after = await until(async () => {
       const found = (await read('web')).status?.conditions?.find(({ type }) => type === 'berth.dev/Held');
       return found?.status === 'False' ? found : undefined;
@@ -178,10 +178,10 @@ describe('serveController on the embedded hub', () => {
       'web.yaml': 'apiVersion: [\n',
       'api.yaml': yaml(placement('api', { numberOfClusters: 3 })),
     });
-    const mark = fleet.events.length;
-    expect(await published('api', mark)).toMatchObject({ clusters: ['c1', 'c2', 'c3'] });
+    const seen = fleet.events.length;
+    expect(await published('api', seen)).toMatchObject({ clusters: ['c1', 'c2', 'c3'] });
     const problem = await until(() =>
-      fleet.events.slice(mark).find((event) => event.kind === 'commit-read' && event.problems.length > 0),
+      fleet.events.slice(seen).find((event) => event.kind === 'commit-read' && event.problems.length > 0),
     );
     expect(problem).toMatchObject({
       problems: expect.arrayContaining([

@@ -236,7 +236,7 @@ export class Simulation {
       deletionWindowMs: 600_000,
       clock,
       force: false,
-      markPlacements: true,
+      annotatePlacements: true,
       recordedStatus: false,
       createNamespaces: true,
       concurrency: 4,

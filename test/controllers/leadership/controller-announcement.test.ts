@@ -146,7 +146,7 @@ describe('which placements Berth decides', () => {
     expect(await readDecidedPlacements(hub)).toBe(want);
   });
 
-  it('counts as those with its mark where the Leases cannot be read', async () => {
+  it('counts as those with its annotation where the Leases cannot be read', async () => {
     start('a', DECIDES_ALL);
     await pass(15_000);
     const deaf = new RefusingKubeApi(hub, 'kube.forbidden');

@@ -62,9 +62,9 @@ describe('make before break', () => {
     await fleet.serve();
     await fleet.published('web');
     await reportAvailable('c1');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'clusters.yaml': drain(1) });
-    expect(await fleet.published('web', mark)).toMatchObject({
+    expect(await fleet.published('web', seen)).toMatchObject({
       clusters: ['c2', 'c1'],
       added: ['c2'],
       removed: [],
@@ -75,9 +75,9 @@ describe('make before break', () => {
     await startHandover();
     await workOn('c2');
     expect([...(await fleet.decisions('web'))].sort()).toEqual(['c1', 'c2']);
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await reportAvailable('c2');
-    expect(await fleet.published('web', mark)).toMatchObject({ clusters: ['c2'], removed: ['c1'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ clusters: ['c2'], removed: ['c1'] });
     expect(await fleet.decisions('web')).toEqual(['c2']);
   });
 
@@ -87,9 +87,9 @@ describe('make before break', () => {
     expect(held.message).toContain('Not ready in time: c2.');
     expect([...(await fleet.decisions('web'))].sort()).toEqual(['c1', 'c2']);
     const code = /move-abort: "([0-9a-f]{12})"/.exec(held.message)?.[1] ?? '';
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit(web({ 'berth.dev/move-deadline': '1s', 'berth.dev/move-abort': code }), 'Give up');
-    expect(await fleet.published('web', mark)).toMatchObject({ clusters: ['c1'], removed: ['c2'] });
+    expect(await fleet.published('web', seen)).toMatchObject({ clusters: ['c1'], removed: ['c2'] });
     await fleet.held('web', 'False');
     await fleet.passes(1_500);
     expect(await fleet.decisions('web')).toEqual(['c1']);
@@ -201,9 +201,9 @@ describe('releases and sources', () => {
         ],
       });
       await Promise.all([fleet.published('web'), fleet.published('api')]);
-      const mark = fleet.events.length;
+      const seen = fleet.events.length;
       fleet.git.commit({ 'clusters.yaml': drain(2) }, 'Two go');
-      expect(await fleet.published('web', mark)).toMatchObject({ removed: ['c1', 'c2'] });
+      expect(await fleet.published('web', seen)).toMatchObject({ removed: ['c1', 'c2'] });
       expect((await fleet.held('api', 'True')).message).toContain(
         '2 of 6 clusters would be removed (budget 1)',
       );

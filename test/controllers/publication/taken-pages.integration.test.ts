@@ -102,14 +102,14 @@ describe('somebody takes from what is published', () => {
     },
   ])('while a result is held: who $name decides nothing', async ({ take }) => {
     const before = await startHeld();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await take();
     await putBack(whole);
     // What is judged then is judged against what was published, and named by the same code.
     await fleet.passes(300);
     expect(await pages()).toEqual(whole);
     expect(await fleet.held('web', 'True')).toEqual(before);
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'published')).toEqual([]);
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'published')).toEqual([]);
     expect((await fleet.read('web')).status).toMatchObject({
       numberOfSelectedClusters: 6,
       decisionGroups: [{ decisions: ['web-decision-1'] }, { decisions: ['web-decision-2'] }],
@@ -216,12 +216,12 @@ describe('somebody takes from what is published', () => {
     await putBack(both);
     // The pages are there before the event is sent.
     await fleet.event('published', ({ added }) => added.includes('c2'));
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await deletePage(1);
     await putBack(both);
     await fleet.passes(300);
     expect(await pages()).toEqual(both);
-    const told = fleet.events.slice(mark).filter(({ kind }) => kind === 'published' || kind === 'held');
+    const told = fleet.events.slice(seen).filter(({ kind }) => kind === 'published' || kind === 'held');
     expect(told).toMatchObject([{ kind: 'published', added: [], removed: [] }]);
   });
 
@@ -243,7 +243,7 @@ describe('somebody takes from what is published', () => {
     const before = await startHeld();
     const key = { namespace: 'team-a', name: 'web' };
     const { uid } = (await fleet.read('web')).metadata;
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await fleet.hub.api.delete(PLACEMENT, key);
     await fleet.until(async () => {
       const now = await fleet.hub.api.get(PLACEMENT, key);
@@ -252,7 +252,7 @@ describe('somebody takes from what is published', () => {
     const held = await fleet.held('web', 'True', 'RemovalBudgetExceeded');
     expect(codeOf(held)).toBe(codeOf(before));
     expect(await pages()).toEqual(whole);
-    expect(fleet.events.slice(mark).filter(({ kind }) => kind === 'published')).toEqual([]);
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'published')).toEqual([]);
   });
 
   /** On c1 and c2 because they were free at first; by now others are there, so that it would go elsewhere if it had not been there. */
@@ -285,13 +285,13 @@ describe('somebody takes from what is published', () => {
 
   it('a decision that prefers where it was does not move because it is no longer known where it was', async () => {
     await startSteady();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await deletePage(1);
     await fleet.until(async () => ((await fleet.decisions('web')).length === 2 ? true : undefined));
     await fleet.passes(500);
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
     const moves = fleet.events
-      .slice(mark)
+      .slice(seen)
       .filter((event) => event.kind === 'published' && event.removed.length > 0);
     expect(moves).toEqual([]);
   });

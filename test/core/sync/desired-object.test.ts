@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { containsAll, desiredObject, isApplied } from '../../../src/core/sync/desired-object.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
-const options = { applySetId: 'applyset-x-v1', digest, markPlacements: true };
+const options = { applySetId: 'applyset-x-v1', digest, annotatePlacements: true };
 const CLUSTER = 'cluster.open-cluster-management.io';
 
 describe('containsAll', () => {

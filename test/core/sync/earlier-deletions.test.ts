@@ -3,17 +3,17 @@ import { describe, expect, it } from 'vitest';
 import {
   countedDeletions,
   type Deletion,
-  deletionMark,
+  deletionHash,
   countGoneMembers,
   noteDeletions,
   parseDeletions,
 } from '../../../src/core/sync/earlier-deletions.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
-const markOf = (identity: string) => deletionMark(digest, identity);
+const hashOf = (identity: string) => deletionHash(digest, identity);
 const deletion = (atMs: number, ...identities: string[]): Deletion => ({
   atMs,
-  marks: identities.map(markOf),
+  hashes: identities.map(hashOf),
   unnamed: 0,
 });
 const NAME = 'berth.dev/recent-deletions';
@@ -22,7 +22,7 @@ describe('what a source deleted before', () => {
   it('is read as it was written', () => {
     const deletions = [deletion(1_000, 'a', 'b'), deletion(2_000, 'c')];
     const note = noteDeletions(deletions, 5_000);
-    expect(note).toEqual({ [NAME]: `1000:${markOf('a')}${markOf('b')};2000:${markOf('c')}` });
+    expect(note).toEqual({ [NAME]: `1000:${hashOf('a')}${hashOf('b')};2000:${hashOf('c')}` });
     expect(parseDeletions(note)).toEqual(deletions);
     expect(noteDeletions([], 5_000)).toEqual({ [NAME]: '' });
     expect(noteDeletions([deletion(1_000)], 5_000)).toEqual({ [NAME]: '' });
@@ -37,20 +37,20 @@ describe('what a source deleted before', () => {
   it('is only a number where it is too much for an annotation: the newest keep their names', () => {
     const many = (atMs: number, count: number): Deletion => ({
       atMs,
-      marks: Array.from({ length: count }, (_, at) => markOf(`${atMs} ${at}`)),
+      hashes: Array.from({ length: count }, (_, at) => hashOf(`${atMs} ${at}`)),
       unnamed: 0,
     });
     const note = noteDeletions([many(1_000, 600), many(2_000, 700), many(3_000, 400)], 5_000);
     expect(note[NAME]?.length).toBeLessThan(30_000);
     const read = parseDeletions(note);
-    expect(read).toEqual([{ atMs: 2_000, marks: [], unnamed: 1_300 }, many(3_000, 400)]);
+    expect(read).toEqual([{ atMs: 2_000, hashes: [], unnamed: 1_300 }, many(3_000, 400)]);
     expect(countGoneMembers({ deletions: read, elsewhere: [] }, [], digest)).toEqual({
       gone: 1_700,
       of: 1_700,
     });
     expect(parseDeletions(noteDeletions(read, 5_000))).toEqual(read);
     expect(parseDeletions(noteDeletions([many(4_000, 1_001)], 5_000))).toEqual([
-      { atMs: 4_000, marks: [], unnamed: 1_001 },
+      { atMs: 4_000, hashes: [], unnamed: 1_001 },
     ]);
   });
 

@@ -36,7 +36,7 @@ const passOf = (losses: readonly DeletionLoss[], clusters = ['c1']): LosingPass 
   digest,
 });
 const entriesOf = (losses: readonly DeletionLoss[], atMs: number) => lossEntries(passOf(losses), atMs);
-const markOf = (name: string) => entriesOf([loss(name, 1, 1)], 0)[0]?.holder ?? '';
+const hashOf = (name: string) => entriesOf([loss(name, 1, 1)], 0)[0]?.holder ?? '';
 
 describe('what deletions took away before', () => {
   const text = (losses: readonly EarlierLoss[], nowMs = 10_000) =>
@@ -47,10 +47,10 @@ describe('what deletions took away before', () => {
     const losses = [...entriesOf([loss('b', 3, 8)], 2_000), ...entriesOf([loss('a', 1, 8)], 1_000)];
     const cause = losses[0]?.causes[0] ?? '';
     expect(cause).toMatch(/^[0-9a-f]{10}$/);
-    expect(text(losses)).toBe(`1000:${markOf('a')}:1:${cause};2000:${markOf('b')}:3:${cause}`);
+    expect(text(losses)).toBe(`1000:${hashOf('a')}:1:${cause};2000:${hashOf('b')}:3:${cause}`);
     expect(read(text(losses))).toEqual([losses[1], losses[0]]);
-    expect(read(`;x;1:zz:1;1000:${markOf('a')}:1:z;5:${markOf('a')}:4`)).toEqual([
-      { atMs: 5, holder: markOf('a'), count: 4, causes: [] },
+    expect(read(`;x;1:zz:1;1000:${hashOf('a')}:1:z;5:${hashOf('a')}:4`)).toEqual([
+      { atMs: 5, holder: hashOf('a'), count: 4, causes: [] },
     ]);
     expect(text([])).toBe('');
   });
@@ -64,11 +64,11 @@ describe('what deletions took away before', () => {
     const known = read(text(entriesOf(many, 1_000)));
     expect(known.length).toBe(501);
     const lost = many.map(
-      ({ holder }, at) => sumEarlierLosses(known, markOf(`p${at}`)) >= (holder === '' ? 0 : 1),
+      ({ holder }, at) => sumEarlierLosses(known, hashOf(`p${at}`)) >= (holder === '' ? 0 : 1),
     );
     expect(lost.every(Boolean)).toBe(true);
-    expect(sumEarlierLosses(known, markOf('p0'))).toBe(2);
-    expect(sumEarlierLosses(known, markOf('never lost anything'))).toBe(2);
+    expect(sumEarlierLosses(known, hashOf('p0'))).toBe(2);
+    expect(sumEarlierLosses(known, hashOf('never lost anything'))).toBe(2);
     // Once more: what counts for all stays, and becomes no more by itself.
     expect(read(text(known))).toEqual(known);
   });
@@ -121,7 +121,7 @@ describe('what deletions took away before', () => {
       exist.map((name) => cluster(name)),
       passOf(again === 0 ? [] : [lost(again)], deleted),
     );
-    expect(sumEarlierLosses(counted, markOf('web'))).toBe(want);
+    expect(sumEarlierLosses(counted, hashOf('web'))).toBe(want);
   });
 
   it('takes a loss that is repeated from the earlier ones once', () => {
@@ -147,7 +147,7 @@ describe('what deletions took away before', () => {
   });
 
   it('counts what an earlier version stored without causes', () => {
-    const before = read(`1000:${markOf('web')}:4`);
+    const before = read(`1000:${hashOf('web')}:4`);
     expect(lossesBefore(before, [cluster('c1')], passOf([loss('web', 4, 8)]))).toEqual(before);
   });
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import { planPrune, type PruneInput } from '../../../src/core/sync/plan-prune.ts';
-import { releaseMark } from '../../../src/core/sync/prune-releases.ts';
+import { releaseHash } from '../../../src/core/sync/prune-releases.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const object = (kind: string, name: string, annotations: Record<string, string> = {}): KubeObject => ({
@@ -142,8 +142,8 @@ describe('planPrune', () => {
     const wanted = wanting(...members.slice(4));
     const held = planPrune(input({ wanted }));
     const code = held.kind === 'held' ? held.code : '';
-    const markOf = (member: KubeObject) => releaseMark(digest, formatRef(refOf(member)));
-    const releases = { spent: [code], objects: new Set(members.slice(0, 4).map(markOf)) };
+    const hashOf = (member: KubeObject) => releaseHash(digest, formatRef(refOf(member)));
+    const releases = { spent: [code], objects: new Set(members.slice(0, 4).map(hashOf)) };
     const left = { members: members.slice(3), wanted, budget: { percent: 0, atLeast: 0 }, releases };
     expect(planPrune(input(left))).toMatchObject({ kind: 'prune', objects: [members[3]], isRest: true });
     // Another object besides: the release did not name it.

@@ -3,7 +3,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { noteHeld, readPruneMemory, pruneInputFromMemory } from '../../../src/core/sync/prune-memory.ts';
 
 const NOW = { nowMs: 1_000_000, windowMs: 600_000 };
-const deletion = (atMs: number) => ({ atMs, marks: ['0123456789'], unnamed: 0 });
+const deletion = (atMs: number) => ({ atMs, hashes: ['0123456789'], unnamed: 0 });
 const source = (name: string, annotations: Readonly<Record<string, string>> = {}) => ({
   object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, annotations } } satisfies KubeObject,
 });
@@ -69,7 +69,11 @@ describe('what the parent of an ApplySet remembers', () => {
         losses: [{ atMs: 900_000, holder: 'abcdef0123', count: 2, causes: [] }],
         windowMs: 600_000,
       },
-      earlier: { deletions: [{ atMs: 900_000, marks: [], unnamed: 3 }], windowMs: 600_000, elsewhere: ['x'] },
+      earlier: {
+        deletions: [{ atMs: 900_000, hashes: [], unnamed: 3 }],
+        windowMs: 600_000,
+        elsewhere: ['x'],
+      },
     });
     // In `default`, or in no namespace where the kind has none.
     expect([...wanted].map((identity) => (JSON.parse(identity) as string[]).slice(2))).toEqual([

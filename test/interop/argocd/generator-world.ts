@@ -260,10 +260,10 @@ export class GeneratorWorld {
     );
   }
 
-  /** A placement of Berth's; on a hub that is not embedded it decides only those that are marked. */
+  /** A placement of Berth's; on a hub that is not embedded it decides only those with its annotation. */
   async place(name: string, ns: string, clusters: readonly string[] = CLUSTERS): Promise<void> {
-    const marked = { 'berth.dev/scheduler': 'berth' };
-    await this.create(PLACEMENT, placement(name, selecting(clusters), marked, ns));
+    const annotations = { 'berth.dev/scheduler': 'berth' };
+    await this.create(PLACEMENT, placement(name, selecting(clusters), annotations, ns));
     await until(async () => expect(await this.published(name, ns)).toEqual([...clusters]));
   }
 

@@ -320,9 +320,9 @@ export function pluginRows(world: () => GeneratorWorld): void {
       await expect.poll(() => look(name)).toHaveLength(2);
       const before = await world().applications(name);
       await world().remove(PLACEMENT, name, 'team-a');
-      const marked = { 'berth.dev/scheduler': 'berth' };
+      const annotations = { 'berth.dev/scheduler': 'berth' };
       if (isRenamed)
-        await world().create(PLACEMENT, placement(`${name}-2`, selecting(['c1']), marked, 'team-a'));
+        await world().create(PLACEMENT, placement(`${name}-2`, selecting(['c1']), annotations, 'team-a'));
       await expect.poll(() => world().published(name, 'team-a')).toEqual([]);
       await expect
         .poll(async () => (await world().refresh(name)).error)

@@ -76,7 +76,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('on a real Gitea', () =
   });
 
   it('deliveries that come twice, and late, change nothing', async () => {
-    const mark = forge.deliveries.length;
+    const seen = forge.deliveries.length;
     forge.push('again', asks(2));
     const number = await forge.open('again');
     await forge.comment(number, '+1 cluster');
@@ -84,7 +84,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('on a real Gitea', () =
     await forge.status(head, 'success');
     const [comment] = await forge.comments(number);
     const own = forge.deliveries
-      .slice(mark)
+      .slice(seen)
       .filter(({ headers }) => headers['x-gitea-event'] === 'pull_request');
     expect(own.length).toBeGreaterThan(0);
     for (const delivery of [...own, ...own].reverse())

@@ -291,6 +291,6 @@ async function prepareHub(api: KubeApi): Promise<void> {
       subjects: [{ kind: 'ServiceAccount', name: 'argocd-applicationset-controller', namespace: 'argocd' }],
     }),
   );
-  const marked = { 'berth.dev/scheduler': 'berth' };
-  await api.create(PLACEMENT, placement('shop', { numberOfClusters: 1 }, marked, 'argocd'));
+  const annotations = { 'berth.dev/scheduler': 'berth' };
+  await api.create(PLACEMENT, placement('shop', { numberOfClusters: 1 }, annotations, 'argocd'));
 }

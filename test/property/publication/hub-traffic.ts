@@ -111,8 +111,8 @@ export class HubTraffic {
         return process.send({ kind: 'page-written', after, seen: process.pages.get(request.write.page) });
       case 'fence-page':
         return after && process.send({ kind: 'page-fenced', page: after });
-      case 'mark-placement':
-        return after && process.send({ kind: 'placement-marked', after });
+      case 'annotate-placement':
+        return after && process.send({ kind: 'placement-annotated', after });
       case 'patch-status': {
         const seen = process.placement as unknown as NonNullable<typeof after> | undefined;
         return after && process.send({ kind: 'status-written', after, seen });
@@ -176,7 +176,7 @@ function writtenBy({ state: { pass } }: ModelProcess): Written {
   return { purpose, spec: pass === undefined ? '' : specHash(digest, pass.result.placement) };
 }
 
-function failedPart({ kind }: HubRequest): 'status' | 'mark' | 'pages' {
+function failedPart({ kind }: HubRequest): 'status' | 'annotation' | 'pages' {
   if (kind === 'patch-status') return 'status';
-  return kind === 'mark-placement' ? 'mark' : 'pages';
+  return kind === 'annotate-placement' ? 'annotation' : 'pages';
 }

@@ -9,7 +9,7 @@ const PLACEMENT_LABEL = 'cluster.open-cluster-management.io/placement';
 
 export type HubRequest = Extract<
   PlacementAction,
-  { kind: 'read-pages' | 'fence-page' | 'write-page' | 'patch-status' | 'mark-placement' }
+  { kind: 'read-pages' | 'fence-page' | 'write-page' | 'patch-status' | 'annotate-placement' }
 >;
 
 export interface HubChange {
@@ -67,7 +67,7 @@ export class ModelHub {
         this.#check(placement as unknown as KubeObject, this.placement as unknown as KubeObject);
         return this.putPlacement({ ...(this.placement ?? placement), status }) as unknown as KubeObject;
       }
-      case 'mark-placement': {
+      case 'annotate-placement': {
         const { placement } = request;
         this.#check(placement as unknown as KubeObject, this.placement as unknown as KubeObject);
         const { metadata, ...rest } = this.placement ?? placement;

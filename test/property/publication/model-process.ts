@@ -195,7 +195,7 @@ export class ModelProcess {
       case 'fence-page':
       case 'write-page':
       case 'patch-status':
-      case 'mark-placement':
+      case 'annotate-placement':
       case 'yield':
         return void this.inFlight.push({ action });
       case 'persist':

@@ -25,9 +25,9 @@ export interface DeleteTarget {
   readonly withoutWebhooks?: true | undefined;
 }
 
-/** `gone`: removed immediately. `marked`: removed when its finalizers are done. */
+/** `gone`: removed immediately. `terminating`: removed when its finalizers are done. */
 export interface DeleteResult {
-  readonly outcome: 'gone' | 'marked';
+  readonly outcome: 'gone' | 'terminating';
   /**
    * In the version of the request, or in the stored version if a webhook would have to convert it.
    */
@@ -62,9 +62,9 @@ export class ObjectDeleter {
     const warnings = this.#admit(target, live);
     const next = this.#nextState(target, live);
     if (next === undefined)
-      return { outcome: 'marked', object: toVersion(live.object, ref), rv: live.rv, warnings };
+      return { outcome: 'terminating', object: toVersion(live.object, ref), rv: live.rv, warnings };
     const removed = isFinalized(next);
-    const outcome = removed ? 'gone' : 'marked';
+    const outcome = removed ? 'gone' : 'terminating';
     if (options.dryRun) return { outcome, object: next, rv: 0, warnings };
     const entry = storeObject(this.#cluster, { ref, object: next, removed, storedAs: storedVersion });
     return { outcome, object: toVersion(entry.object, ref), rv: entry.rv, warnings };
@@ -96,15 +96,15 @@ export class ObjectDeleter {
   #nextState(target: DeleteTarget, live: StoredObject): JsonObject | undefined {
     const object = toVersion(live.object, target.ref);
     const metadata = metadataOf(object);
-    const marked = getOwn(metadata, 'deletionTimestamp') !== undefined;
+    const isTerminating = getOwn(metadata, 'deletionTimestamp') !== undefined;
     const finalizers = finalizersFor(object, target.options.propagation);
     const before = listAt(metadata, 'finalizers');
     const same =
       finalizers.length === before.length && finalizers.every((name, index) => name === before[index]);
-    if (marked && same) return undefined;
+    if (isTerminating && same) return undefined;
     const updated: JsonObject = { ...object, metadata: withFinalizers(metadata, finalizers) };
-    if (marked) return updated;
-    return markDeleted(target.ref, updated, { now: timestamp(this.#cluster.clock) });
+    if (isTerminating) return updated;
+    return startDeletion(target.ref, updated, { now: timestamp(this.#cluster.clock) });
   }
 }
 
@@ -157,7 +157,7 @@ function preconditionFailed(live: StoredObject, ref: ResourceRef, why: string): 
   });
 }
 
-interface DeletionMark {
+interface DeletionStart {
   /** RFC 3339, whole seconds. */
   readonly now: string;
   /** Finalizers to add, e.g. `foregroundDeletion`. */
@@ -166,24 +166,24 @@ interface DeletionMark {
 
 /**
  * The object marked for deletion: deletionTimestamp, a grace period of 0, the next generation. The
- * same object if it was marked before.
+ * same object if its deletion started before.
  */
-export function markDeleted(ref: ResourceRef, live: JsonObject, mark: DeletionMark): JsonObject {
+export function startDeletion(ref: ResourceRef, live: JsonObject, start: DeletionStart): JsonObject {
   const metadata = objectAt(live, 'metadata') ?? {};
-  const finalizers = [...new Set([...listAt(metadata, 'finalizers'), ...(mark.addFinalizers ?? [])])];
+  const finalizers = [...new Set([...listAt(metadata, 'finalizers'), ...(start.addFinalizers ?? [])])];
   const added = finalizers.length > listAt(metadata, 'finalizers').length ? { finalizers } : {};
   if (textAt(metadata, 'deletionTimestamp') !== '') {
     return added.finalizers === undefined ? live : { ...live, metadata: { ...metadata, ...added } };
   }
   const generation =
     typeof metadata['generation'] === 'number' ? { generation: metadata['generation'] + 1 } : {};
-  const marked = {
+  const terminating = {
     ...metadata,
     ...added,
     ...generation,
-    deletionTimestamp: mark.now,
+    deletionTimestamp: start.now,
     deletionGracePeriodSeconds: 0,
   };
-  const object: JsonObject = { ...live, metadata: marked };
+  const object: JsonObject = { ...live, metadata: terminating };
   return strategyOf(ref).onDelete?.(object) ?? object;
 }

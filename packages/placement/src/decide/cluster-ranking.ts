@@ -13,11 +13,11 @@ export interface RankingBasis {
   readonly journalLength: number;
 }
 
-/** Marked clusters that leave the ranking, enter it or move within it. */
+/** Flagged clusters that leave the ranking, enter it or move within it. */
 export interface RankingChange {
-  /** How many marked clusters are in the ranking now. */
+  /** How many flagged clusters are in the ranking now. */
   readonly leaving: number;
-  /** The marked clusters that belong in the ranking from now on, best first, with their totals. */
+  /** The flagged clusters that belong in the ranking from now on, best first, with their totals. */
   readonly joining: readonly RankedCluster[];
 }
 
@@ -81,13 +81,13 @@ export class ClusterRanking {
   }
 
   /**
-   * Plans a change. The changed clusters have a mark in the scratch buffers. The new entries are
+   * Plans a change. The changed clusters have a flag in the scratch buffers. The new entries are
    * left in the scratch buffers for `apply`.
    */
-  plan({ leaving, joining }: RankingChange, { marks, ranked, rankedTotals }: ScratchBuffers): RankingSplice {
+  plan({ leaving, joining }: RankingChange, { flags, ranked, rankedTotals }: ScratchBuffers): RankingSplice {
     const { order, totals } = this;
     const leaves: number[] = [];
-    for (let at = 0; leaves.length < leaving; at++) if (marks[order[at] as number] === 1) leaves.push(at);
+    for (let at = 0; leaves.length < leaving; at++) if (flags[order[at] as number] === 1) leaves.push(at);
     const joins = joining.map((entry) => this.#placeOf(entry));
     const first = Math.min(leaves[0] ?? order.length, joins[0] ?? order.length);
     const end = Math.max(first, (leaves.at(-1) ?? -1) + 1, joins.at(-1) ?? 0);

@@ -113,10 +113,10 @@ function namesOf(clusters: Uint32Array, { names }: ClusterIndex): string[] {
 
 function inNameOrder(clusters: Uint32Array, clusterIndex: ClusterIndex): Uint32Array {
   if (clusters.length < 32) return clusters.toSorted();
-  const marks = makeBitset(clusterIndex.size);
-  for (let i = 0; i < clusters.length; i++) putBit(marks, clusters[i] as number, true);
+  const bits = makeBitset(clusterIndex.size);
+  for (let i = 0; i < clusters.length; i++) putBit(bits, clusters[i] as number, true);
   const ordered = new Uint32Array(clusters.length);
-  readBits(marks, ordered);
+  readBits(bits, ordered);
   return ordered;
 }
 

@@ -53,10 +53,10 @@ export function rankClusters(
   limit: number,
 ): Uint32Array {
   const { avoided } = compiled.tolerations;
-  const marks = compiled.avoidPreferNoSelect
+  const flags = compiled.avoidPreferNoSelect
     ? Uint8Array.from(clusters, (cluster) => (hasBit(avoided, cluster) ? 1 : 0))
     : undefined;
-  return rankPositions(totals, limit, marks);
+  return rankPositions(totals, limit, flags);
 }
 
 /** For each position, the number of its topology value; 0 if the cluster does not have the key. */

@@ -1,5 +1,5 @@
 import type { Placement } from '@berth/ocm/kind/placement';
-import { HELD_CONDITION } from './verdict/placement-marks.ts';
+import { HELD_CONDITION } from './verdict/names-on-placements.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { findCondition } from '@berth/kube/model/condition-list';
 import { recordedClusters } from './snapshot/recorded-decisions.ts';

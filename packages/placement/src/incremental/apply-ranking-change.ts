@@ -119,20 +119,20 @@ function spliced<T>(
 }
 
 function membersChange(
-  { scratch: { marks } }: SchedulingIndex,
+  { scratch: { flags } }: SchedulingIndex,
   left: Uint32Array,
   joined: Uint32Array,
 ): OwnDecisionChange {
-  for (const cluster of left) marks[cluster] = 1;
+  for (const cluster of left) flags[cluster] = 1;
   const gained: number[] = [];
   for (const cluster of joined) {
-    if (marks[cluster] === 1) marks[cluster] = 0;
+    if (flags[cluster] === 1) flags[cluster] = 0;
     else gained.push(cluster);
   }
   const lost: number[] = [];
   for (const cluster of left) {
-    if (marks[cluster] === 0) continue;
-    marks[cluster] = 0;
+    if (flags[cluster] === 0) continue;
+    flags[cluster] = 0;
     lost.push(cluster);
   }
   return { gained, lost };

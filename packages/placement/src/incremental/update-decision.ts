@@ -86,7 +86,7 @@ export function updateDecision(
   const joining = Array.from(rankPositions(totals, clusters.length, undefined), (at): RankedCluster => {
     return { cluster: clusters[at] as number, total: totals[at] as number };
   });
-  const splice = planMarked(index, changed, () => ranking.plan({ leaving, joining }, index.scratch));
+  const splice = planFlagged(index, changed, () => ranking.plan({ leaving, joining }, index.scratch));
   ranking.basis = { ranges, most, journalLength };
   if (!sameCount) {
     ranking.apply(splice, index.scratch);
@@ -116,7 +116,7 @@ const FEW_CHANGED = 16;
 
 /** The clusters to check. Undefined if there are too many, or if they are no longer known. */
 function noticedClusters(
-  { clusterIndex, scratch: { marks } }: SchedulingIndex,
+  { clusterIndex, scratch: { flags } }: SchedulingIndex,
   { ranking, prior, kept, compiled }: DecidedState,
   { decisionIndex, touched }: ChangesSinceDecision,
 ): Noticed | undefined {
@@ -132,14 +132,14 @@ function noticedClusters(
   const note = (clusters: ArrayLike<number>, found: number[]): void => {
     for (let at = 0; at < clusters.length && own.length + counted.length <= few; at++) {
       const cluster = clusters[at] as number;
-      if (cluster >= clusterIndex.size || marks[cluster] === 1) continue;
-      marks[cluster] = 1;
+      if (cluster >= clusterIndex.size || flags[cluster] === 1) continue;
+      flags[cluster] = 1;
       found.push(cluster);
     }
   };
   for (const clusters of [touched, gained, lost]) note(clusters, own);
   note(since, counted);
-  for (const found of [own, counted]) for (const cluster of found) marks[cluster] = 0;
+  for (const found of [own, counted]) for (const cluster of found) flags[cluster] = 0;
   return own.length + counted.length > few ? undefined : { own, counted };
 }
 
@@ -199,10 +199,10 @@ function sameRanges(ranges: readonly AmountRange[], { ranges: before }: RankingB
   return ranges.every(({ least, most }, at) => least === before[at]?.least && most === before[at].most);
 }
 
-/** Runs `plan` with the clusters marked in the scratch buffers. */
-function planMarked<T>({ scratch: { marks } }: SchedulingIndex, clusters: Uint32Array, plan: () => T): T {
-  for (const cluster of clusters) marks[cluster] = 1;
+/** Runs `plan` with the clusters flagged in the scratch buffers. */
+function planFlagged<T>({ scratch: { flags } }: SchedulingIndex, clusters: Uint32Array, plan: () => T): T {
+  for (const cluster of clusters) flags[cluster] = 1;
   const planned = plan();
-  for (const cluster of clusters) marks[cluster] = 0;
+  for (const cluster of clusters) flags[cluster] = 0;
   return planned;
 }

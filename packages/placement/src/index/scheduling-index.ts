@@ -184,7 +184,7 @@ export class ScratchBuffers {
   /** One byte per cluster, always 0. Read only. */
   readonly zeros: Int8Array;
   /** One byte per cluster. Code that sets a byte must clear it again. */
-  readonly marks: Uint8Array;
+  readonly flags: Uint8Array;
 
   constructor(size: number) {
     this.#size = size;
@@ -193,7 +193,7 @@ export class ScratchBuffers {
     this.rankedTotals = new Float64Array(size);
     this.totals = new Int32Array(size);
     this.zeros = new Int8Array(size);
-    this.marks = new Uint8Array(size);
+    this.flags = new Uint8Array(size);
   }
 
   /** A buffer of `count` floats with arbitrary content. Buffers of different slots do not overlap. */

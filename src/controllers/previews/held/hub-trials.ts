@@ -41,7 +41,7 @@ export interface HubTrials {
 export interface DryRunOptions {
   readonly api: KubeApi;
   /** See `DesiredOptions`. */
-  readonly markPlacements: boolean;
+  readonly annotatePlacements: boolean;
 }
 
 /** Sends what the controller would send, as dry runs of the server. */
@@ -55,7 +55,7 @@ export class DryRunTrials implements HubTrials {
   }
 
   apply({ object, source, takesFields }: TriedObject): Promise<Trial> {
-    const { api, markPlacements } = this.#options;
+    const { api, annotatePlacements } = this.#options;
     return answered(object, async () => {
       const kind = await api.resolve(object.apiVersion, object.kind);
       if (kind === undefined) return unknown('the hub does not serve its kind');
@@ -64,7 +64,7 @@ export class DryRunTrials implements HubTrials {
       const { fromGit, sent, left } = plannedApply(placed, live, {
         applySetId: applySetId(sha256, parentOfSource(source)),
         digest: sha256,
-        markPlacements,
+        annotatePlacements,
         takesFields,
       });
       const heldAs = (answer: KubeObject): KubeObject => (inputKey(object) === undefined ? object : answer);

@@ -28,7 +28,7 @@ export interface HubSyncOptions {
   readonly takeFields?: boolean | undefined;
   /** Whether objects of the kind are applied and deleted. Default: all kinds. */
   readonly isApplied?: ((object: Pick<KubeObject, 'apiVersion' | 'kind'>) => boolean) | undefined;
-  readonly markPlacements: boolean;
+  readonly annotatePlacements: boolean;
   /** Write the recorded status of clusters and scores. This is only for a hub without agents. */
   readonly recordedStatus: boolean;
   /** Create the namespaces that objects need. */

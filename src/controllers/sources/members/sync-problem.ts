@@ -53,7 +53,7 @@ export function syncProblemOf(
     message:
       conflicts.length === 0
         ? besides(object, errorText(error))
-        : `cannot be applied, because marks of Berth belong to another manager: ${fields}`,
+        : `cannot be applied, because labels or annotations of Berth belong to another manager: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError || mayBeAllowedLater(error),
     // An unserved kind, or an object of another source, will not change soon.

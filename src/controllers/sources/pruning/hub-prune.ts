@@ -15,7 +15,7 @@ import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import { computeDeletionLosses, lossHolders } from '../../../core/sync/compute-deletion-losses.ts';
 import type { DeletionLoss } from '../../../core/sync/deletion-loss.ts';
 import { deletionRecord, recordedCommit } from '../../../core/sync/deletion-record.ts';
-import { type Deletion, deletionMark, noteDeletions } from '../../../core/sync/earlier-deletions.ts';
+import { type Deletion, deletionHash, noteDeletions } from '../../../core/sync/earlier-deletions.ts';
 import { lossEntries, lossesBefore, noteLosses } from '../../../core/sync/earlier-losses.ts';
 import {
   countedMembers,
@@ -32,7 +32,7 @@ import {
   noteReleased,
   noteRest,
   type PruneReleases,
-  releaseMark,
+  releaseHash,
 } from '../../../core/sync/prune-releases.ts';
 import { readOne } from '../members/existing-objects.ts';
 import { requiredKind } from '../members/required-kind.ts';
@@ -187,7 +187,7 @@ async function prune(
   const { releases, lastRelease, earlier, earlierLosses, members, nowMs } = memory;
   const { objects, losses, releasedCode, isRest = false } = plan;
   const leaving = leavingObjects(plan);
-  const marks = leaving.map((object) => markOf(parts, object));
+  const hashes = leaving.map((object) => hashOf(parts, object));
   const code = isRest ? lastRelease?.code : releasedCode;
   const isNoted = code === lastRelease?.code;
   const by = isNoted ? lastRelease?.by : committer(input);
@@ -208,7 +208,7 @@ async function prune(
     ...(releasedCode === undefined
       ? restOf(parts, leaving, releases)
       : {
-          ...noteReleased(releases, releasedCode, marks),
+          ...noteReleased(releases, releasedCode, hashes),
           ...noteDeletions([], nowMs),
           ...noteLosses([], nowMs),
         }),
@@ -223,8 +223,8 @@ async function prune(
   );
   const { deleted, problems } = await deleteMembers(parts, objects, recordedWith(parts, input, released));
   if (released !== undefined) {
-    const done = new Set([...deleted, ...withdrawn].map((object) => markOf(parts, object)));
-    await parts.registry.annotate(noteRest(marks.filter((mark) => !done.has(mark))));
+    const done = new Set([...deleted, ...withdrawn].map((object) => hashOf(parts, object)));
+    await parts.registry.annotate(noteRest(hashes.filter((hash) => !done.has(hash))));
   }
   if (isCounted && deleted.length < objects.length) await parts.registry.annotate(windowNotes(deleted));
   return {
@@ -247,20 +247,20 @@ function recordedWith(
   return (object) => onDeleted?.(deletionRecord(object, { ...known, atMs: clock.now() }));
 }
 
-function markOf({ digest }: PruneParts, object: KubeObject): string {
-  return releaseMark(digest, formatRef(refOf(object)));
+function hashOf({ digest }: PruneParts, object: KubeObject): string {
+  return releaseHash(digest, formatRef(refOf(object)));
 }
 
 /** The remaining objects of an earlier release. */
 function restOf(parts: PruneParts, objects: readonly KubeObject[], releases: PruneReleases): Notes {
-  const marks = objects.map((object) => markOf(parts, object));
-  return noteRest(marks.filter((mark) => releases.objects.has(mark)));
+  const hashes = objects.map((object) => hashOf(parts, object));
+  return noteRest(hashes.filter((hash) => releases.objects.has(hash)));
 }
 
 function deletionOf({ digest }: PruneParts, objects: readonly KubeObject[], atMs: number): Deletion {
   return {
     atMs,
-    marks: objects.map((object) => deletionMark(digest, objectIdentity(refOf(object)))),
+    hashes: objects.map((object) => deletionHash(digest, objectIdentity(refOf(object)))),
     unnamed: 0,
   };
 }

@@ -11,7 +11,7 @@ import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { identityOf, namespacedName } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
-import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { oncePerList } from '@berth/runtime/lists/once-per-list';
@@ -124,7 +124,7 @@ function isAsWritten(object: KubeObject, live: KubeObject, source: string, diges
   const desired = desiredObject(placed, {
     digest,
     applySetId: applySetId(digest, parentOfSource(source)),
-    markPlacements: annotations[SCHEDULER_ANNOTATION] === 'berth',
+    annotatePlacements: annotations[SCHEDULER_ANNOTATION] === 'berth',
   });
   if (desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION] !== hash) return false;
   const left = leftNames(live).map((name) => ({ name, managers: [] }));

@@ -1,6 +1,6 @@
 import type { Condition } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 
 /**
  * The condition that says that a change of the placement is held. Undefined when nothing is held.

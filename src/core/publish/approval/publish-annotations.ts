@@ -39,7 +39,7 @@ export const HELD_CODE_ANNOTATION = 'berth.dev/held-token';
 /** On the parent of an ApplySet: the message of the hold, with its numbers. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
 /**
- * On an ApplySet's parent: the code of deletions that are held because of their losses, and after a space marks of the
+ * On an ApplySet's parent: the code of deletions that are held because of their losses, and after a space name hashes of the
  * objects that would lose something.
  */
 export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
@@ -49,7 +49,7 @@ export const HELD_LOSSES_ANNOTATION = 'berth.dev/held-losses';
  */
 export const SPENT_CODES_ANNOTATION = 'berth.dev/spent-tokens';
 /**
- * On the parent of an ApplySet: marks of objects whose deletion the last release approved and that
+ * On the parent of an ApplySet: name hashes of objects whose deletion the last release approved and that
  * are not deleted yet, or `''` when there are none.
  */
 export const RELEASED_OBJECTS_ANNOTATION = 'berth.dev/released-objects';

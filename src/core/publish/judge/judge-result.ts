@@ -2,7 +2,7 @@ import { formatNameList } from '@berth/runtime/text/name-list';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { clusterChange } from '@berth/placement/result/cluster-change';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from './removal-budget.ts';
 

@@ -1,7 +1,7 @@
 import { heldCondition } from '../judge/judge-result.ts';
 import { listClustersOnce } from '../record/last-publication.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { decisionPageOf } from '../pages/decision-page.ts';
 import { endPass, withStage, DONE, type PassingState, type StepResult, statusTime } from './pass/end-pass.ts';
 import { currentPages, pageVersions } from './state/current-pages.ts';

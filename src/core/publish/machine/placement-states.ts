@@ -48,8 +48,8 @@ export class PlacementStates {
     const { state, actions } = step(before, event, nowMs);
     if (state === before) return actions;
     this.#states.set(key, state);
-    mark(this.#handingOver, key, state.remembered?.move !== undefined);
-    mark(this.#waitingForCommit, key, state.waitsForCommit);
+    putKey(this.#handingOver, key, state.remembered?.move !== undefined);
+    putKey(this.#waitingForCommit, key, state.waitsForCommit);
     if (state.pages !== before.pages) this.#noteBehind(key, state);
     return actions;
   }
@@ -64,14 +64,14 @@ export class PlacementStates {
   #noteBehind(key: string, { pages }: PlacementState): void {
     let isAnyBehind = false;
     for (const write of pages.values()) isAnyBehind ||= isWatchBehind(write);
-    mark(this.#behind, key, isAnyBehind);
+    putKey(this.#behind, key, isAnyBehind);
     if (this.#behind.size > 0) return;
     for (const resolve of this.#whenShown) resolve();
     this.#whenShown.clear();
   }
 }
 
-function mark(set: Set<string>, key: string, is: boolean): void {
+function putKey(set: Set<string>, key: string, is: boolean): void {
   if (is) set.add(key);
   else set.delete(key);
 }

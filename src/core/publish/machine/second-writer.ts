@@ -1,6 +1,6 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { type Placement, SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
-import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION, SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import type { Hold } from '../judge/judge-result.ts';
 import { planPlacementStatus } from '../pages/placement-status.ts';
 import { endPass, withStage, type PassingState, type StepResult, statusTime } from './pass/end-pass.ts';
@@ -29,7 +29,8 @@ export function handleSecondWriter(state: PassingState, nowMs: number): StepResu
   if (newest === undefined) return undefined;
   if (rounds.length > RIVAL_ROUNDS) return yieldToOther(state, nowMs);
   const { placement } = state.pass;
-  if (!state.wasMarked && !isMarked(placement)) return markPlacement({ ...state, wasMarked: true });
+  if (!state.wasAnnotated && !hasAnnotation(placement))
+    return annotatePlacement({ ...state, wasAnnotated: true });
   const waitMs = PACE_MS - Math.abs(nowMs - newest);
   return rounds.length > 1 && waitMs > 0 ? endPass(state, { kind: 'requeue', afterMs: waitMs }) : undefined;
 }
@@ -38,21 +39,21 @@ export function handleSecondWriter(state: PassingState, nowMs: number): StepResu
  * Sets the annotation that disables OCM's scheduler for the placement and names Berth as its
  * scheduler.
  */
-export function markPlacement(state: PassingState): StepResult {
+export function annotatePlacement(state: PassingState): StepResult {
   const { placement } = state.pass;
   return {
-    state: withStage(state, { kind: 'marking' }),
-    actions: [{ kind: 'mark-placement', placement }],
+    state: withStage(state, { kind: 'annotating' }),
+    actions: [{ kind: 'annotate-placement', placement }],
   };
 }
 
-/** The rest of the pass uses the version of the placement that the mark made. */
-export function withMark(state: PassingState, after: KubeObject): PassingState {
+/** The rest of the pass uses the version of the placement that the annotations made. */
+export function withAnnotations(state: PassingState, after: KubeObject): PassingState {
   return { ...state, pass: { ...state.pass, placement: after as unknown as Placement } };
 }
 
 /** Whether Berth or a person disabled the scheduler of OCM for the placement. */
-export function isMarked({ metadata: { annotations } }: Placement): boolean {
+export function hasAnnotation({ metadata: { annotations } }: Placement): boolean {
   return annotations?.[SCHEDULING_DISABLE_ANNOTATION] === 'true';
 }
 

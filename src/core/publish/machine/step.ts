@@ -14,7 +14,7 @@ import {
 import { onFoundRecorded, judgePages } from './pass/judge-pages.ts';
 import { leavingClusters, stateUnderWay } from './pass/publication-in-progress.ts';
 import { onPageWritten, writePages, setPage } from './pass/write-pages.ts';
-import { finishYielding, markPlacement, handleSecondWriter, withMark } from './second-writer.ts';
+import { finishYielding, annotatePlacement, handleSecondWriter, withAnnotations } from './second-writer.ts';
 import { currentPages } from './state/current-pages.ts';
 import { changeKey, isOwnWrite, isWatchBehind, afterShown } from './state/own-writes.ts';
 import type { PlacementEvent } from './state/placement-event.ts';
@@ -75,7 +75,7 @@ type ResponseEvent = Extract<
       | 'page-fenced'
       | 'page-written'
       | 'status-written'
-      | 'placement-marked'
+      | 'placement-annotated'
       | 'persisted'
       | 'resumed'
       | 'recorded'
@@ -102,8 +102,8 @@ function onResponse(state: PassingState, event: ResponseEvent, nowMs: number): S
       if (stage.kind !== 'finishing') return unchanged(state);
       return endPassIfComplete(written, { ...stage.finishing, isPatching: false });
     }
-    case 'placement-marked':
-      return stage.kind === 'marking' ? onPlacementMarked(state, event, nowMs) : unchanged(state);
+    case 'placement-annotated':
+      return stage.kind === 'annotating' ? onPlacementAnnotated(state, event, nowMs) : unchanged(state);
     case 'resumed':
       return stage.kind === 'finishing' ? settlePublication(state, stage.finishing, nowMs) : unchanged(state);
     case 'recorded':
@@ -156,7 +156,7 @@ function beginPass(before: PlacementState, facts: PassFacts, nowMs: number): Ste
   if (result.outcome === 'skipped') {
     const left = { ...known, last: undefined, beforeRestore: undefined, disturbance: undefined, pass };
     if (facts.isOfSource && placement.metadata.annotations?.[SCHEDULING_DISABLE_ANNOTATION] === undefined)
-      return markPlacement(left);
+      return annotatePlacement(left);
     return leaveToOtherScheduler(left, nowMs);
   }
   const state = { ...known, otherSchedulerPages: undefined, pass };
@@ -164,16 +164,16 @@ function beginPass(before: PlacementState, facts: PassFacts, nowMs: number): Ste
 }
 
 /**
- * The placement has the mark of Berth now. If Berth skipped the placement before, the watch event
- * of the mark requests a decision.
+ * The placement has the annotation of Berth now. If Berth skipped the placement before, the watch event
+ * of the annotation requests a decision.
  */
-function onPlacementMarked(
+function onPlacementAnnotated(
   state: PassingState,
-  { after }: Extract<PlacementEvent, { kind: 'placement-marked' }>,
+  { after }: Extract<PlacementEvent, { kind: 'placement-annotated' }>,
   nowMs: number,
 ): StepResult {
   if (state.pass.result.outcome === 'skipped') return endPass(state, DONE);
-  return checkPages(withMark(state, after), nowMs);
+  return checkPages(withAnnotations(state, after), nowMs);
 }
 
 function checkPages(before: PassingState, nowMs: number): StepResult {

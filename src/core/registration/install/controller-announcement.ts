@@ -13,7 +13,7 @@ export const REGISTRATION_ANNOTATION = 'berth.dev/registration';
 
 /** What a controller writes on a hub. */
 export interface ControllerDuties {
-  /** Placements with Berth's mark and those of Git; all; none. */
+  /** Placements with Berth's annotation and those of Git; all; none. */
   readonly decides: 'own' | 'all' | 'none';
   /** Names of sources. */
   readonly applies: readonly string[];
@@ -64,7 +64,7 @@ export function readDuties({ metadata: { annotations } }: KubeObject): Controlle
 }
 
 /**
- * What two controllers would both write. Two that decide only placements with Berth's mark may run beside each other:
+ * What two controllers would both write. Two that decide only placements with Berth's annotation may run beside each other:
  * they come to the same decisions. Where one decides all, the hub was meant to be its alone.
  * @returns phrases for `both …`; empty: they may run beside each other
  */
@@ -82,7 +82,7 @@ export function sharedDuties(one: ControllerDuties, other: ControllerDuties): re
   ];
 }
 
-/** Which placements the controllers of a hub decide, as they said last. Without any: those with Berth's mark. */
+/** Which placements the controllers of a hub decide, as they said last. Without any: those with Berth's annotation. */
 export function placementsDecided(leases: readonly KubeObject[]): 'own' | 'all' {
   return leases.some((lease) => readDuties(lease).decides === 'all') ? 'all' : 'own';
 }

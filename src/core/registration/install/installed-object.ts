@@ -10,7 +10,7 @@ const INSTALLED_LABEL = 'berth.dev/installed-by';
 export type Installer = 'init' | 'join';
 
 /** The object with the label of its installer. */
-export function markInstalled(object: KubeObject, installer: Installer): KubeObject {
+export function labelInstalled(object: KubeObject, installer: Installer): KubeObject {
   const labels = { ...object.metadata.labels, [INSTALLED_LABEL]: installer };
   return { ...object, metadata: { ...object.metadata, labels } };
 }

@@ -9,7 +9,7 @@ import { findCondition, setCondition } from '@berth/kube/model/condition-list';
 import type { PlacementOutcome, ReplicaSetPlan } from './replica-set-plan.ts';
 import { STATUS_RIVAL_TEXT } from './status-rivals.ts';
 import type { ClusterWorks } from './replica-set-child.ts';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { controlProblems } from './rollout-control.ts';
 
 /** Why no new rollout starts (`paused`), or why an earlier template is rolled out (`aborted`, `rolled-back`). */

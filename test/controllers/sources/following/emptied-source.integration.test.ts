@@ -146,9 +146,9 @@ describe('the last objects that a source has on the hub', () => {
     const before = await uids();
     fleet.second.commit({ 'apps.yaml': yaml(settings('a'), settings('b')) });
     await fleet.event('sync-problem', ({ source }) => source === 'other');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit(none);
-    await fleet.event('synced', ({ source, applied: count }) => source === 'other' && count === 2, mark);
+    await fleet.event('synced', ({ source, applied: count }) => source === 'other' && count === 2, seen);
     expect(await uids()).toEqual(before);
     await fleet.until(async () => ((await annotations())['berth.dev/held-token'] ?? '') === '' || undefined);
     expect(fleet.events.filter((event) => event.kind === 'synced' && event.pruned > 0)).toEqual([]);

@@ -14,7 +14,7 @@ export function hubSyncFor(
     deletionWindowMs: 600_000,
     clock: systemClock,
     force: false,
-    markPlacements: false,
+    annotatePlacements: false,
     recordedStatus: false,
     createNamespaces: true,
     concurrency: 4,

@@ -112,13 +112,13 @@ describe('Git and others on one hub', () => {
     const [uid, set, page] = [(await fleet.read('web')).metadata.uid, await setOf(), await pageOf()];
     fleet.second.commit(moved);
     await fleet.event('sync-problem', ({ source }) => source === 'second');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     fleet.git.commit({ 'web.yaml': undefined });
     await fleet.until(async () => ((await setOf()) === set ? undefined : true));
     expect([(await fleet.read('web')).metadata.uid, await pageOf()]).toEqual([uid, page]);
     expect(await fleet.decisions('web')).toHaveLength(6);
     // Nobody takes it back or deletes it later.
-    await fleet.event('synced', ({ source }) => source === 'first', mark);
+    await fleet.event('synced', ({ source }) => source === 'first', seen);
     const later = fleet.events.length;
     fleet.git.commit({ 'more.yaml': yaml(placement('more')) });
     await fleet.event('synced', ({ source, applied }) => source === 'first' && applied > 0, later);

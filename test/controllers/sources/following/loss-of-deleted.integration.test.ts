@@ -35,15 +35,15 @@ it('a deletion is no longer held for a placement that another source has deleted
     ],
   });
   await fleet.published('web');
-  const mark = fleet.events.length;
+  const seen = fleet.events.length;
   fleet.git.commit({ 'set.yaml': yaml(namespace('team-a'), clusterSet) });
-  const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), mark);
+  const held = await fleet.event('sync-problem', ({ message }) => message.includes('left Git'), seen);
   expect(held.message).toContain(
     `ManagedClusterSetBinding team-a/${binding().metadata.name} takes away 6 of 6`,
   );
   fleet.second.commit({ 'web.yaml': undefined });
-  await fleet.event('synced', ({ source, pruned }) => source === 'apps' && pruned === 1, mark);
-  await fleet.event('synced', ({ source, pruned }) => source === 'fleet' && pruned === 1, mark);
+  await fleet.event('synced', ({ source, pruned }) => source === 'apps' && pruned === 1, seen);
+  await fleet.event('synced', ({ source, pruned }) => source === 'fleet' && pruned === 1, seen);
 });
 
 it('deletions of one commit in two sources are not held for each other', async () => {
@@ -58,14 +58,14 @@ it('deletions of one commit in two sources are not held for each other', async (
     ],
   });
   await fleet.published('web');
-  const mark = fleet.events.length;
+  const seen = fleet.events.length;
   fleet.git.commit({ 'fleet/set.yaml': yaml(namespace('team-a'), clusterSet), 'apps/web.yaml': undefined });
   await Promise.all(
     ['fleet', 'apps'].map((name) =>
-      fleet.event('synced', ({ source, pruned }) => source === name && pruned === 1, mark),
+      fleet.event('synced', ({ source, pruned }) => source === name && pruned === 1, seen),
     ),
   );
-  const problems = fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem' || kind === 'held');
+  const problems = fleet.events.slice(seen).filter(({ kind }) => kind === 'sync-problem' || kind === 'held');
   expect(problems).toEqual([]);
 });
 

@@ -167,10 +167,10 @@ describe('a kind that Berth may not list', () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await fleet.serve({ api: restricted.api, embedded: false });
     await fleet.published('web');
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     await fleet.hub.hub.close();
     fleet.git.commit({ 'clusters.yaml': clusters(5) });
-    await fleet.event('error', ({ where }) => where === 'source fleet', mark);
-    expect(fleet.events.slice(mark).some(({ kind }) => kind === 'sync-problem')).toBe(false);
+    await fleet.event('error', ({ where }) => where === 'source fleet', seen);
+    expect(fleet.events.slice(seen).some(({ kind }) => kind === 'sync-problem')).toBe(false);
   });
 });

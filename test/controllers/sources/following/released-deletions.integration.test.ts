@@ -52,12 +52,12 @@ describe('a release of deletions', () => {
     expect((await release(code)).code).toBe(0);
     await pruned();
     const again = { 'clusters.yaml': baseFiles['clusters.yaml'] };
-    let mark = fleet.events.length;
+    let seen = fleet.events.length;
     fleet.git.commit(again);
-    await fleet.event('synced', ({ applied }) => applied === 6, mark);
-    mark = fleet.events.length;
+    await fleet.event('synced', ({ applied }) => applied === 6, seen);
+    seen = fleet.events.length;
     fleet.git.commit(without);
-    const second = await heldNow(mark);
+    const second = await heldNow(seen);
     expect(second).not.toBe(code);
     expect(await left()).toHaveLength(6);
     expect((await release(code)).code).toBe(1);
@@ -68,13 +68,13 @@ describe('a release of deletions', () => {
       metadata: { ...clusterSet.metadata, annotations: { 'berth.dev/release': second } },
     };
     fleet.git.commit({ 'set.yaml': yaml(namespace('team-a'), carrier, binding()) });
-    expect(await pruned(mark)).toMatchObject({ pruned: 6, released: { token: second } });
-    mark = fleet.events.length;
+    expect(await pruned(seen)).toMatchObject({ pruned: 6, released: { token: second } });
+    seen = fleet.events.length;
     fleet.git.commit(again);
-    await fleet.event('synced', ({ applied }) => applied === 6, mark);
-    mark = fleet.events.length;
+    await fleet.event('synced', ({ applied }) => applied === 6, seen);
+    seen = fleet.events.length;
     fleet.git.commit(without);
-    expect([code, second]).not.toContain(await heldNow(mark));
+    expect([code, second]).not.toContain(await heldNow(seen));
     expect(await left()).toHaveLength(6);
   });
 

@@ -53,14 +53,14 @@ describe('objects that move to a source which has not looked at its remote since
     fleet.second.commit({ 'moved.yaml': yaml(settings('a'), settings('b')) });
     fleet.git.commit({ 'a.yaml': undefined });
   };
-  const takenOver = (mark: number) =>
-    fleet.event('synced', ({ source, applied }) => source === 'second' && applied === 2, mark);
+  const takenOver = (seen: number) =>
+    fleet.event('synced', ({ source, applied }) => source === 'second' && applied === 2, seen);
   const prunes = () => fleet.events.filter((event) => event.kind === 'synced' && event.pruned > 0);
   const shut = (): void => {
     gate = new Promise((resolve) => (open = resolve));
   };
-  const looksAgain = async (source: string, mark: number): Promise<void> => {
-    await fleet.event('synced', (event) => event.source === source, mark);
+  const looksAgain = async (source: string, seen: number): Promise<void> => {
+    await fleet.event('synced', (event) => event.source === source, seen);
   };
 
   it('wait for it, and are taken over as they are', async () => {
@@ -68,13 +68,13 @@ describe('objects that move to a source which has not looked at its remote since
     await ofBoth((source) => fleet.event('synced', (event) => event.source === source));
     const before = await uids();
     shut();
-    const mark = fleet.events.length;
+    const seen = fleet.events.length;
     move();
-    await looksAgain('first', mark);
+    await looksAgain('first', seen);
     await looksAgain('first', fleet.events.length);
     expect(await uids()).toEqual(before);
     open();
-    await takenOver(mark);
+    await takenOver(seen);
     expect(await uids()).toEqual(before);
     expect(prunes()).toEqual([]);
   });
@@ -232,30 +232,30 @@ describe('an object that a commit moves to a source which reads it first', () =>
     gate = new Promise((resolve) => (open = resolve));
     return fleet.events.length;
   };
-  const problems = (mark: number) => fleet.events.slice(mark).filter(({ kind }) => kind === 'sync-problem');
+  const problems = (seen: number) => fleet.events.slice(seen).filter(({ kind }) => kind === 'sync-problem');
 
   it('is no conflict, and nothing is published before the commit is complete', async () => {
-    const mark = await begin();
+    const seen = await begin();
     // One cluster becomes unusable for the placement as it was, too.
     const moved = { 'second/web.yaml': undefined, 'first/web.yaml': web(4) };
     fleet.git.commit({ ...moved, 'first/clusters.yaml': retired(1) });
-    await fleet.event('synced', ({ source, applied }) => source === 'first' && applied > 0, mark);
+    await fleet.event('synced', ({ source, applied }) => source === 'first' && applied > 0, seen);
     await fleet.passes(2_500);
-    expect(fleet.events.slice(mark).some(({ kind }) => kind === 'published')).toBe(false);
+    expect(fleet.events.slice(seen).some(({ kind }) => kind === 'published')).toBe(false);
     open();
-    expect((await fleet.published('web', mark)).clusters).toHaveLength(4);
-    expect(problems(mark)).toEqual([]);
+    expect((await fleet.published('web', seen)).clusters).toHaveLength(4);
+    expect(problems(seen)).toEqual([]);
     expect((await fleet.read('web')).spec?.numberOfClusters).toBe(4);
   });
 
   it('is a conflict if both declare it in the end', async () => {
-    const mark = await begin();
+    const seen = await begin();
     fleet.git.commit({ 'first/web.yaml': web(4) });
-    await fleet.event('commit-read', ({ source }) => source === 'first', mark);
+    await fleet.event('commit-read', ({ source }) => source === 'first', seen);
     await fleet.passes(300);
-    expect(problems(mark)).toEqual([]);
+    expect(problems(seen)).toEqual([]);
     open();
-    const { message } = await fleet.event('sync-problem', ({ source }) => source === 'first', mark);
+    const { message } = await fleet.event('sync-problem', ({ source }) => source === 'first', seen);
     expect(message).toContain('belongs to source second (second/web.yaml:1:1');
   });
 });

@@ -27,7 +27,7 @@ function written(object: KubeObject): KubeObject {
   return desiredObject(object, {
     applySetId: applySetId(sha256, parentOfSource('fleet')),
     digest: sha256,
-    markPlacements: true,
+    annotatePlacements: true,
   });
 }
 
@@ -90,7 +90,7 @@ describe('what the hub holds', () => {
   const snapshot = snapshotOfObjects([source(web), source(git('batch', {}))], { now: NOW });
   const key = inputKey(web) ?? '';
 
-  it('replaces what Git says, without the marks of Berth', () => {
+  it('replaces what Git says, without the annotations of Berth', () => {
     const held = withSpec(written(web), { numberOfClusters: 2 });
     const { placements } = withHeld(snapshot, new Map([[key, held]]));
     expect(placements.find(({ metadata }) => metadata.name === 'web')).toMatchObject({

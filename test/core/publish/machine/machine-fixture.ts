@@ -162,11 +162,11 @@ export function answerTo(action: PlacementAction, version: string): PlacementEve
     }
     case 'persist':
       return { kind: 'persisted' };
-    case 'mark-placement': {
+    case 'annotate-placement': {
       const { metadata } = action.placement;
       const annotations = { ...metadata.annotations, [SCHEDULING_DISABLE_ANNOTATION]: 'true' };
       const after = { ...action.placement, metadata: { ...metadata, annotations, resourceVersion: version } };
-      return { kind: 'placement-marked', after: after as unknown as KubeObject };
+      return { kind: 'placement-annotated', after: after as unknown as KubeObject };
     }
     case 'yield':
       return { kind: 'resumed' };

@@ -39,7 +39,7 @@ describe('pages that others write', () => {
       name: 'are restored, after the placement is marked',
       state: after(1),
       placement: webPlacement(),
-      want: ['mark-placement', 'write web-decision-1 c1'],
+      want: ['annotate-placement', 'write web-decision-1 c1'],
     },
     { name: 'are restored at once', state: after(1), want: ['write web-decision-1 c1'] },
     { name: 'are restored a second later', state: after(2), want: ['end, again after 1000'] },
@@ -52,7 +52,7 @@ describe('pages that others write', () => {
     { name: 'are restored ten minutes later', state: after(4, 600_000), want: ['write web-decision-1 c1'] },
     {
       name: 'are restored when the mark was refused',
-      state: { ...after(1), wasMarked: true },
+      state: { ...after(1), wasAnnotated: true },
       placement: webPlacement(),
       want: ['write web-decision-1 c1'],
     },
@@ -80,7 +80,7 @@ describe('a placement that nobody marked, on a hub with other schedulers', () =>
     {
       name: 'is marked where a source declares it',
       lines: skipped(true),
-      want: ['mark-placement', 'end done'],
+      want: ['annotate-placement', 'end done'],
     },
     { name: 'is left alone elsewhere', lines: skipped(false), want: ['settled c2', 'end done'] },
     {

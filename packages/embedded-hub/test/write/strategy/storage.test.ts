@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { JsonObject } from '../../../src/json/json-value.ts';
 import { createScheme } from '../../../src/scheme/create-scheme.ts';
 import type { ResourceRef } from '../../../src/schema/resource-definition.ts';
-import { markDeleted } from '../../../src/rest/object-deleter.ts';
+import { startDeletion } from '../../../src/rest/object-deleter.ts';
 
 const scheme = createScheme();
 
@@ -18,7 +18,7 @@ describe('claims and volumes that are deleted', () => {
   ])('$plural wait for $left alone', ({ plural, finalizers, left }) => {
     const ref = scheme.resource('', 'v1', plural) as ResourceRef;
     const live: JsonObject = { metadata: { name: 'a', finalizers } };
-    const { metadata } = markDeleted(ref, live, { now: '2026-01-01T00:00:00Z' });
+    const { metadata } = startDeletion(ref, live, { now: '2026-01-01T00:00:00Z' });
     expect((metadata as JsonObject)['finalizers']).toEqual(left);
   });
 });

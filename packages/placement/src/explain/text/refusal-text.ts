@@ -1,5 +1,5 @@
 import { describeTaint } from './describe-change.ts';
-import { SCHEDULER_ANNOTATION } from '../verdict/placement-marks.ts';
+import { SCHEDULER_ANNOTATION } from '../verdict/names-on-placements.ts';
 import type { ClusterVerdict, PredicateFailure, PredicateFinding } from '../verdict/explanation.ts';
 
 type Refusal = Exclude<ClusterVerdict, { kind: 'selected' }>;

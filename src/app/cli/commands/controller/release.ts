@@ -1,7 +1,7 @@
 import { userInfo } from 'node:os';
 import { SELF_SUBJECT_REVIEW } from '@berth/kube/model/kinds';
 import type { ObjectKey, KubeApi } from '@berth/kube/model/kube-api';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { InputError } from '@berth/runtime/errors';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { looseGroup, setGroup } from '../../../../core/argocd/pull/pull-target.ts';

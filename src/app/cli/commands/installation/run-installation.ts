@@ -6,7 +6,7 @@ import { printable } from '@berth/runtime/text/printable';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { markInstalled, type Installer } from '../../../../core/registration/install/installed-object.ts';
+import { labelInstalled, type Installer } from '../../../../core/registration/install/installed-object.ts';
 import type { Installation } from '../../../../controllers/installation/apply-objects.ts';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { sleep } from '@berth/runtime/loop/sleep';
@@ -81,8 +81,8 @@ export function timeoutOf({ timeout }: Pick<InstallFlags, 'timeout'>): number {
 
 /** Objects as `--dry-run` prints them. */
 export async function printedObjects(objects: readonly KubeObject[], installer: Installer): Promise<string> {
-  const marked = objects.map((object) => markInstalled(object, installer));
-  return (await Promise.all(marked.map((object) => renderDocument(object, 'yaml')))).join('---\n');
+  const labelled = objects.map((object) => labelInstalled(object, installer));
+  return (await Promise.all(labelled.map((object) => renderDocument(object, 'yaml')))).join('---\n');
 }
 
 /**

@@ -38,7 +38,11 @@ export async function liveHubPart(
 ): Promise<HubPart> {
   const part = await readHubPart(hubApi, reading);
   const decides = reading.given ?? part.decides;
-  return { ...part, decides, trials: new DryRunTrials({ api: hubApi, markPlacements: decides === 'own' }) };
+  return {
+    ...part,
+    decides,
+    trials: new DryRunTrials({ api: hubApi, annotatePlacements: decides === 'own' }),
+  };
 }
 
 /** The same parts from an inventory. The plan is made for the time at which the inventory was written. */

@@ -5,7 +5,7 @@ import { heldCondition, type Hold, addHoldReasons } from '../../judge/judge-resu
 import type { PlanOutcome } from '../../approval/pending-plans.ts';
 import { planPlacementStatus } from '../../pages/placement-status.ts';
 import type { SettledPage } from '../../pages/plan-pages.ts';
-import { HELD_CONDITION } from '@berth/placement/explain/verdict/placement-marks';
+import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { computeSettlement } from './publication-in-progress.ts';
 import {
   endPass,

@@ -34,7 +34,7 @@ export type PlacementAction =
   /** Patch the status of this version of `placement`. */
   | { readonly kind: 'patch-status'; readonly placement: Placement; readonly status: PlacementStatus }
   /** Set the annotations that make the placement Berth's and keep OCM's scheduler away. */
-  | { readonly kind: 'mark-placement'; readonly placement: Placement }
+  | { readonly kind: 'annotate-placement'; readonly placement: Placement }
   /** Store the state, and report when it is durable. */
   | { readonly kind: 'persist'; readonly state: PublishState }
   /** Yield, so that earlier requests are sent. */

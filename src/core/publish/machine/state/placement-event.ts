@@ -41,8 +41,8 @@ export type PlacementEvent =
     }
   /** Response to `patch-status`. */
   | { readonly kind: 'status-written'; readonly after: KubeObject; readonly seen: KubeObject | undefined }
-  /** Response to `mark-placement`. */
-  | { readonly kind: 'placement-marked'; readonly after: KubeObject }
+  /** Response to `annotate-placement`. */
+  | { readonly kind: 'placement-annotated'; readonly after: KubeObject }
   /** Response to `persist`, also if the disk write failed. */
   | { readonly kind: 'persisted' }
   /** Response to `yield`. */
@@ -57,7 +57,7 @@ export type PlacementEvent =
    */
   | {
       readonly kind: 'failed';
-      readonly of: 'pages' | 'status' | 'mark' | 'record';
+      readonly of: 'pages' | 'status' | 'annotation' | 'record';
       readonly error: unknown;
       readonly mayArrive: boolean;
     }

@@ -132,7 +132,7 @@ export type PassStage =
   /** Removes the hold from the status of a placement that another scheduler decides. */
   | { readonly kind: 'leaving' }
   /** Writes the annotations that disable other schedulers. */
-  | { readonly kind: 'marking' }
+  | { readonly kind: 'annotating' }
   /** Writes the condition which says that another controller writes the pages and Berth stopped. */
   | { readonly kind: 'yielding' }
   /** Waits for the status patch and the record, which run at the same time. */
@@ -191,7 +191,7 @@ export interface PlacementState {
   /** This process wrote a page after the last round of changes by others. */
   readonly wroteSinceRival: boolean;
   /** Berth tried to set the annotations that disable other schedulers for the placement. */
-  readonly wasMarked: boolean;
+  readonly wasAnnotated: boolean;
   /** A result waits until the commit is completely applied to the hub. */
   readonly waitsForCommit: boolean;
   /** The pass in progress; undefined if there is none. */
@@ -213,7 +213,7 @@ export const INITIAL_STATE: PlacementState = {
   beforeRestore: undefined,
   rivalRoundsAtMs: [],
   wroteSinceRival: false,
-  wasMarked: false,
+  wasAnnotated: false,
   waitsForCommit: false,
   pass: undefined,
 };

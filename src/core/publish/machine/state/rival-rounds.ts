@@ -35,6 +35,6 @@ export function noteRivalWrite(state: PlacementState, { rivalAtMs }: Unattribute
     ...state,
     rivalRoundsAtMs,
     wroteSinceRival: false,
-    wasMarked: state.wasMarked && recent.length > 0,
+    wasAnnotated: state.wasAnnotated && recent.length > 0,
   };
 }
