@@ -47,6 +47,7 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bplan[ -]?tokens?\b/i, 'approval code; plan digest for the inputs of a plan'],
   [/\bmake-before-break moves?\b/i, 'handover'],
   [/\bmarks? of (Berth|objects|dependents)\b|\b(Berth's|its) marks?\b/i, 'annotation, label, name hash'],
+  [/\b(scheduling|sync) pass(es)?\b|\bpass(es)? (of|over) (a|the|each) source\b/i, 'scheduling cycle, sync'],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

@@ -79,7 +79,7 @@ describe('kill -9 of a controller at every change of a file of its data director
     // It comes to rest; the hub is compared with Git after what is published.
     await fleet.until(async () => {
       const before = await version();
-      await fleet.passes(100);
+      await fleet.advance(100);
       return (await version()) === before ? true : undefined;
     });
     await fleet.stop();

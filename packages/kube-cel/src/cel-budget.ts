@@ -2,7 +2,7 @@ import { COST_BUDGET, COST_BUDGET_MESSAGE, COST_LIMIT_PER_CALL } from './value/c
 import type { CelOutcome, CelProgram } from './compile-cel.ts';
 
 /**
- * Cost that all expressions about one object share in one pass; `evaluateWithin` deducts from it.
+ * Cost that all expressions about one object share in one evaluation; `evaluateWithin` deducts from it.
  */
 export interface CelBudget {
   remaining: number;

@@ -257,7 +257,7 @@ async function openDecider(parts: {
     decide: await engineOf(options),
     isFollowing: () => arriving.areAny,
     leadership: options.leadership,
-    onPass: (tookMs) => metrics.scheduled(tookMs),
+    onCycle: (tookMs) => metrics.scheduled(tookMs),
   });
 }
 

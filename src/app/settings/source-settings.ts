@@ -129,7 +129,7 @@ const source = z.strictObject({
     .transform((value) => parseRemovalBudget(String(value)))
     .refine((budget) => budget !== undefined, { error: 'expected a number or a percentage' })
     .optional(),
-  /** Deletions of the source within this time count together toward its budget: `10m`; `0`: each pass counts alone. */
+  /** Deletions of the source within this time count together toward its budget: `10m`; `0`: each sync counts alone. */
   deletionWindow: z
     .union([text, z.literal(0)])
     .transform((value) => parseGoDuration(String(value)))

@@ -79,7 +79,7 @@ export interface PipelineOptions {
   readonly leadership?: Leadership | undefined;
   readonly emit: (event: ControllerEventBody) => void;
   readonly events?: PlacementEvents | undefined;
-  readonly onPass: (tookMs: number) => void;
+  readonly onCycle: (tookMs: number) => void;
 }
 
 /** Twice the number of parallel requests, so that placements are prepared while the hub works. */
@@ -209,11 +209,11 @@ export class PublishPipeline {
     ];
   }
 
-  /** Resolves after the first pass over all placements. If another process leads, it resolves as soon as that is known. */
+  /** Resolves after the first cycle over all placements. If another process leads, it resolves as soon as that is known. */
   async whenSettled(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);
-    while (this.scheduling.passes === 0 && !signal.aborted)
+    while (this.scheduling.cycles === 0 && !signal.aborted)
       await new Promise<void>((resolve) => clock.schedule(10, resolve));
     await this.#leadership.whenDecided(signal);
     if (!signal.aborted && this.#leadership.isHeld) await this.queue.whenIdle();
@@ -289,7 +289,7 @@ export class PublishPipeline {
       ...(isFollowing && { isFollowing }),
       onResult: (decision) => emit(this.#decided(decision)),
       enqueue: (key) => this.queue.add(key),
-      onPass: options.onPass,
+      onCycle: options.onCycle,
     });
   }
 

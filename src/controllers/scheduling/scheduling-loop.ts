@@ -29,7 +29,7 @@ export interface SchedulingOptions {
   /** Enqueues a placement (`namespace/name`) for the publisher. */
   readonly enqueue: (key: string) => void;
   /** Called after each transition with its duration. */
-  readonly onPass?: (tookMs: number) => void;
+  readonly onCycle?: (tookMs: number) => void;
   /** Called when placements are found whose decisions keep changing each other. */
   readonly onUnstable?: (keys: readonly string[]) => void;
 }
@@ -49,23 +49,23 @@ export interface ChangedDecision {
   readonly snapshot: Snapshot;
 }
 
-/** Changes that arrive together are decided together: a pass starts after this time without changes. */
+/** Changes that arrive together are decided together: a cycle starts after this time without changes. */
 const COALESCE_MS = 20;
-/** A pass yields to other tasks after this time. */
+/** A cycle yields to other tasks after this time. */
 const SLICE_MS = 5;
-/** The same for the first pass, before which Berth serves nothing. */
+/** The same for the first cycle, before which Berth serves nothing. */
 const FIRST_SLICE_MS = 10;
-/** The rest of a pass waits at most this long for a commit that is being applied to the hub. */
+/** The rest of a cycle waits at most this long for a commit that is being applied to the hub. */
 const MAX_FOLLOW_WAIT_MS = 200;
-/** If changes never pause, a pass waits twice as long as the last one took, but no longer than this. */
+/** If changes never pause, a cycle waits twice as long as the last one took, but no longer than this. */
 const MAX_COALESCE_MS = 1_000;
 /** A transition waits at most this long for publications that are being written. */
 const MAX_PUBLISH_WAIT_MS = 2_000;
 /**
- * Newer changes may interrupt passes until both limits are reached: this number of interruptions, and the time below.
- * Then one pass is completed, so that no placement waits forever.
+ * Newer changes may interrupt cycles until both limits are reached: this number of interruptions, and the time below.
+ * Then one cycle is completed, so that no placement waits forever.
  */
-const MAX_INTERRUPTED_PASSES = 8;
+const MAX_INTERRUPTED_CYCLES = 8;
 const MAX_INTERRUPTED_MS = 5_000;
 
 /**
@@ -80,7 +80,7 @@ export class SchedulingLoop {
   readonly #touched = new Set<string>();
   #dirty: 'no' | 'decisions' | 'yes' = 'yes';
   readonly #wakeUp = new WakeUp();
-  /** Aborted when a placement changes during the pass, and when the loop ends. */
+  /** Aborted when a placement changes during the cycle, and when the loop ends. */
   #newer = new AbortController();
   /**
    * Aborted when a placement changes after a pause in changes, so that there is nothing to wait for, and when the loop
@@ -90,14 +90,14 @@ export class SchedulingLoop {
   /** Aborted when the loop ends. */
   readonly #ended = new AbortController();
   #newerAtMs = -Infinity;
-  /** The number of interrupted passes since the last completed one, and when the first of them started. */
-  #interrupted = { passes: 0, sinceMs: 0 };
-  /** How long this pass may still wait. */
+  /** The number of interrupted cycles since the last completed one, and when the first of them started. */
+  #interrupted = { cycles: 0, sinceMs: 0 };
+  /** How long this cycle may still wait. */
   #followWaitMs = MAX_FOLLOW_WAIT_MS;
   /** No event reports the expiry of a toleration or a score, so this timer does. */
   readonly #expiry: WallClockTimer;
   readonly #nextScoreEnd = new NextScoreExpiry();
-  #passes = 0;
+  #cycles = 0;
   #requests = 0;
   /** How long the last completed transition took. */
   #tookMs = 0;
@@ -108,9 +108,9 @@ export class SchedulingLoop {
     this.#expiry = new WallClockTimer(options.clock, () => this.request('inputs'));
   }
 
-  /** Completed full passes. */
-  get passes(): number {
-    return this.#passes;
+  /** Completed full cycles. */
+  get cycles(): number {
+    return this.#cycles;
   }
 
   resultOf(key: string): ScheduleResult | undefined {
@@ -146,7 +146,7 @@ export class SchedulingLoop {
         continue;
       }
       await this.#pause();
-      if (this.#passes > 0) await this.#untilPublished(signal);
+      if (this.#cycles > 0) await this.#untilPublished(signal);
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       if (this.#dirty === 'decisions' && touched.size === 0 && this.#unstable.length > 0) {
@@ -155,8 +155,8 @@ export class SchedulingLoop {
         continue;
       }
       this.#touched.clear();
-      await this.#pass(touched, signal).catch((error: unknown) => {
-        // The pass failed. The next run of this loop starts with it.
+      await this.#cycle(touched, signal).catch((error: unknown) => {
+        // The cycle failed. The next run of this loop starts with it.
         this.#requestAgain(touched);
         throw error;
       });
@@ -175,9 +175,9 @@ export class SchedulingLoop {
   /** Waits until there are no changes for a while. */
   async #pause(): Promise<void> {
     const { clock } = this.#options;
-    const { passes, sinceMs } = this.#interrupted;
+    const { cycles, sinceMs } = this.#interrupted;
     // Repeatedly interrupted transitions are wasted work, so the wait grows with each one.
-    const isStorm = passes > 1;
+    const isStorm = cycles > 1;
     const stormMs = isStorm ? Math.abs(clock.now() - sinceMs) : 0;
     const atMostMs = Math.min(MAX_COALESCE_MS, Math.max(COALESCE_MS, 2 * this.#tookMs, stormMs));
     const quietMs = Math.max(COALESCE_MS, atMostMs / 10);
@@ -204,12 +204,12 @@ export class SchedulingLoop {
     const { clock, isFollowing = () => false } = this.#options;
     const { signal: over } = this.#newer;
     await sleep(clock, 0, signal);
-    if (this.#passes === 0) return;
+    if (this.#cycles === 0) return;
     for (; isFollowing() && this.#followWaitMs > 0 && !over.aborted; this.#followWaitMs -= SLICE_MS)
       await sleep(clock, SLICE_MS, over);
   }
 
-  async #pass(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+  async #cycle(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { clock, snapshot: snapshot } = this.#options;
     this.#dirty = 'no';
     this.#followWaitMs = MAX_FOLLOW_WAIT_MS;
@@ -219,7 +219,7 @@ export class SchedulingLoop {
     const start = snapshot();
     const steps = this.#options.transition(start);
     try {
-      const slices = new TimeSlices(clock, this.#passes === 0 ? FIRST_SLICE_MS : SLICE_MS);
+      const slices = new TimeSlices(clock, this.#cycles === 0 ? FIRST_SLICE_MS : SLICE_MS);
       for (;;) {
         const step = steps.next();
         if (step.done === true)
@@ -237,7 +237,7 @@ export class SchedulingLoop {
 
   async #finish(
     transition: Transition,
-    pass: {
+    cycle: {
       readonly start: Snapshot;
       readonly startedAtMs: number;
       readonly touched: ReadonlySet<string>;
@@ -247,8 +247,8 @@ export class SchedulingLoop {
   ): Promise<void> {
     const { enqueue, clock, beforePublishing } = this.#options;
     const { results, snapshot, decidedIn, unstable } = transition;
-    const { start, touched, slices, signal } = pass;
-    this.#interrupted = { passes: 0, sinceMs: 0 };
+    const { start, touched, slices, signal } = cycle;
+    this.#interrupted = { cycles: 0, sinceMs: 0 };
     await beforePublishing?.(transition, start);
     for (const [key, result] of results) {
       const decided = { result, snapshot: decidedIn.get(key) ?? snapshot, start };
@@ -260,7 +260,7 @@ export class SchedulingLoop {
     }
     for (const key of touched) if (!results.has(key)) enqueue(key);
     this.#noteUnstable(unstable);
-    this.#complete(results, start, clock.now() - pass.startedAtMs);
+    this.#complete(results, start, clock.now() - cycle.startedAtMs);
   }
 
   #noteUnstable(keys: readonly string[]): void {
@@ -269,10 +269,10 @@ export class SchedulingLoop {
   }
 
   #mayInterrupt(startedAtMs: number): boolean {
-    const { passes, sinceMs } = this.#interrupted;
-    const isLong = passes > 0 && Math.abs(this.#options.clock.now() - sinceMs) >= MAX_INTERRUPTED_MS;
-    if (passes >= MAX_INTERRUPTED_PASSES && isLong) return false;
-    this.#interrupted = { passes: passes + 1, sinceMs: passes === 0 ? startedAtMs : sinceMs };
+    const { cycles, sinceMs } = this.#interrupted;
+    const isLong = cycles > 0 && Math.abs(this.#options.clock.now() - sinceMs) >= MAX_INTERRUPTED_MS;
+    if (cycles >= MAX_INTERRUPTED_CYCLES && isLong) return false;
+    this.#interrupted = { cycles: cycles + 1, sinceMs: cycles === 0 ? startedAtMs : sinceMs };
     return true;
   }
 
@@ -284,14 +284,14 @@ export class SchedulingLoop {
   #complete(results: ReadonlyMap<string, ScheduleResult>, start: Snapshot, tookMs: number): void {
     for (const key of this.#results.keys()) if (!results.has(key)) this.#results.delete(key);
     this.#tookMs = tookMs;
-    this.#passes += 1;
-    this.#options.onPass?.(tookMs);
+    this.#cycles += 1;
+    this.#options.onCycle?.(tookMs);
     let againAtMs = this.#nextScoreEnd.after(start) ?? Infinity;
     for (const { requeueAtMs = Infinity } of results.values()) againAtMs = Math.min(againAtMs, requeueAtMs);
     this.#expiry.arm(againAtMs);
-    // The first pass makes the decisions; the second one, after they are published, prepares the
+    // The first cycle makes the decisions; the second one, after they are published, prepares the
     // engine for incremental changes.
-    if (this.#passes === 1) this.request('decisions');
+    if (this.#cycles === 1) this.request('decisions');
   }
 
   /** @returns whether the publisher would now write something else */

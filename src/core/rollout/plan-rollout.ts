@@ -46,9 +46,9 @@ export function planRollout(input: RolloutInput): Parsed<RolloutPlan> {
     return strategy.maxConcurrency;
   const soakMs = strategy.type === 'All' ? 0 : strategy.soakMs;
   const timing = { nowMs: input.nowMs, deadlineMs: strategy.deadlineMs, soakMs };
-  const pass = runStrategy(strategy, { groups, existing, timing }, rules);
-  if (!pass.ok) return pass;
-  const { batch, breach } = pass.value;
+  const planned = runStrategy(strategy, { groups, existing, timing }, rules);
+  if (!planned.ok) return planned;
+  const { batch, breach } = planned.value;
   return {
     ok: true,
     value: {
@@ -61,8 +61,12 @@ export function planRollout(input: RolloutInput): Parsed<RolloutPlan> {
   };
 }
 
-function runStrategy(strategy: ParsedStrategy, input: PassInput, rules: RolloutRules): Parsed<PassResult> {
-  const perCluster = rules === 'upstream' ? upstreamPassPerCluster : berthPassPerCluster;
+function runStrategy(
+  strategy: ParsedStrategy,
+  input: StrategyInput,
+  rules: RolloutRules,
+): Parsed<StrategyResult> {
+  const perCluster = rules === 'upstream' ? upstreamPerCluster : berthPerCluster;
   const total = countClusters(input.groups);
   if (strategy.type === 'All') return passed(perCluster(input, { size: total, maxFailures: total }));
   const { mandatory, rest } = splitMandatory(input.groups, strategy.mandatory);
@@ -71,7 +75,7 @@ function runStrategy(strategy: ParsedStrategy, input: PassInput, rules: RolloutR
     if (first !== undefined) return passed(first);
   }
   if (strategy.type === 'ProgressivePerGroup') {
-    const perGroup = rules === 'upstream' ? upstreamPassPerGroup : berthPassPerGroup;
+    const perGroup = rules === 'upstream' ? upstreamPerGroup : berthPerGroup;
     return passed(perGroup({ ...input, groups: rest }, strategy.maxFailures));
   }
   if (!strategy.maxConcurrency.ok) return strategy.maxConcurrency;
@@ -81,43 +85,43 @@ function runStrategy(strategy: ParsedStrategy, input: PassInput, rules: RolloutR
   return passed(perCluster({ ...input, groups: rest }, { size, maxFailures }));
 }
 
-function passed(value: PassResult): Parsed<PassResult> {
+function passed(value: StrategyResult): Parsed<StrategyResult> {
   return { ok: true, value };
 }
 
 /** The mandatory groups, which tolerate no failure; undefined once they are finished. */
-function runMandatory(input: PassInput, rules: RolloutRules): PassResult | undefined {
+function runMandatory(input: StrategyInput, rules: RolloutRules): StrategyResult | undefined {
   const noFailure = { value: 0, percent: false };
   if (rules === 'upstream') {
-    const pass = upstreamPassPerGroup(input, noFailure);
-    return pass.batch.rollout.length > 0 || pass.batch.timedOut.length > 0 ? pass : undefined;
+    const result = upstreamPerGroup(input, noFailure);
+    return result.batch.rollout.length > 0 || result.batch.timedOut.length > 0 ? result : undefined;
   }
-  const pass = berthPassPerGroup(input, noFailure);
-  return pass.breach || pass.pending ? pass : undefined;
+  const result = berthPerGroup(input, noFailure);
+  return result.breach || result.pending ? result : undefined;
 }
 
 function countClusters(groups: readonly RolloutGroup[]): number {
   return groups.reduce((sum, group) => sum + group.clusters.length, 0);
 }
 
-/** The result of one pass of OCM's helper, including its bugs. `breach`: more failures than allowed. */
-interface PassResult {
+/** The result of one call of OCM's helper, including its bugs. `breach`: more failures than allowed. */
+interface StrategyResult {
   readonly batch: RolloutBatch;
   readonly breach: boolean;
 }
 
-interface PassInput {
+interface StrategyInput {
   readonly groups: readonly RolloutGroup[];
-  /** Clusters of any group, the pass's own or not. */
+  /** Clusters of any group, the call's own or not. */
   readonly existing: readonly ClusterRolloutStatus[];
   readonly timing: RolloutTiming;
 }
 
 /** Clusters one by one in byte order of their names, at most `size` at a time, over all groups. */
-function upstreamPassPerCluster(
-  input: PassInput,
+function upstreamPerCluster(
+  input: StrategyInput,
   limits: { readonly size: number; readonly maxFailures: number },
-): PassResult {
+): StrategyResult {
   const batch = new RolloutBatch(input.timing);
   const seen = new Set<string>();
   let failures = 0;
@@ -144,7 +148,7 @@ function upstreamPassPerCluster(
 }
 
 /** Group after group. The next one starts when the batch contains only failures that count. */
-function upstreamPassPerGroup(input: PassInput, maxFailures: RolloutSize): PassResult {
+function upstreamPerGroup(input: StrategyInput, maxFailures: RolloutSize): StrategyResult {
   const batch = new RolloutBatch(input.timing);
   const known = new Map<string, RolloutStatus>();
   const waiting = new Set<string>();
@@ -176,14 +180,14 @@ function isFailure(status: RolloutStatus): boolean {
   return status === 'TimeOut' || status === 'Failed';
 }
 
-/** Time limits of one pass, and the instant it happens at. All in milliseconds; Infinity: no deadline. */
+/** Time limits of one call, and the instant it happens at. All in milliseconds; Infinity: no deadline. */
 interface RolloutTiming {
   readonly nowMs: number;
   readonly deadlineMs: number;
   readonly soakMs: number;
 }
 
-/** Collects the results of one pass over the clusters. */
+/** Collects the results of one call over the clusters. */
 class RolloutBatch {
   readonly rollout: RolloutEntry[] = [];
   readonly timedOut: RolloutEntry[] = [];
@@ -253,10 +257,10 @@ class RolloutBatch {
  * known clusters are evaluated before any starts, so that a breach is detected independent of the
  * names, and stops every ToApply.
  */
-function berthPassPerCluster(
-  input: PassInput,
+function berthPerCluster(
+  input: StrategyInput,
   limits: { readonly size: number; readonly maxFailures: number },
-): PassResult {
+): StrategyResult {
   const { batch, statuses } = placeKnown(input);
   const breach = [...statuses.values()].filter(isFailure).length > limits.maxFailures;
   if (breach) return { batch, breach };
@@ -277,10 +281,10 @@ function berthPassPerCluster(
  * has failed within the tolerance of its own group; other groups do not matter. `pending`: a group
  * is not complete.
  */
-function berthPassPerGroup(
-  input: PassInput,
+function berthPerGroup(
+  input: StrategyInput,
   maxFailures: RolloutSize,
-): PassResult & { readonly pending: boolean } {
+): StrategyResult & { readonly pending: boolean } {
   const { batch, statuses } = placeKnown(input);
   for (const group of input.groups) {
     const clusters = [...group.clusters].sort(compareUtf8);
@@ -302,7 +306,7 @@ function berthPassPerGroup(
 }
 
 /** Places all known clusters except those that wait for a free slot. */
-function placeKnown(input: PassInput): {
+function placeKnown(input: StrategyInput): {
   readonly batch: RolloutBatch;
   readonly statuses: ReadonlyMap<string, RolloutStatus>;
 } {

@@ -9,7 +9,7 @@ import { nameHash, splitHashes } from './prune-releases.ts';
  */
 export const DEFAULT_DELETION_WINDOW_MS = REMOVAL_WINDOW_MS;
 
-/** The deletions of one pass over a source without a release. */
+/** The deletions of one sync of a source without a release. */
 export interface Deletion {
   readonly atMs: number;
   /** One hash for each object. */
@@ -67,7 +67,7 @@ export function countedDeletions<T extends { readonly atMs: number }>(
   deletions: readonly T[],
   now: { readonly nowMs: number; readonly windowMs: number; readonly isHeld: boolean },
 ): readonly T[] {
-  // A window of 0 judges each pass by itself, even if it was set during a hold.
+  // A window of 0 judges each sync by itself, even if it was set during a hold.
   if (now.windowMs === 0) return [];
   // A clock that jumped back leaves deletions in the future: they count.
   return now.isHeld ? deletions : deletions.filter(({ atMs }) => now.nowMs - atMs < now.windowMs);

@@ -44,7 +44,7 @@ export function parseLosses({ [RECENT_LOSSES_ANNOTATION]: text = '' }: Annotatio
 }
 
 /** Deletions that are about to happen, or did. */
-export interface LosingPass {
+export interface LosingSync {
   readonly objects: readonly KubeObject[];
   /** Losses that these objects cause, among others. */
   readonly losses: readonly DeletionLoss[];
@@ -52,33 +52,33 @@ export interface LosingPass {
 }
 
 /**
- * The entries for the losses of a pass. A loss with several causes counts when the first one is deleted: to count it
+ * The entries for the losses of a sync. A loss with several causes counts when the first one is deleted: to count it
  * early can only hold a deletion earlier.
  */
-export function lossEntries(pass: LosingPass, atMs: number): readonly EarlierLoss[] {
-  const hashes = hashesByName(pass);
-  return pass.losses.flatMap(({ holder, count, by }) => {
+export function lossEntries(sync: LosingSync, atMs: number): readonly EarlierLoss[] {
+  const hashes = hashesByName(sync);
+  return sync.losses.flatMap(({ holder, count, by }) => {
     const causes = by.flatMap((name) => hashes.get(name) ?? []);
-    return causes.length === 0 ? [] : [{ atMs, holder: nameHash(pass.digest, holder), count, causes }];
+    return causes.length === 0 ? [] : [{ atMs, holder: nameHash(sync.digest, holder), count, causes }];
   });
 }
 
 /**
- * The earlier losses that count in addition to those of a pass. A loss does not count if none of its causes was
- * deleted: the controller was stopped before. If only some were deleted, and the pass deletes others, both are one
+ * The earlier losses that count in addition to those of a sync. A loss does not count if none of its causes was
+ * deleted: the controller was stopped before. If only some were deleted, and the sync deletes others, both are one
  * deletion: only the part of the earlier loss that is more than the new one counts.
- * @param members the objects of the source on the hub, before the pass
+ * @param members the objects of the source on the hub, before the sync
  */
 export function lossesBefore(
   earlier: readonly EarlierLoss[],
   members: readonly KubeObject[],
-  pass: LosingPass,
+  sync: LosingSync,
 ): readonly EarlierLoss[] {
   if (!earlier.some(({ causes }) => causes.length > 0)) return earlier;
   const stay = members.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const present = new Set(stay.map((object) => causeHash(object, pass)));
-  const leaving = new Set(hashesByName(pass).values());
-  const repeated = new Map(lossEntries(pass, 0).map(({ holder, count }) => [holder, count]));
+  const present = new Set(stay.map((object) => causeHash(object, sync)));
+  const leaving = new Set(hashesByName(sync).values());
+  const repeated = new Map(lossEntries(sync, 0).map(({ holder, count }) => [holder, count]));
   return earlier.flatMap((loss) => {
     const { causes, holder } = loss;
     if (causes.length > 0 && causes.every((hash) => present.has(hash))) return [];
@@ -90,11 +90,11 @@ export function lossesBefore(
 }
 
 /** By the name that `DeletionLoss.by` has. */
-function hashesByName(pass: LosingPass): ReadonlyMap<string, string> {
-  return new Map(pass.objects.map((object) => [formatRef(refOf(object)), causeHash(object, pass)]));
+function hashesByName(sync: LosingSync): ReadonlyMap<string, string> {
+  return new Map(sync.objects.map((object) => [formatRef(refOf(object)), causeHash(object, sync)]));
 }
 
-function causeHash(object: KubeObject, { digest }: Pick<LosingPass, 'digest'>): string {
+function causeHash(object: KubeObject, { digest }: Pick<LosingSync, 'digest'>): string {
   return nameHash(digest, `${identityOf(object)} ${object.metadata.uid ?? ''}`);
 }
 

@@ -110,7 +110,7 @@ describe('berth serve for Argo CD', () => {
     fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')) });
     await fleet.serve();
     await fleet.published('web');
-    await fleet.passes(10_000);
+    await fleet.advance(10_000);
     expect(await registered()).toBe('');
     const set = await fleet.hub.api.get(APPLICATION_SET, { namespace: NAME, name: 'web' });
     expect(set?.metadata.annotations).toBeUndefined();

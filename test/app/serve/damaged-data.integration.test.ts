@@ -94,7 +94,7 @@ describe('a data directory of which a file is damaged', () => {
     fleet.git.commit({ 'clusters.yaml': clusters([...spare.slice(0, 3), moving]) });
     await fleet.held('all', 'True', 'RemovalBudgetExceeded');
     await has('move', 2);
-    await fleet.passes(60_000);
+    await fleet.advance(60_000);
     await fleet.stop();
     keptAtMs = fleet.clock.now();
     kept = mkdtempSync(join(tmpdir(), 'berth-kept-'));
@@ -137,7 +137,7 @@ describe('a data directory of which a file is damaged', () => {
     leadership.take();
     // A mirror that is damaged is fetched again, after a failure.
     await fleet.event('ready', ({ missing }) => missing.length === 0);
-    await fleet.passes(30_000);
+    await fleet.advance(30_000);
     await fleet.stop();
     return { writes: api.writes };
   }

@@ -53,11 +53,11 @@ describe('a score that expires while nothing else happens', () => {
     await decides('c5');
     await report('c6', 80, HOUR_MS);
     await decides('c6');
-    await fleet.passes(HOUR_MS / 2);
+    await fleet.advance(HOUR_MS / 2);
     expect(await fleet.decisions('web')).toEqual(['c6']);
-    await fleet.passes(HOUR_MS / 2 + 1_000);
+    await fleet.advance(HOUR_MS / 2 + 1_000);
     await decides('c5');
-    await fleet.passes(HOUR_MS + 1_000);
+    await fleet.advance(HOUR_MS + 1_000);
     await decides('c1');
   });
 
@@ -73,11 +73,11 @@ describe('a score that expires while nothing else happens', () => {
   it('counts on when it is written again in time', async () => {
     await report('c6', 80, HOUR_MS);
     await decides('c6');
-    await fleet.passes(HOUR_MS / 2);
+    await fleet.advance(HOUR_MS / 2);
     await report('c6', 70, 3 * HOUR_MS);
-    await fleet.passes(HOUR_MS);
+    await fleet.advance(HOUR_MS);
     expect(await fleet.decisions('web')).toEqual(['c6']);
-    await fleet.passes(2 * HOUR_MS + 1_000);
+    await fleet.advance(2 * HOUR_MS + 1_000);
     await decides('c1');
   });
 });

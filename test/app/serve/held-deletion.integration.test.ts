@@ -61,13 +61,13 @@ it('keeps the work of a cluster that is deleted while the decision is held, and 
     return conditions.find(({ type }) => type === 'Deleting')?.message;
   };
   await expect.poll(waits).toContain(message);
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect([await uids(), written()]).toEqual([before, ['created']]);
   const [, code = ''] = /berth\.dev\/release: "(\w+)"/.exec(message) ?? [];
   const annotations = { 'berth.dev/release': code };
   fleet.git.commit({ ...FILES, 'web.yaml': yaml(placement('web', {}, annotations), replicaSet) });
   await expect.poll(isThere).toBe(false);
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect([await works(), written().filter((action) => action === 'created')]).toEqual([[], ['created']]);
 });
 
@@ -80,7 +80,7 @@ it('never makes a work again that the clean-up of another controller deleted, an
   await deleteCluster();
   await fleet.held('web', 'True', 'WouldEmpty');
   await deleteWorks();
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect([await works(), written()]).toEqual([[], ['created']]);
   const { status } = (await fleet.hub.api.get(MANIFEST_WORK_REPLICA_SET, {
     namespace: 'team-a',
@@ -91,7 +91,7 @@ it('never makes a work again that the clean-up of another controller deleted, an
   );
   await fleet.hub.api.mergePatch(MANAGED_CLUSTER, CLUSTER, { metadata: { finalizers: [] } });
   await expect.poll(isThere).toBe(false);
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect(await works()).toEqual([]);
 });
 
@@ -111,9 +111,9 @@ it('does not apply a work from Git again that clean-up deleted', async () => {
   await deleteCluster();
   await deleteWorks();
   // The full comparison.
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   const { message } = await fleet.event('sync-problem');
   expect(message).toContain('its cluster edge-1 is being deleted, so nothing is made for it');
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect(await works()).toEqual([]);
 });

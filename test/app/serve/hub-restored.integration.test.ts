@@ -126,7 +126,7 @@ describe('a hub that is restored from a backup', () => {
     await fleet.event('decided', ({ result }) => result.selected.length === 6, seen);
     await expect.poll(() => fleet.decisions('web')).toEqual(REMAINING);
     // The works of the other three are there again, and no decision asks for them. Without the gate they go within milliseconds.
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
     api.release();
     await fleet.event('synced', ({ applied }) => applied > 0, seen);
@@ -148,7 +148,7 @@ describe('a hub that is restored from a backup', () => {
     api.hold();
     await restore();
     await fleet.event('hub-restored', undefined, seen);
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect([await works(), api.worksWritten - written]).toEqual([6, 0]);
   });
 

@@ -78,7 +78,7 @@ describe('an approval', () => {
       'Retire four clusters',
     );
     await fleet.held('web', 'True', 'RemovalBudgetExceeded');
-    await fleet.passes(2_500);
+    await fleet.advance(2_500);
     fleet.git.run('checkout', '-q', '-B', 'next');
     fleet.git.commit({ 'fleet/clusters.yaml': retired(1) }, 'Retire one cluster');
     expect((await planned())?.held).toBeUndefined();

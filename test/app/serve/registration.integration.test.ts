@@ -41,7 +41,7 @@ it('gives a cluster the default set without webhooks, and the set that a commit 
   await expect.poll(set).toBe('default');
   commit({ labels: { zone: 'a' } });
   await expect.poll(set).toBe('prod');
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect(await set()).toBe('prod');
 });
 
@@ -66,7 +66,7 @@ it('takes a cluster, its set, labels and taints from Git, and the rest from its 
   await expect.poll(taints).toEqual([]);
   const version = (await edge())?.metadata.resourceVersion;
   const last = commit({ taints: [], labels: { zone: 'a' } });
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   expect(last).not.toBe('');
   const now = await edge();
   expect(now?.metadata.resourceVersion).toBe(version);
@@ -97,7 +97,7 @@ it('selects no cluster that has never reported, before its taint is written', as
     { subresource: 'status' },
   );
   await expect.poll(() => fleet.decisions('web')).toEqual([name]);
-  await fleet.passes(600_000);
+  await fleet.advance(600_000);
   const added = fleet.events.flatMap((event) => (event.kind === 'published' ? event.added : []));
   expect(added).toEqual([name]);
 });

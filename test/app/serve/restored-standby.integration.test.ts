@@ -127,7 +127,7 @@ describe('a process that takes the Lease on a hub that is restored from a backup
     leadership.take();
     await expect.poll(decisions).toEqual(REMAINING);
     // Its requests go to the leader's hub.
-    for (const one of [fleet, leader]) await one.passes(500);
+    for (const one of [fleet, leader]) await one.advance(500);
     expect(await decisions()).toEqual(REMAINING);
     expect([await works(), api.worksWritten]).toEqual([6, 0]);
     api.release();

@@ -160,7 +160,7 @@ describe('serveController on the embedded hub', () => {
     await (await serve()).whenReady();
     const synced = await until(() => fleet.events.find((event) => event.kind === 'synced'));
     expect(synced).toMatchObject({ applied: 0, pruned: 0 });
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect((await hub.api.list(PLACEMENT)).resourceVersion).toBe(before);
     expect(fleet.events.filter((event) => event.kind === 'published' || event.kind === 'error')).toEqual([]);
   });
@@ -238,7 +238,7 @@ describe('serveController on the embedded hub', () => {
       ),
     );
     expect(told).toBeDefined();
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(await decisions('web')).toEqual(['c1', 'c2']);
   });
 
@@ -254,7 +254,7 @@ describe('serveController on the embedded hub', () => {
     const failed = () =>
       fleet.events.filter((event) => event.kind === 'error' && event.where.includes('ppp'));
     await until(() => (failed().length > 0 ? true : undefined));
-    await fleet.passes(1_500);
+    await fleet.advance(1_500);
     expect(failed().length).toBeLessThanOrEqual(2);
     expect(await decisions('web')).toHaveLength(2);
   });

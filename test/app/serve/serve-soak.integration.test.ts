@@ -88,7 +88,7 @@ it('a controller whose hub is cut off, silent and gone again and again loses no 
   // What the retries left to do is done: then the hub is left alone.
   await fleet.until(async () => {
     const before = (await fleet.hub.api.list(PLACEMENT)).resourceVersion;
-    await fleet.passes(1_000);
+    await fleet.advance(1_000);
     return (await fleet.hub.api.list(PLACEMENT)).resourceVersion === before ? true : undefined;
   });
   stop.abort();

@@ -103,7 +103,7 @@ export class ServedFleet {
    * The controller's clock moves on by `ms` at once, in steps, and all that follows from each is done. For what must not happen: by
    * then it would have happened. Only for a controller whose requests go through `hub.api`.
    */
-  readonly passes = async (ms: number): Promise<void> => {
+  readonly advance = async (ms: number): Promise<void> => {
     const { api } = this.hub;
     for (let step = 0; step < STEPS; step++) {
       this.clock.skip(ms / STEPS);

@@ -225,7 +225,7 @@ export class Simulation {
         }
       },
       emit: () => undefined,
-      onPass: () => undefined,
+      onCycle: () => undefined,
     });
     const sync = new HubSync({
       api,

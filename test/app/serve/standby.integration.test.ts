@@ -151,7 +151,7 @@ describe('a controller that stands by', () => {
       events.some((event) => event.kind === 'commit-read' && event.objects > 0) ? true : undefined,
     );
     standby.reconcile();
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(api.writes).toEqual([]);
     leadership.take();
     await listed(3);
@@ -195,7 +195,7 @@ describe('a controller that stands by', () => {
     leadership.lapse();
     const before = api.writes.length;
     fleet.git.commit(web({ numberOfClusters: 3 }));
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(api.writes.slice(before)).toEqual([]);
     leadership.renew();
     await listed(3);

@@ -84,11 +84,11 @@ describe('a commit of which half is on the hub', () => {
     const release = api.hold();
     fleet.git.commit(followedByPlacement);
     await inOtherRing(2);
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(seen).toEqual([]);
     release();
     await followed();
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(await fleet.decisions('web')).toHaveLength(8);
     expect(seen).toEqual([]);
     expect(fleet.events.filter(({ kind }) => kind === 'published')).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('a commit of which half is on the hub', () => {
     };
     fleet.git.commit(followedByPlacement);
     await followed();
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(failures).toBe(-1);
     expect(seen).toEqual([]);
   });
@@ -118,7 +118,7 @@ describe('a commit of which half is on the hub', () => {
     await fleet.stop();
     await fleet.serve();
     await followed();
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(seen).toEqual([]);
     expect(await fleet.decisions('web')).toHaveLength(8);
   });
@@ -133,10 +133,10 @@ describe('a commit of which half is on the hub', () => {
     const release = api.hold();
     fleet.git.commit({ 'others.yaml': withOthers('a'), 'web.yaml': yaml(placement('web', narrowed)) });
     await inOtherRing(0);
-    await fleet.passes(500);
+    await fleet.advance(500);
     release();
     await fleet.until(async () => (/"lab"/.test(await specOf()) ? true : undefined));
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(seen).toEqual([]);
   });
 

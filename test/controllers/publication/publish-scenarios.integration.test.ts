@@ -91,7 +91,7 @@ describe('make before break', () => {
     fleet.git.commit(web({ 'berth.dev/move-deadline': '1s', 'berth.dev/move-abort': code }), 'Give up');
     expect(await fleet.published('web', seen)).toMatchObject({ clusters: ['c1'], removed: ['c2'] });
     await fleet.held('web', 'False');
-    await fleet.passes(1_500);
+    await fleet.advance(1_500);
     expect(await fleet.decisions('web')).toEqual(['c1']);
   });
 
@@ -359,7 +359,7 @@ describe('two schedulers on one hub', () => {
     await upstreamDecides('c1');
     await fleet.held('web', 'True', 'SecondWriter');
     await fleet.event('held', ({ reason }) => reason === 'SecondWriter');
-    await fleet.passes(60_000);
+    await fleet.advance(60_000);
     expect(await fleet.decisions('web')).toEqual(['c1']);
     expect(await endpointSays(url)).toHaveLength(6);
   });

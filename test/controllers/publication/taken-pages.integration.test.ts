@@ -106,7 +106,7 @@ describe('somebody takes from what is published', () => {
     await take();
     await putBack(whole);
     // What is judged then is judged against what was published, and named by the same code.
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(await pages()).toEqual(whole);
     expect(await fleet.held('web', 'True')).toEqual(before);
     expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'published')).toEqual([]);
@@ -219,7 +219,7 @@ describe('somebody takes from what is published', () => {
     const seen = fleet.events.length;
     await deletePage(1);
     await putBack(both);
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(await pages()).toEqual(both);
     const told = fleet.events.slice(seen).filter(({ kind }) => kind === 'published' || kind === 'held');
     expect(told).toMatchObject([{ kind: 'published', added: [], removed: [] }]);
@@ -288,7 +288,7 @@ describe('somebody takes from what is published', () => {
     const seen = fleet.events.length;
     await deletePage(1);
     await fleet.until(async () => ((await fleet.decisions('web')).length === 2 ? true : undefined));
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
     const moves = fleet.events
       .slice(seen)
@@ -302,7 +302,7 @@ describe('somebody takes from what is published', () => {
     await deletePage(1);
     await fleet.serve({ budget });
     await fleet.event('ready');
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(await fleet.decisions('web')).toEqual(['c1', 'c2']);
   });
 
@@ -316,7 +316,7 @@ describe('somebody takes from what is published', () => {
       'batch-decision-1': ['c1', 'c2'],
       'web-decision-1': ['c1', 'c2'],
     });
-    await fleet.passes(500);
+    await fleet.advance(500);
     expect(await fleet.held('web', 'True')).toEqual(before);
     const told = fleet.events.filter((event) => event.kind === 'held' && event.placement === 'team-a/web');
     expect(told).toHaveLength(1);

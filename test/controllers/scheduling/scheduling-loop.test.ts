@@ -47,7 +47,7 @@ describe('a transition', () => {
   let stop: AbortController;
   let queued: string[];
   let published: Promise<void>;
-  let pass: () => Iterable<ScheduleResult>;
+  let cycle: () => Iterable<ScheduleResult>;
   let loop: SchedulingLoop;
 
   beforeEach(() => {
@@ -57,7 +57,7 @@ describe('a transition', () => {
     loop = new SchedulingLoop({
       clock,
       snapshot: () => SNAPSHOT,
-      transition: (snapshot) => onceThrough(snapshot, pass()),
+      transition: (snapshot) => onceThrough(snapshot, cycle()),
       onEach: () => undefined,
       whenPublished: () => published,
       onResult: () => undefined,
@@ -68,7 +68,7 @@ describe('a transition', () => {
 
   it('is published only when all placements are decided, and lets others in meanwhile', async () => {
     const seenByOthers: (readonly string[])[] = [];
-    pass = function* () {
+    cycle = function* () {
       yield resultOf('first', ['c1']);
       clock.schedule(0, () => seenByOthers.push([...queued]));
       clock.jump(11); // so long the next one takes to decide
@@ -85,7 +85,7 @@ describe('a transition', () => {
 
   it('begins when what was decided before is published, or after two seconds', async () => {
     let begun = 0;
-    pass = function* () {
+    cycle = function* () {
       begun += 1;
       yield resultOf('web', ['c1']);
     };
@@ -146,18 +146,18 @@ describe('a transition', () => {
   });
 
   it('that failed is made again, with the placements that somebody asked for', async () => {
-    pass = () => [resultOf('web', ['c1'])];
+    cycle = () => [resultOf('web', ['c1'])];
     const first = loop.run(stop.signal);
     await clock.advance(20);
     queued.length = 0;
-    pass = () => {
+    cycle = () => {
       throw new Error('an engine that fails');
     };
     const failed = expect(first).rejects.toThrow('an engine that fails');
     loop.request('decisions', 'team/web');
     await clock.advance(20);
     await failed;
-    pass = () => [resultOf('web', ['c1'])];
+    cycle = () => [resultOf('web', ['c1'])];
     const again = loop.run(stop.signal);
     await clock.advance(20);
     expect(queued).toEqual(['team/web']);
@@ -166,24 +166,24 @@ describe('a transition', () => {
   });
 
   it('is made once more when the first is published, for an engine to get ready for changes; then no more', async () => {
-    pass = () => [resultOf('web', ['c1'])];
+    cycle = () => [resultOf('web', ['c1'])];
     let publish = (): void => undefined;
     published = new Promise((resolve) => (publish = resolve));
     const run = loop.run(stop.signal);
     await clock.advance(1_000);
-    expect(loop.passes).toBe(1);
+    expect(loop.cycles).toBe(1);
     publish();
     await clock.advance(0);
-    expect(loop.passes).toBe(2);
+    expect(loop.cycles).toBe(2);
     await clock.advance(10_000);
-    expect([loop.passes, queued]).toEqual([2, ['team/web']]);
+    expect([loop.cycles, queued]).toEqual([2, ['team/web']]);
     stop.abort();
     await run;
   });
 
   it('waits while changes keep coming, up to twice as long as the last one took', async () => {
     const startedAtMs: number[] = [];
-    pass = function* () {
+    cycle = function* () {
       startedAtMs.push(clock.now());
       clock.jump(100);
       yield resultOf('web', ['c1']);
@@ -282,10 +282,10 @@ describe('a transition', () => {
       expect(decided.map(([name]) => name)).toEqual(['a', 'b', 'a', 'b', 'c', 'd']);
       expect(new Set(queued)).toEqual(new Set(names.map((name) => `team/${name}`)));
       // The first one and the one after it, before.
-      expect(loop.passes).toBe(3);
+      expect(loop.cycles).toBe(3);
     });
 
-    it('leaves what is left of a pass until a commit is on the hub, for 200 ms at most', async () => {
+    it('leaves what is left of a cycle until a commit is on the hub, for 200 ms at most', async () => {
       [costMs, following] = [10, true];
       loop.request('inputs');
       await clock.advance(20 + 195);
@@ -319,7 +319,7 @@ describe('a transition', () => {
     it.each([
       ['often', 30, { afterMs: 5_000, atLeast: 40 }],
       ['long', 1_000, { afterMs: 9_000, atLeast: 9 }],
-    ])('makes a pass to its end however %s others change', async (_how, each, { afterMs, atLeast }) => {
+    ])('makes a cycle to its end however %s others change', async (_how, each, { afterMs, atLeast }) => {
       costMs = each;
       meanwhile = () => {
         if (decided.length < 1_000) loop.request('inputs', 'team/a');

@@ -6,7 +6,7 @@ import {
   type EarlierLoss,
   lossEntries,
   lossesBefore,
-  type LosingPass,
+  type LosingSync,
   sumEarlierLosses,
   noteLosses,
   parseLosses,
@@ -30,12 +30,12 @@ const cluster = (name: string, again = ''): KubeObject => ({
   kind: 'ManagedCluster',
   metadata: { name, uid: `uid-${name}${again}` },
 });
-const passOf = (losses: readonly DeletionLoss[], clusters = ['c1']): LosingPass => ({
+const syncOf = (losses: readonly DeletionLoss[], clusters = ['c1']): LosingSync => ({
   objects: clusters.map((name) => cluster(name)),
   losses,
   digest,
 });
-const entriesOf = (losses: readonly DeletionLoss[], atMs: number) => lossEntries(passOf(losses), atMs);
+const entriesOf = (losses: readonly DeletionLoss[], atMs: number) => lossEntries(syncOf(losses), atMs);
 const hashOf = (name: string) => entriesOf([loss(name, 1, 1)], 0)[0]?.holder ?? '';
 
 describe('what deletions took away before', () => {
@@ -77,20 +77,20 @@ describe('what deletions took away before', () => {
     const clusters = Array.from({ length: 150 }, (_, at) => `c${at}`);
     const by = clusters.map((name) => `ManagedCluster ${name}`);
     const many = Array.from({ length: 20 }, (_, at) => ({ ...loss(`p${at}`, 1, 8), by }));
-    const known = read(text(many.flatMap((one, at) => lossEntries(passOf([one], clusters), at))));
+    const known = read(text(many.flatMap((one, at) => lossEntries(syncOf([one], clusters), at))));
     expect(known.map(({ causes }) => causes.length)).toEqual([
       ...Array.from({ length: 7 }, () => 0),
       ...Array.from({ length: 13 }, () => 150),
     ]);
     const all = clusters.map((name) => cluster(name));
-    expect(lossesBefore(known, all, passOf([], []))).toEqual(known.slice(0, 7));
+    expect(lossesBefore(known, all, syncOf([], []))).toEqual(known.slice(0, 7));
   });
 
   it.each([
     { name: 'the causes are gone', exist: [], deleted: [], again: 0, want: 4 },
     { name: 'one cause is gone', exist: ['c1'], deleted: [], again: 0, want: 4 },
     {
-      name: 'nothing was deleted, and the pass deletes nothing',
+      name: 'nothing was deleted, and the sync deletes nothing',
       exist: ['c1', 'c2'],
       deleted: [],
       again: 0,
@@ -115,11 +115,11 @@ describe('what deletions took away before', () => {
   ])('adds what is not the same deletion: $name', ({ exist, deleted, again, want }) => {
     const by = ['ManagedCluster c1', 'ManagedCluster c2', 'ManagedCluster c3'];
     const lost = (count: number): DeletionLoss => ({ ...loss('web', count, 8), by });
-    const before = lossEntries(passOf([lost(4)], ['c1', 'c2']), 1_000);
+    const before = lossEntries(syncOf([lost(4)], ['c1', 'c2']), 1_000);
     const counted = lossesBefore(
       before,
       exist.map((name) => cluster(name)),
-      passOf(again === 0 ? [] : [lost(again)], deleted),
+      syncOf(again === 0 ? [] : [lost(again)], deleted),
     );
     expect(sumEarlierLosses(counted, hashOf('web'))).toBe(want);
   });
@@ -128,27 +128,27 @@ describe('what deletions took away before', () => {
     const by = ['ManagedCluster c1', 'ManagedCluster c2', 'ManagedCluster c3', 'ManagedCluster c4'];
     const lost = (count: number): DeletionLoss => ({ ...loss('web', count, 9), by });
     const before = [
-      ...lossEntries(passOf([lost(3)], ['c1', 'c2']), 1_000),
-      ...lossEntries(passOf([lost(4)], ['c3', 'c4']), 2_000),
+      ...lossEntries(syncOf([lost(3)], ['c1', 'c2']), 1_000),
+      ...lossEntries(syncOf([lost(4)], ['c3', 'c4']), 2_000),
     ];
-    const pass = passOf([lost(5)], ['c2', 'c4']);
-    const counted = lossesBefore(before, [cluster('c2'), cluster('c4')], pass);
+    const sync = syncOf([lost(5)], ['c2', 'c4']);
+    const counted = lossesBefore(before, [cluster('c2'), cluster('c4')], sync);
     expect(counted.map(({ atMs, count }) => [atMs, count])).toEqual([[2_000, 2]]);
   });
 
   it('counts when what was deleted is there again', () => {
     const before = entriesOf([loss('web', 4, 8)], 1_000);
-    const pass = passOf([], []);
-    expect(lossesBefore(before, [cluster('c1')], pass)).toEqual([]);
-    expect(lossesBefore(before, [cluster('c1', 'again')], pass)).toEqual(before);
+    const sync = syncOf([], []);
+    expect(lossesBefore(before, [cluster('c1')], sync)).toEqual([]);
+    expect(lossesBefore(before, [cluster('c1', 'again')], sync)).toEqual(before);
     const { metadata, ...rest } = cluster('c1');
     const leaving = { ...rest, metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } };
-    expect(lossesBefore(before, [leaving], pass)).toEqual(before);
+    expect(lossesBefore(before, [leaving], sync)).toEqual(before);
   });
 
   it('counts what an earlier version stored without causes', () => {
     const before = read(`1000:${hashOf('web')}:4`);
-    expect(lossesBefore(before, [cluster('c1')], passOf([loss('web', 4, 8)]))).toEqual(before);
+    expect(lossesBefore(before, [cluster('c1')], syncOf([loss('web', 4, 8)]))).toEqual(before);
   });
 
   it.each([

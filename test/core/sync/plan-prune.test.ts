@@ -294,7 +294,7 @@ describe('planPrune', () => {
     it.each<{ name: string; over: Partial<PruneInput>; kind: string; deleted?: number }>([
       { name: 'a source that never had anything', over: { members: [] }, kind: 'prune', deleted: 0 },
       { name: 'one of two that stays', over: { wanted: wanting(one) }, kind: 'prune', deleted: 1 },
-      { name: 'others that came in the same pass', over: { arrives: true }, kind: 'prune', deleted: 2 },
+      { name: 'others that came in the same sync', over: { arrives: true }, kind: 'prune', deleted: 2 },
       { name: 'a source that may be emptied', over: { allowEmpty: true }, kind: 'prune', deleted: 2 },
       {
         name: 'a source that may be emptied, beyond its budget',

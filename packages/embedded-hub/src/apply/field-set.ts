@@ -86,7 +86,7 @@ export function union(left: FieldSet, right: FieldSet): FieldSet {
   return { members, children };
 }
 
-/** The union of all sets, in one pass. */
+/** The union of all sets, in one walk. */
 export function unionOfAll(sets: readonly FieldSet[]): FieldSet {
   const filled = sets.filter((set) => !isEmptySet(set));
   const [first, second] = filled;

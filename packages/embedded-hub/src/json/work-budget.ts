@@ -1,12 +1,12 @@
 /**
  * Limits how much one request may compute without yielding to others. Work is counted in steps, one
- * for each JSON value that a pass visits, so a request has the same result on slow and fast
+ * for each JSON value that a walk visits, so a request has the same result on slow and fast
  * machines. STEP_LIMIT takes well under 100 ms on a machine of 2024. The clock is a second limit,
  * for requests that take far more time than their steps suggest.
  *
  * The current budget is a variable of this module: the write pipeline is synchronous, so no other
  * request runs during `withinWorkBudget`. Rejected: a parameter, which twenty functions would have
- * to pass through, and which a new pass could forget.
+ * to pass through, and which a new walk could forget.
  */
 const STEP_LIMIT = 450_000;
 /** Wide enough for a slow or busy machine: healthy requests end after a few milliseconds. */
@@ -54,7 +54,7 @@ export function withinWorkBudget<T>(run: () => T, steps = STEP_LIMIT): T {
 
 /**
  * Charges for work before it is done; outside of a request there is no limit. Called for every
- * object and list of every pass, with integers only, so that the engine allocates no memory.
+ * object and list of every walk, with integers only, so that the engine allocates no memory.
  * @throws WorkExceededError
  */
 export function chargeWork(steps: number): void {
@@ -63,7 +63,7 @@ export function chargeWork(steps: number): void {
 }
 
 /**
- * Charges for one pass over the keys of an object.
+ * Charges for one walk over the keys of an object.
  * @throws WorkExceededError
  */
 export function chargeKeys(count: number): void {

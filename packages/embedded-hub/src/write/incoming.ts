@@ -21,7 +21,7 @@ export interface IncomingOptions {
   readonly patch?: JsonValue;
   /** The object that was patched; values that it shares with the result are valid already. */
   readonly live?: JsonObject;
-  /** Read only when needed, since finding them costs a pass over the body. */
+  /** Read only when needed, since finding them costs a walk over the body. */
   readonly strictErrors: readonly string[];
   /** Collects texts of warnings. */
   readonly warnings: string[];

@@ -8,7 +8,7 @@ import { CelFailure, lift } from './cel-value.ts';
 
 /** Cost limit of one evaluation of one expression. */
 export const COST_LIMIT_PER_CALL = 1_000_000;
-/** Cost limit of all expressions about one object in one pass. */
+/** Cost limit of all expressions about one object in one evaluation. */
 export const COST_BUDGET = 10_000_000;
 export const COST_BUDGET_MESSAGE = 'CEL evaluation budget exceeded';
 

@@ -50,7 +50,7 @@ export function totalsBound(prioritizers: readonly WeightedPrioritizer[]): numbe
 /**
  * The totals of feasible clusters under a policy with a bound. Most policies use Balance (cached
  * scores) and Steady (one score for all clusters that are already selected). Their scores are added
- * while the bits are read, without a column for each prioritizer. Each further pass over the
+ * while the bits are read, without a column for each prioritizer. Each further loop over the
  * clusters would cost as much as this one.
  *
  * Rejected: sorting the clusters of the fleet by count once, and taking the feasible ones for each

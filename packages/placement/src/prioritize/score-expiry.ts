@@ -43,7 +43,7 @@ type ScoredSnapshot = Pick<Snapshot, 'now' | 'placements' | 'scores'>;
 /**
  * When the next score that ranks clusters of a placement expires. No event reports this. The last
  * result stays valid while the lists of the snapshot are the same objects and the score has not
- * expired, so a pass without a changed score costs nothing.
+ * expired, so a cycle without a changed score costs nothing.
  */
 export class NextScoreExpiry {
   #seen: { readonly snapshot: ScoredSnapshot; readonly expiry: Instant | undefined } | undefined;

@@ -5,7 +5,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
  * clusters without an untolerated PreferNoSelect taint first, then by name, which is the order of
  * the positions.
  *
- * Small whole totals are sorted by counting: one pass counts and one pass places. With a limit,
+ * Small whole totals are sorted by counting: one loop counts and one loop places. With a limit,
  * only entries within the limit are placed. Totals that are not whole numbers or that are far apart
  * are sorted by comparing.
  */
@@ -73,7 +73,7 @@ export interface RankedClusters {
 
 /**
  * Sorts clusters by total, highest first, and then by name, which is the order of their numbers.
- * One pass counts the clusters of each total. A second pass puts the clusters in their places. With
+ * One loop counts the clusters of each total. A second loop puts the clusters in their places. With
  * a limit, only clusters within the limit get a place.
  * @param bound the largest absolute value of a total
  * @param into buffers for the result

@@ -148,7 +148,7 @@ export class GitLoop {
       this.#triggered = false;
       let waitMs = pollIntervalMs * (0.9 + 0.2 * random());
       try {
-        await this.#pass(signal)
+        await this.#sync(signal)
           .finally(() => this.#emitSource('followed'))
           .finally(() => source.settle());
         this.#lastError = undefined;
@@ -176,13 +176,13 @@ export class GitLoop {
     await sleep(clock, Math.max(0, this.#comparedAtMs + RESTORE_PACE_MS - clock.now()), signal);
     this.#isLost = false;
     if (this.#content === undefined || signal.aborted) return;
-    // If it fails, the next pass tries again.
+    // If it fails, the next sync tries again.
     await this.#followFleet(this.#content, signal).catch((error: unknown) =>
       log.warn('source failed', { source: name, error }),
     );
   }
 
-  async #pass(signal: AbortSignal): Promise<void> {
+  async #sync(signal: AbortSignal): Promise<void> {
     const failure = await this.#fetchAndRead(signal);
     if (this.#content !== undefined && !signal.aborted) await this.#followFleet(this.#content, signal);
     if (failure !== undefined) throw failure.error;
@@ -299,7 +299,7 @@ export class GitLoop {
     const { emit, name } = this.#options;
     const { applied, pruned, unchanged, problems, pruneHeld, released } = outcome;
     emit({ kind: 'synced', source: name, applied, pruned, unchanged, ...(released && { released }) });
-    // The same problems are reported once, not at every pass.
+    // The same problems are reported once, not at every sync.
     const sorted = problems.map((problem) => JSON.stringify(problem)).sort();
     const text = JSON.stringify([sorted, pruneHeld]);
     if (text === this.#lastReported) return;

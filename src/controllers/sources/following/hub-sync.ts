@@ -54,7 +54,7 @@ interface Tally {
   waits: boolean;
 }
 
-/** What a pass knows of the objects on the hub. */
+/** What a sync knows of the objects on the hub. */
 interface OnHub {
   /** The members of the source; undefined if the hub was not listed. */
   readonly members: ReadonlyMap<string, KubeObject> | undefined;
@@ -79,7 +79,7 @@ export class HubSync {
   readonly #owners: MemberOwners;
   readonly #deletedBefore: DeletedBeforeRestore;
   readonly #stored: StoredForms;
-  /** The content of the source after the last pass without open problems; undefined until then. */
+  /** The content of the source after the last sync without open problems; undefined until then. */
   #settled: readonly SourceObject[] | undefined;
 
   constructor(options: HubSyncOptions) {

@@ -9,7 +9,7 @@ import { groupBy } from '@berth/runtime/lists/group-by';
 const MAX_SINGLE_READS = 20;
 
 /**
- * The objects on the hub that a pass is about to write and has not listed: they are no members of the source. Whether
+ * The objects on the hub that a sync is about to write and has not listed: they are no members of the source. Whether
  * they were there before decides what happens to them when they leave Git.
  */
 export class ExistingObjects {

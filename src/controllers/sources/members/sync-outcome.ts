@@ -14,14 +14,14 @@ export interface SyncInput {
   readonly commit?: CommitInfo | undefined;
 }
 
-/** Options of a pass. */
+/** Options of a sync. */
 export interface SyncOptions {
   /** False: the hub is assumed to be unchanged since the last call. Default: true. */
   readonly compare?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Result of a pass: changes of the hub, and problems. Counts are objects. */
+/** Result of a sync: changes of the hub, and problems. Counts are objects. */
 export interface SyncOutcome {
   readonly applied: number;
   readonly unchanged: number;

@@ -3,10 +3,10 @@ import type { Clock } from '@berth/runtime/clock/clock';
 /** How long a source waits for the deletions of others. */
 const MAX_WAIT_MS = 30_000;
 
-interface Pass {
+interface SourceSync {
   /** The sources whose deletions this source waits for; undefined while it does not wait. */
   waitsFor: ReadonlySet<string> | undefined;
-  /** Number of judgements that had ended when the pass began. */
+  /** Number of judgements that had ended when the sync began. */
   readonly seen: number;
 }
 
@@ -18,7 +18,7 @@ interface Pass {
 export class DeletionOrder {
   readonly #clock: Pick<Clock, 'now'>;
   /** Sources whose deletions are not judged yet. */
-  readonly #passes = new Map<string, Pass>();
+  readonly #syncs = new Map<string, SourceSync>();
   /** When a source began to wait. */
   readonly #sinceMs = new Map<string, number>();
   #ended = 0;
@@ -33,12 +33,12 @@ export class DeletionOrder {
     this.#onFree = listener;
   }
 
-  /** Makes a pass of the source. Its deletions stay open if it must try again. */
-  async during<T extends { readonly waits: boolean }>(source: string, pass: () => Promise<T>): Promise<T> {
+  /** Makes a sync of the source. Its deletions stay open if it must try again. */
+  async during<T extends { readonly waits: boolean }>(source: string, sync: () => Promise<T>): Promise<T> {
     this.begins(source);
     let waits = false;
     try {
-      const outcome = await pass();
+      const outcome = await sync();
       waits = outcome.waits;
       return outcome;
     } finally {
@@ -46,15 +46,15 @@ export class DeletionOrder {
     }
   }
 
-  /** A pass of the source began. */
+  /** A sync of the source began. */
   begins(source: string): void {
-    this.#passes.set(source, { waitsFor: undefined, seen: this.#ended });
+    this.#syncs.set(source, { waitsFor: undefined, seen: this.#ended });
   }
 
   /** The deletions of the source are done or held, or there are none. */
   ends(source: string): void {
     this.#sinceMs.delete(source);
-    if (!this.#passes.delete(source)) return;
+    if (!this.#syncs.delete(source)) return;
     this.#ended += 1;
     this.#notify();
   }
@@ -64,16 +64,16 @@ export class DeletionOrder {
    * It must read again what its deletions take away when it does.
    */
   mustWait(source: string, others: ReadonlySet<string>): boolean {
-    const pass = this.#passes.get(source);
-    if (pass === undefined || others.size === 0) return false;
+    const sync = this.#syncs.get(source);
+    if (sync === undefined || others.size === 0) return false;
     const nowMs = this.#clock.now();
     const sinceMs = this.#sinceMs.get(source) ?? nowMs;
     this.#sinceMs.set(source, sinceMs);
     if (Math.abs(nowMs - sinceMs) >= MAX_WAIT_MS) return false;
-    pass.waitsFor = others;
-    const isOutdated = pass.seen !== this.#ended;
+    sync.waitsFor = others;
+    const isOutdated = sync.seen !== this.#ended;
     if (!isOutdated && !this.#isBlocked(source)) {
-      pass.waitsFor = undefined;
+      sync.waitsFor = undefined;
       return false;
     }
     // It can try again at once if it was only outdated, and so can others that waited for it, if now it waits for them.
@@ -83,7 +83,7 @@ export class DeletionOrder {
 
   /** Tells each source that waits for no source with an open judgement. */
   #notify(): void {
-    for (const [source, { waitsFor }] of this.#passes)
+    for (const [source, { waitsFor }] of this.#syncs)
       if (waitsFor !== undefined && !this.#isBlocked(source)) this.#onFree(source);
   }
 
@@ -91,10 +91,10 @@ export class DeletionOrder {
   #isBlocked(source: string): boolean {
     const visited = new Set<string>([source]);
     for (const name of visited) {
-      const pass = this.#passes.get(name);
-      if (pass === undefined) continue;
-      if (pass.waitsFor === undefined) return true;
-      for (const other of pass.waitsFor) visited.add(other);
+      const sync = this.#syncs.get(name);
+      if (sync === undefined) continue;
+      if (sync.waitsFor === undefined) return true;
+      for (const other of sync.waitsFor) visited.add(other);
     }
     return false;
   }

@@ -11,7 +11,7 @@ export type SourceEvent = { readonly source: string } & (
         | 'fetching'
         /** The fetch succeeded; the commit is read next. */
         | 'fetched'
-        /** The pass ended: the hub follows the commit, as far as possible. */
+        /** The sync ended: the hub follows the commit, as far as possible. */
         | 'followed'
         /** The hub follows the commit completely, except for objects that it refuses permanently. */
         | 'complete'

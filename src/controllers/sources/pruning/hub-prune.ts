@@ -136,7 +136,7 @@ function mustWait({ source, claims }: PruneParts, losses: readonly DeletionLoss[
   return claims.deletions.mustWait(source, new Set(others));
 }
 
-/** Stores the held deletions and their counts, for the next pass and for `berth release`. */
+/** Stores the held deletions and their counts, for the next sync and for `berth release`. */
 async function hold(
   parts: PruneParts,
   plan: Extract<PrunePlan, { kind: 'held' }>,
@@ -194,11 +194,11 @@ async function prune(
   const released = code === undefined ? undefined : { token: code, by: by ?? 'unknown' };
   const isCounted = objects.length > 0 && releasedCode === undefined && !isRest;
   const windowNotes = (objectsDeleted: readonly KubeObject[]): Notes => {
-    const pass = { objects: objectsDeleted, losses, digest: parts.digest };
-    const before = lossesBefore(earlierLosses, members, pass);
+    const sync = { objects: objectsDeleted, losses, digest: parts.digest };
+    const before = lossesBefore(earlierLosses, members, sync);
     return {
       ...noteDeletions([...earlier, deletionOf(parts, objectsDeleted, nowMs)], nowMs),
-      ...noteLosses([...before, ...lossEntries(pass, nowMs)], nowMs),
+      ...noteLosses([...before, ...lossEntries(sync, nowMs)], nowMs),
     };
   };
   await parts.registry.annotate({

@@ -44,7 +44,7 @@ export interface PruneState {
   readonly areAll: boolean;
   /** By identity: objects of the same kinds that belong to other sources. */
   readonly others: ReadonlyMap<string, string>;
-  /** Whether this pass found or applied an object that the source declares. */
+  /** Whether this sync found or applied an object that the source declares. */
   readonly arrives: boolean;
   /**
    * Annotations of the ApplySet parent, with a release by a user. A release in Git is written there

@@ -7,7 +7,7 @@ import type { SyncInput } from '../members/sync-outcome.ts';
 
 /**
  * The number of members before a commit that both adds and deletes objects. The budget is a
- * fraction of it in every later pass, also after a restart. Compute it before the first apply;
+ * fraction of it in every later sync, also after a restart. Compute it before the first apply;
  * undefined if there are no deletions or no additions.
  */
 export async function recordMemberCount(

@@ -74,7 +74,7 @@ describe('previews at every forge', () => {
     expect(pending).toBe(true);
     previewed.server.fault = () => undefined;
     await previewed.fleet.until(async () => {
-      await previewed.fleet.passes(1_000);
+      await previewed.fleet.advance(1_000);
       return previewed.server.statusOf(head, 'berth/preview/fleet')?.state === 'success' ? true : undefined;
     });
     expect(ownComments()).toHaveLength(1);

@@ -34,7 +34,7 @@ describe('with a source that holds merges to their plans', () => {
       (await previewed.fleet.decisions('web')).join() === 'c1,c2' ? true : undefined,
     );
     await zone('c1', 'a');
-    await previewed.fleet.passes(120_000);
+    await previewed.fleet.advance(120_000);
     previewed.open(7, zoned);
     await previewed.changed(7, 'opened');
     expect(await previewed.comment(7, '−1 cluster')).toContain('`c2` leaves');
@@ -66,12 +66,12 @@ describe('with a source that holds merges to their plans', () => {
     expect(held).toContain(`commit ${merged.slice(0, 12)}`);
     expect(held).toContain('1 of 2 clusters would be removed: c1');
     await previewed.fleet.until(async () => {
-      await previewed.fleet.passes(20_000);
+      await previewed.fleet.advance(20_000);
       return previewed.server.statusOf(merged, 'berth/merged/fleet');
     });
     await previewed.comment(7, /:merged -->[^]*held: This is not the plan/);
     previewed.fleet.git.commit({ 'note.yaml': '' }, 'Another commit');
-    await previewed.fleet.passes(120_000);
+    await previewed.fleet.advance(120_000);
     expect(await previewed.fleet.decisions('web')).toEqual(['c1', 'c2']);
     const code = held.match(/\b[0-9a-f]{12}\b/g)?.at(-1) ?? '';
     previewed.fleet.git.commit(
@@ -94,7 +94,7 @@ describe('with a source that holds merges to their plans', () => {
     await previewed.changed(7, 'closed');
     await decides('c2');
     await previewed.fleet.until(async () => {
-      await previewed.fleet.passes(20_000);
+      await previewed.fleet.advance(20_000);
       return previewed.server.statusOf(merged, 'berth/merged/fleet');
     });
     await previewed.comment(7, /:merged -->[^]*there and not planned/);

@@ -36,7 +36,7 @@ describe('pull requests of a served source', () => {
     await previewed.fleet.stop();
     await previewed.restart();
     await previewed.changed(7);
-    await previewed.fleet.passes(2_000);
+    await previewed.fleet.advance(2_000);
     expect(asked()).toBe(before);
     expect(ownComments()).toHaveLength(1);
   });
@@ -76,10 +76,10 @@ describe('pull requests of a served source', () => {
       api.mergePatch(MANAGED_CLUSTER, { namespace: '', name }, patch);
     // Another state, and the same plan.
     await change('c6', { metadata: { labels: { note: 'unread' } } });
-    await previewed.fleet.passes(120_000);
+    await previewed.fleet.advance(120_000);
     expect(writes()).toBe(before);
     await change('c2', { spec: { taints: [{ key: 'drain', effect: 'NoSelect' }] } });
-    await previewed.fleet.passes(120_000);
+    await previewed.fleet.advance(120_000);
     const again = await previewed.comment(7, '`c3`');
     expect(again).not.toContain('`c2` joins');
     // The status did not come and go: only its last text was written again.
@@ -151,7 +151,7 @@ describe('pull requests of a served source', () => {
     await previewed.changed(7, 'closed');
     await previewed.fleet.until(() => (reads() > before ? true : undefined));
     previewed.merge(7);
-    await previewed.fleet.passes(10_000);
+    await previewed.fleet.advance(10_000);
     await previewed.comment(7, 'Merged: everything is as this plan said.');
   });
 
@@ -165,9 +165,9 @@ describe('pull requests of a served source', () => {
     await previewed.fleet.until(async () =>
       (await previewed.fleet.decisions('web')).length === 2 ? true : undefined,
     );
-    await previewed.fleet.passes(10_000);
+    await previewed.fleet.advance(10_000);
     await previewed.changed(7);
-    await previewed.fleet.passes(10_000);
+    await previewed.fleet.advance(10_000);
     expect(await previewed.comment(7, '+1 cluster')).toBe(planned);
     const pull = previewed.server.pulls.get(7);
     if (pull !== undefined) pull.merged = head;
@@ -188,7 +188,7 @@ describe('pull requests of a served source', () => {
       (await previewed.fleet.decisions('web')).length === 4 ? true : undefined,
     );
     await previewed.fleet.until(async () => {
-      await previewed.fleet.passes(20_000);
+      await previewed.fleet.advance(20_000);
       return previewed.server.statusOf(merged, 'berth/merged/fleet');
     });
     await previewed.comment(7, /^<!-- berth:preview:fleet -->[^]*not as this plan said/);
@@ -243,7 +243,7 @@ describe('pull requests of a served source', () => {
     await previewed.changed(7, 'opened');
     expect(await previewed.status(head, 'pending')).toContain('fork');
     await previewed.say(7, 'mallory', '/berth plan');
-    await previewed.fleet.passes(2_000);
+    await previewed.fleet.advance(2_000);
     expect(ownComments()).toEqual([]);
     previewed.server.permissions.set('grace', 'write');
     await previewed.say(7, 'grace', '/berth plan');
@@ -262,7 +262,7 @@ describe('pull requests of a served source', () => {
     await previewed.fleet.published('web');
     previewed.server.fault = () => undefined;
     await previewed.fleet.until(async () => {
-      await previewed.fleet.passes(1_000);
+      await previewed.fleet.advance(1_000);
       return ownComments()[0];
     });
   });

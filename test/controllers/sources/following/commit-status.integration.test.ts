@@ -67,11 +67,11 @@ describe('commit statuses of a served source', () => {
     fleet.git.commit({ ...baseFiles, ...web(1) }, 'Good');
     await serve();
     await told(1);
-    await fleet.passes(300);
+    await fleet.advance(300);
     await fleet.stop();
     await serve();
     await fleet.event('synced');
-    await fleet.passes(1_200);
+    await fleet.advance(1_200);
     expect(forge.seen).toHaveLength(1);
   });
 
@@ -103,7 +103,7 @@ describe('commit statuses of a served source', () => {
     await serve();
     await told(1);
     await fleet.event('error', ({ where }) => where === 'commit status of source fleet');
-    await fleet.passes(1_500);
+    await fleet.advance(1_500);
     expect(forge.seen).toHaveLength(1);
     fleet.git.commit(web(2), 'Next');
     await told(2);

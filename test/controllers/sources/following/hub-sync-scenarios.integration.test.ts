@@ -164,7 +164,7 @@ describe('Git and others on one hub', () => {
       code: 1,
       stderr: expect.stringContaining('no ConfigMap berth-system/berth-fleat') as string,
     });
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect((await fleet.hub.api.list(MANAGED_CLUSTER)).items).toHaveLength(6);
     expect(await fleet.berth(...release, '--token', code)).toMatchObject({ code: 0 });
     const synced = await fleet.event('synced', ({ pruned }) => pruned > 0);

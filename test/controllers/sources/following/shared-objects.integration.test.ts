@@ -89,12 +89,12 @@ describe('an object of another controller on the same hub', () => {
       'a.yaml': yaml(shared('a2', 'own-a')),
     });
     await fleet.until(async () => ((await valueOf('own-a'))?.value === 'a2' ? true : undefined));
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(await valueOf('shared')).toEqual({ value: 'forced' });
   });
 });
 
-describe('an object that two sources hold in their very first pass', () => {
+describe('an object that two sources hold in their very first sync', () => {
   let fleet: ServedFleet;
   beforeEach(async () => {
     fleet = await ServedFleet.create();
@@ -130,15 +130,15 @@ describe('an object that two sources hold in their very first pass', () => {
         `belongs to source ${winner} ${place[winner]} and is also declared in source ${loser} ${place[loser]}`,
       ) as string,
     });
-    // In that pass: the loser never got as far as writing it, and everything else went on.
+    // In that sync: the loser never got as far as writing it, and everything else went on.
     const until = fleet.events.slice(0, fleet.events.indexOf(problem));
-    const passes = until.filter((event) => event.kind === 'synced' && event.source === loser);
-    expect(passes).toHaveLength(1);
+    const syncs = until.filter((event) => event.kind === 'synced' && event.source === loser);
+    expect(syncs).toHaveLength(1);
     expect(await valueNow()).toBe(winner);
     for (const name of ['own-a', 'own-b'])
       await fleet.until(() => fleet.hub.api.get(CONFIG_MAP, { namespace: 'default', name }));
     // And it stays like this.
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(await valueNow()).toBe(winner);
     expect(fleet.events.filter(({ kind }) => kind === 'sync-problem')).toHaveLength(1);
     expect((await fleet.status()).stdout).toContain(
@@ -198,7 +198,7 @@ describe('an object that two sources hold in their very first pass', () => {
       complete: true,
     });
     const fast = syncOf('second').sync(input('second'));
-    await fleet.passes(200);
+    await fleet.advance(200);
     expect(await valueNow()).toBeUndefined();
     const slow = await syncOf('first').sync(input('first'));
     expect(slow).toMatchObject({ applied: 1, problems: [] });

@@ -240,7 +240,7 @@ describe('an object that a commit moves to a source which reads it first', () =>
     const moved = { 'second/web.yaml': undefined, 'first/web.yaml': web(4) };
     fleet.git.commit({ ...moved, 'first/clusters.yaml': retired(1) });
     await fleet.event('synced', ({ source, applied }) => source === 'first' && applied > 0, seen);
-    await fleet.passes(2_500);
+    await fleet.advance(2_500);
     expect(fleet.events.slice(seen).some(({ kind }) => kind === 'published')).toBe(false);
     open();
     expect((await fleet.published('web', seen)).clusters).toHaveLength(4);
@@ -252,7 +252,7 @@ describe('an object that a commit moves to a source which reads it first', () =>
     const seen = await begin();
     fleet.git.commit({ 'first/web.yaml': web(4) });
     await fleet.event('commit-read', ({ source }) => source === 'first', seen);
-    await fleet.passes(300);
+    await fleet.advance(300);
     expect(problems(seen)).toEqual([]);
     open();
     const { message } = await fleet.event('sync-problem', ({ source }) => source === 'first', seen);

@@ -13,7 +13,7 @@ describe('the order of deletions', () => {
     free = new Set();
     order.onFree((source) => free.add(source));
   });
-  /** A pass of the source: whether it must wait for the others. */
+  /** A sync of the source: whether it must wait for the others. */
   const judge = (source: string, ...others: string[]): boolean => {
     free.delete(source);
     order.begins(source);

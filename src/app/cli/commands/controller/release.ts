@@ -80,10 +80,10 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
       const { isShown } = await held.releaseDeletions(hub, { source, namespace: flags.namespace }, release);
       if (!isShown)
         io.stderr.write(
-          `Warning: the hub does not show what the controller holds (older versions do not write it). After the next pass, berth status shows whether ${code} was the current code\n`,
+          `Warning: the hub does not show what the controller holds (older versions do not write it). After the next sync, berth status shows whether ${code} was the current code\n`,
         );
       io.stdout.write(
-        `released source ${source} (approval code ${code}): the controller deletes at its next pass, unless it holds other deletions then\n`,
+        `released source ${source} (approval code ${code}): the controller deletes at its next sync, unless it holds other deletions then\n`,
       );
       return 0;
     }

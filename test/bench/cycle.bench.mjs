@@ -1,5 +1,5 @@
 // What the controller's transition costs after one placement changed, from the store to the last decision: all rounds over all placements.
-// Usage: npm run build:modules && node test/bench/pass.bench.mjs [FILES [CHANGES]]
+// Usage: npm run build:modules && node test/bench/cycle.bench.mjs [FILES [CHANGES]]
 import yaml from 'js-yaml';
 import { ObjectCache } from '../../.cache/modules/packages/kube/src/cache/object-cache.js';
 import { HubInventory } from '../../.cache/modules/src/controllers/inventory/hub-inventory.js';
