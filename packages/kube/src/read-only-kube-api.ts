@@ -1,3 +1,6 @@
+import type { KubeApi } from './model/kube-api.ts';
+import type { KubeObject } from './model/object-meta.ts';
+
 /** The writes of a `KubeApi` that can only be read: each is refused. */
 export abstract class ReadOnlyKubeApi {
   /** The error of a write. */
@@ -15,7 +18,7 @@ export abstract class ReadOnlyKubeApi {
     return Promise.reject(this.refused());
   }
 
-  apply(): Promise<never> {
+  apply(..._: Parameters<KubeApi['apply']>): Promise<KubeObject> {
     return Promise.reject(this.refused());
   }
 

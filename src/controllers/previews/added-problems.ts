@@ -2,7 +2,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Problem } from '@berth/runtime/problem/problem';
-import type { MergedSources, SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
+import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
@@ -11,7 +11,7 @@ import { checkContent } from '../sources/manifests/check-content.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { STAYS } from '../sources/reading/judge-commit.ts';
 import type { PlanMemory } from './compared-commits.ts';
-import { type HeldSides, type HubToAsk, REFUSED } from './held/held-sides.ts';
+import { type HeldSides, REFUSED } from './held/held-sides.ts';
 import type { ReadFleets } from './judge-deletions.ts';
 
 /**
@@ -82,23 +82,12 @@ function newProblems(before: readonly Problem[], after: readonly Problem[]): rea
 
 /** Whether an object of these commits has an error that the hub decides about. */
 export function doubtsOf(fleets: ReadFleets): (source: SourceObject) => boolean {
-  const doubtful = new Set(
-    fleets.flatMap(({ problems }) => problems.flatMap((one) => (one.isObjectUsed ? (one.object ?? []) : []))),
-  );
-  return ({ object }) => doubtful.size > 0 && doubtful.has(formatRef(refOf(object)));
-}
-
-/** Finds what a hub refuses of some objects, by the definitions of kinds that are known here or among all of them. */
-export function refusalsOf(head: Pick<MergedSources, 'objects'>): HubToAsk['refusals'] {
-  return async (objects) => {
-    if (objects.length === 0) return [];
-    const { hubRefusals } = await import('../sources/acceptance/hub-refusals.ts');
-    const definitions = head.objects.filter(({ object }) => object.kind === 'CustomResourceDefinition');
-    const asked = new Set(objects);
-    return hubRefusals([...objects, ...definitions.filter((one) => !asked.has(one))]).filter(({ source }) =>
-      asked.has(source),
-    );
-  };
+  const doubtful = fleets.flatMap(({ problems, objects }) => {
+    const names = new Set(problems.flatMap((one) => (one.isObjectUsed ? (one.object ?? []) : [])));
+    return names.size === 0 ? [] : objects.filter(({ object }) => names.has(formatRef(refOf(object))));
+  });
+  const objects = new Set(doubtful.map(({ object }) => object));
+  return ({ object }) => objects.has(object);
 }
 
 /** The objects that the merge removes from Git, and whose deletion the hub refuses. */

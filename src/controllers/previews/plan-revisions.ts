@@ -30,9 +30,10 @@ import { possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
-import { doubtsOf, findAddedProblems, refusalsOf, refusedDeletions } from './added-problems.ts';
+import { doubtsOf, findAddedProblems, refusedDeletions } from './added-problems.ts';
 import { type ComparedCommits, withComparedCommits, type PlanMemory } from './compared-commits.ts';
 import { findLostFiles } from './find-lost-files.ts';
+import { emulationOf } from './held/emulation.ts';
 import { type HeldSides, readHeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
 import type { HubTrials } from './held/hub-trials.ts';
 import { judgePlan } from './judge-plan.ts';
@@ -191,7 +192,7 @@ type ReadSides = HeldSides & Pick<MergedSources, 'ownerOf' | 'budgetOf'>;
 
 /** All sources together, as the hub holds them before and after. */
 async function readSides(
-  { hub, hubApi, trials, others = [] }: PlanRevisionsInput,
+  { hub, hubApi, trials, decides, others = [] }: PlanRevisionsInput,
   [baseFleets, headFleets]: readonly [ReadFleets, ReadFleets],
 ): Promise<ReadSides> {
   const [before, after] = [
@@ -203,8 +204,12 @@ async function readSides(
   const ownerOf: OwnerOf = (identity) => onHub(identity) ?? base.ownerOf(identity);
   const head = mergeSources(after.map(withAppliedObjects), ownerOf);
   const sides = await readHeldSides(
-    { base, head, sources: after, isDoubtful: doubtsOf(baseFleets) },
-    { hub, trials, refusals: refusalsOf(head) },
+    { base, head, sources: after, isDoubtful: doubtsOf([...baseFleets, ...headFleets]) },
+    {
+      hub,
+      trials,
+      emulation: emulationOf(head, hubApi && { api: hubApi, annotatePlacements: decides === 'own' }),
+    },
   );
   return { ...sides, ownerOf, budgetOf: (key) => head.budgetOf(key) ?? base.budgetOf(key) };
 }

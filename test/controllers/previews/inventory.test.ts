@@ -17,6 +17,7 @@ import {
   type KindInfo,
   MANAGED_CLUSTER,
   MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
   SECRET,
 } from '@berth/kube/model/kinds';
 import type { ListOptions } from '@berth/kube/model/kube-api';
@@ -133,6 +134,29 @@ describe('an inventory', () => {
       metadata: { name: 'api', namespace: 'team-a', labels: { [APPLY_SET_PART_OF_LABEL]: 'applyset-fleet' } },
     });
     expect(named('member')).not.toHaveProperty('data');
+  });
+
+  it('holds who owns the fields that a plan reads', async () => {
+    const owns = (manager: string, fieldsV1: object, more: object = {}) => ({
+      ...{ manager, operation: 'Apply', fieldsV1 },
+      ...more,
+    });
+    const spec = { 'f:spec': { 'f:numberOfClusters': {} } };
+    const annotations = { 'f:example.org/note': {}, 'f:berth.dev/removal-budget': {} };
+    const read = { 'f:berth.dev/removal-budget': {} };
+    const managedFields = [
+      owns('autoscaler', spec),
+      owns('notes', { 'f:metadata': { 'f:annotations': annotations } }),
+      owns('other-notes', { 'f:metadata': { 'f:annotations': { 'f:example.org/note': {} } } }),
+      owns('scheduler', { 'f:status': {} }, { subresource: 'status' }),
+    ];
+    await put(PLACEMENT, ['team-a', 'web'], { spec: { numberOfClusters: 2 } }, { managedFields });
+    const { objects } = await readInventory(hub, READING);
+    expect(objects.find(({ metadata }) => metadata.name === 'web')?.metadata.managedFields).toEqual([
+      owns('autoscaler', spec),
+      owns('notes', { 'f:metadata': { 'f:annotations': read } }),
+      owns('other-notes', {}),
+    ]);
   });
 
   it('answers reads as the hub did', async () => {

@@ -98,8 +98,6 @@ export class History {
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
   #released: ReadonlySet<string> = new Set();
-  /** Whether other managers own fields that Git may set. */
-  #hasOthers = false;
   /** The last plan. */
   #planned = '';
   /** When the hub followed the last commit, as far as it showed. */
@@ -302,8 +300,7 @@ export class History {
   async #plan(number: number): Promise<Plan> {
     const { kubeconfig } = this.#fleet.hub;
     const plan = await this.#planOn('--kubeconfig', kubeconfig);
-    // Without a hub to ask, a plan does not know what other managers own.
-    if (number % INVENTORY_EVERY !== 0 || this.#hasOthers) return plan;
+    if (number % INVENTORY_EVERY !== 0) return plan;
     const inventory = join(this.#root, 'inventory.json');
     const fromInventory = async (): Promise<Plan> => {
       await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
@@ -377,7 +374,6 @@ export class History {
 
   /** Another manager takes fields of objects that exist. */
   async #writeAsOthers({ scaled, labelled }: Beside): Promise<void> {
-    this.#hasOthers ||= scaled !== undefined || labelled !== undefined;
     const { api } = this.#fleet.hub;
     const write = async (kind: KindInfo, metadata: ObjectMeta, spec: object, by: string): Promise<void> => {
       const { name, namespace = '' } = metadata;

@@ -23,6 +23,7 @@ import {
 } from '../../../core/sources/source-finding.ts';
 import { findField } from '../../../core/sync/applied/field-names.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
+import type { Emulation } from './emulation.ts';
 import type { HubTrials, Trial } from './hub-trials.ts';
 
 /** The error code of an object that the hub refuses. */
@@ -38,7 +39,7 @@ export interface SidesOfGit {
   readonly base: MergedSources;
   readonly head: MergedSources;
   readonly sources: readonly SourceDeclaration[];
-  /** Whether an object of the base has an error that the hub decides about. */
+  /** Whether an object of one of the commits has an error that the hub decides about. */
   readonly isDoubtful: (source: SourceObject) => boolean;
 }
 
@@ -47,8 +48,8 @@ export interface HubToAsk {
   readonly hub: Snapshot | undefined;
   /** Absent: nobody may ask. */
   readonly trials: HubTrials | undefined;
-  /** Finds what a hub would refuse of the objects, where none is asked. */
-  readonly refusals: (objects: readonly SourceObject[]) => Promise<readonly SourceFinding[]>;
+  /** Takes the place of answers. */
+  readonly emulation: Emulation;
 }
 
 /** What the hub holds of the objects of Git, before and after the merge. */
@@ -74,14 +75,15 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
   const changed = changedObjects(base.objects, head.objects);
   const { differing, asWritten } = compareBase(sides, asking.hub);
   const questions = [...changed.keys(), ...differing];
-  const asked = await ask(questions, sides, asking);
+  const asked = await ask(questions, sides, asking.trials);
   const unasked = questions.filter((one) => (asked.get(one) ?? UNKNOWN).kind === 'unknown');
-  const emulated = await asking.refusals(unasked);
+  const { refusals, emulated } = await emulate(unasked, sides, asking.emulation);
   const answers: Answers = new Map([
     ...asked,
-    ...emulated.map(({ source, message }) => [source, { kind: 'refused', because: message }] as const),
+    ...emulated,
+    ...refusals.map(({ source, message }) => [source, { kind: 'refused', because: message }] as const),
   ]);
-  const findings = bySide([...findingsOf(asked), ...emulated], changed, head);
+  const findings = bySide([...findingsOf(asked), ...findingsOf(emulated), ...refusals], changed, head);
   return {
     ...withoutRefused(sides, changed, answers),
     held: heldOf(answers, changed, asWritten),
@@ -92,6 +94,9 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
     ],
   };
 }
+
+/** What was found when the file was read names the field. */
+const UNDECLARED = 'it has a field that its kind does not have';
 
 const UNKNOWN: Trial = { kind: 'unknown', because: '' };
 
@@ -127,18 +132,47 @@ function compareBase({ base, sources, isDoubtful }: SidesOfGit, hub: Snapshot | 
   return { differing: isFollowed ? [...different, ...absent] : different, asWritten };
 }
 
+/** The rules that are known here take the place of the hub. */
+async function emulate(
+  unasked: readonly SourceObject[],
+  sides: SidesOfGit,
+  emulation: Emulation,
+): Promise<{ readonly refusals: readonly SourceFinding[]; readonly emulated: Answers }> {
+  const refusals = await emulation.refusals(unasked);
+  const places = new Set(refusals.map(({ source }) => source));
+  const rest = unasked.filter((one) => inputKey(one.object) !== undefined && !places.has(one));
+  const trials = rest.length > 0 ? await emulation.trials?.(rest.map(({ object }) => object)) : undefined;
+  const emulated = new Map<SourceObject, Trial>();
+  const tryOne = trials && trier(sides, trials);
+  for (const one of rest) {
+    const answer = await tryOne?.(one);
+    if (answer !== undefined) emulated.set(one, answer);
+  }
+  for (const one of unasked)
+    if (sides.isDoubtful(one) && (emulated.get(one) ?? UNKNOWN).kind === 'unknown')
+      emulated.set(one, { kind: 'refused', because: UNDECLARED });
+  return { refusals, emulated };
+}
+
 async function ask(
   questions: readonly SourceObject[],
-  { base, head, sources }: SidesOfGit,
-  { trials }: HubToAsk,
+  sides: SidesOfGit,
+  trials: HubTrials | undefined,
 ): Promise<Answers> {
-  if (trials === undefined) return new Map();
+  return trials === undefined ? new Map() : askEach(questions, trier(sides, trials));
+}
+
+/** Tries an object as its source applies it; undefined if none does. */
+function trier(
+  { base, head, sources }: SidesOfGit,
+  trials: HubTrials,
+): (question: SourceObject) => Promise<Trial | undefined> {
   const byName = new Map(sources.map((source) => [source.name, source]));
-  return askEach(questions, async ({ object }) => {
+  return async ({ object }) => {
     const source = byName.get(head.ownerOf(identityOf(object)) ?? base.ownerOf(identityOf(object)) ?? '');
     if (source?.applies !== true) return undefined;
     return trials.apply({ object, source: source.name, takesFields: source.takesFields ?? false });
-  });
+  };
 }
 
 /** Asks within the bounds of a plan. @returns the answers that came in time */

@@ -69,7 +69,8 @@ function causesOf(error: StatusError, { version }: ResourceRef, object: JsonObje
   return [{ reason: error.reason, message: error.statusMessage, field }];
 }
 
-function writeRequest(ref: ResourceRef, object: JsonObject): WriteRequest {
+/** A request of the controller, on a hub that refuses nobody. */
+export function writeRequest(ref: ResourceRef, object: JsonObject): WriteRequest {
   const namespace = textAt(objectAt(object, 'metadata'), 'namespace') || 'default';
   return {
     ref,

@@ -10,7 +10,7 @@ export function inventoryNote(
   const unverified = now.isVerified ? '' : ' Its author was not verified: that needs --public-key.';
   return (
     `The plan uses the state of the hub ${age} ago, at ${takenAt}: an inventory of ${hub}, written by ${by}. It has no content of works, ` +
-    `and only those annotations that Berth reads.${unverified}`
+    `only those annotations that Berth reads, and no policies and webhooks of the hub.${unverified}`
   );
 }
 

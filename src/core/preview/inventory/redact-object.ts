@@ -3,7 +3,11 @@ import { SECRET_TYPE_LABEL } from '../../argocd/cluster-secrets/cluster-secret.t
 import { ADOPTED_ANNOTATION } from '../../sync/applied/adoption.ts';
 import { PRUNE_ANNOTATION } from '../../sync/applied/departure.ts';
 import { isFromGit } from '../../sync/applied/field-manager.ts';
-import type { ManagedFields } from '../../sync/applied/manager-fields.ts';
+import {
+  type Fields as FieldTree,
+  type ManagedFields,
+  managedFieldsOf,
+} from '../../sync/applied/manager-fields.ts';
 import { APPLY_SET_ID_LABEL, APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
 import {
   ADDON_PLACEMENT_SCORE,
@@ -55,7 +59,7 @@ export function redactObject(
 ): KubeObject | undefined {
   const { kind: name, group, version } = kind;
   const base = { apiVersion: group === '' ? version : `${group}/${version}`, kind: name };
-  const known = { ...base, metadata: redactMetadata(object.metadata, OCM_GROUP.test(group)) };
+  const known = { ...base, metadata: redactMetadata(object.metadata, keptOwners(object, kind)) };
   const is = (other: KindInfo): boolean => other.kind === name && other.group === group;
   if (is(MANAGED_CLUSTER))
     return { ...known, spec: withoutBundles(object['spec']), ...part(object, 'status') };
@@ -83,20 +87,48 @@ function isMember({ metadata }: KubeObject): boolean {
   return metadata.labels?.[APPLY_SET_PART_OF_LABEL] !== undefined;
 }
 
-/** @param keepsOwners whether all owners of fields are kept, and not only Git's: their keys tell no content */
-function redactMetadata(metadata: ObjectMeta, keepsOwners: boolean): ObjectMeta {
+function redactMetadata(metadata: ObjectMeta, owners: readonly ManagedFields[]): ObjectMeta {
   const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, labels } = metadata;
-  const { annotations = {}, ownerReferences, managedFields = [] } = metadata;
+  const { annotations = {}, ownerReferences } = metadata;
   const read = Object.entries(annotations).filter(([key]) => READ_ANNOTATIONS.test(key));
-  const owners =
-    labels?.[APPLY_SET_PART_OF_LABEL] === undefined
-      ? []
-      : (managedFields as readonly ManagedFields[]).filter((entry) => keepsOwners || isFromGit(entry));
   return defined({
     ...{ name, namespace, uid, generation, creationTimestamp, deletionTimestamp, labels, ownerReferences },
     annotations: read.length === 0 ? undefined : Object.fromEntries(read),
     managedFields: owners.length === 0 ? undefined : owners,
   });
+}
+
+/** Git may declare these, and decisions are made from them: fields of other managers keep their values. */
+const INPUTS = [
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+  ADDON_PLACEMENT_SCORE,
+];
+
+/** The owners of fields that a plan reads. Their keys tell no content; those of annotations that are omitted are omitted. */
+function keptOwners(object: KubeObject, { group, kind }: KindInfo): readonly ManagedFields[] {
+  const all = managedFieldsOf(object);
+  const isInput = INPUTS.some((input) => input.kind === kind && input.group === group);
+  if (isMember(object))
+    return all.filter((entry) => OCM_GROUP.test(group) || isFromGit(entry)).map(withReadAnnotations);
+  return isInput ? all.filter(({ subresource = '' }) => subresource === '').map(withReadAnnotations) : [];
+}
+
+function withReadAnnotations(entry: ManagedFields): ManagedFields {
+  const { 'f:metadata': { 'f:annotations': annotations = {}, ...others } = {}, ...rest } =
+    entry.fieldsV1 ?? {};
+  const isRead = ([key]: readonly [string, unknown]): boolean =>
+    !key.startsWith('f:') || READ_ANNOTATIONS.test(key.slice(2));
+  const read: FieldTree = Object.fromEntries(Object.entries(annotations).filter(isRead));
+  const metadata: FieldTree = { ...others, ...withField('f:annotations', read) };
+  return { ...entry, fieldsV1: { ...rest, ...withField('f:metadata', metadata) } };
+}
+
+/** A tree without fields would be the whole value. */
+function withField(name: string, tree: FieldTree): FieldTree {
+  return Object.keys(tree).length === 0 ? {} : { [name]: tree };
 }
 
 /** An applied object is only counted, so its content is removed; not what says whether it is deleted when it leaves Git. */

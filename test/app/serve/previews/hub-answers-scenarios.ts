@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { serveController } from '../../../../src/app/serve/serve-controller.ts';
@@ -53,6 +54,8 @@ interface Scenario {
   readonly code: number;
   readonly says: readonly string[];
   readonly saysNot?: readonly string[];
+  /** Only the hub itself knows it: a plan on an inventory says otherwise. */
+  readonly knownBy?: 'hub';
 }
 
 const one = (name: string, spec: object = {}) => yaml(placement(name, { numberOfClusters: 1, ...spec }));
@@ -194,6 +197,7 @@ export const SCENARIOS: readonly Scenario[] = [
       'not with keep-batch',
     ],
     saysNot: ['→ 3', '→ none', '- Placement'],
+    knownBy: 'hub',
   },
   {
     name: 'the deletion of an object that the hub refused before',
@@ -215,7 +219,7 @@ export const SCENARIOS: readonly Scenario[] = [
 
 /** Each scenario is planned and merged, and then the hub publishes what the plan said. */
 export function hubAnswers(open: () => Promise<AnsweringHub>): void {
-  it.each(SCENARIOS)('$name', async ({ files, earlier = [], others, code, says, saysNot = [] }) => {
+  it.each(SCENARIOS)('$name', async ({ files, earlier = [], others, code, says, saysNot = [], knownBy }) => {
     const hub = await open();
     const git = new GitFixture();
     git.commit(START);
@@ -234,27 +238,20 @@ export function hubAnswers(open: () => Promise<AnsweringHub>): void {
       const before = await published(hub.api);
       git.run('checkout', '-q', '-b', 'next');
       git.commit(files);
+      const onHub = ['--kubeconfig', hub.kubeconfig];
+      const inventory = join(hub.dataDir, 'inventory.json');
+      await berth(git, 'snapshot', ...onHub, '--file', inventory);
       const run = async (...more: string[]) => {
-        const { io, stdout, stderr } = makeCliIo({ cwd: git.path });
-        const words = [
-          'plan',
-          '--base',
-          'main',
-          '--head',
-          'next',
-          '--kind',
-          '*',
-          '--embedded',
-          '--kubeconfig',
-          hub.kubeconfig,
-        ];
-        return { code: await runCli([...words, ...more], io), text: stdout() + stderr(), json: stdout };
+        const words = ['plan', '--base', 'main', '--head', 'next', '--kind', '*', '--embedded'];
+        return berth(git, ...words, ...more);
       };
-      const text = await run();
-      for (const part of says) expect(text.text).toContain(part);
-      for (const part of saysNot) expect(text.text).not.toContain(part);
-      expect(text.code, text.text).toBe(code);
-      const plan = JSON.parse((await run('-o', 'json')).json()) as Plan;
+      const text = await run(...onHub);
+      for (const planned of [text, ...(knownBy === 'hub' ? [] : [await run('--inventory', inventory)])]) {
+        for (const part of says) expect(planned.text).toContain(part);
+        for (const part of saysNot) expect(planned.text).not.toContain(part);
+        expect(planned.code, planned.text).toBe(code);
+      }
+      const plan = JSON.parse((await run(...onHub, '-o', 'json')).out) as Plan;
       git.run('checkout', '-q', 'main');
       git.merge('next');
       await follows();
@@ -267,6 +264,11 @@ export function hubAnswers(open: () => Promise<AnsweringHub>): void {
       git.remove();
     }
   });
+}
+
+async function berth(git: GitFixture, ...words: readonly string[]) {
+  const { io, stdout, stderr } = makeCliIo({ cwd: git.path });
+  return { code: await runCli([...words], io), text: stdout() + stderr(), out: stdout() };
 }
 
 async function serve({ api, dataDir }: AnsweringHub, git: GitFixture) {

@@ -34,7 +34,7 @@ function read(
     {
       hub,
       trials: { apply, delete: () => Promise.reject(new Error('nothing is deleted')) },
-      refusals: () => Promise.resolve([]),
+      emulation: { refusals: () => Promise.resolve([]), trials: undefined },
     },
   );
 }
