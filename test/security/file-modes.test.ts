@@ -139,7 +139,7 @@ describe('another user of the machine reads what is kept on disk', () => {
         const options = { url: server.url, mirrorDir, ambient };
         const { repository: mirror } = await openMirror(options, false);
         const commit = await mirror.fetch({ type: 'head' });
-        await mirror.pin('complete', commit);
+        await mirror.pin('complete-fleet', commit);
         expect(open(dir)).toEqual([]);
         await mirror.close();
         expect(open(dir)).toEqual([]);

@@ -1,7 +1,7 @@
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
-import type { GitLoop } from '../../controllers/sources/following/git-loop.ts';
+import type { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
@@ -21,7 +21,7 @@ export interface ReadyParts {
   readonly publishedPlacements: PublishedPlacements;
   readonly readiness: Readiness;
   readonly leadership: Leadership;
-  readonly sources: readonly Pick<GitLoop, 'status'>[];
+  readonly sources: readonly Pick<RepositoryLoop, 'status'>[];
   readonly http: ControllerHttp | undefined;
   readonly supervisor: Supervisor;
   readonly emit: (event: ControllerEventBody) => void;
@@ -63,7 +63,7 @@ function report(parts: ReadyParts): readonly string[] {
 function missingParts({ decider, readiness, sources }: ReadyParts): readonly string[] {
   const problem = readiness.problem();
   const failed = sources
-    .map((loop) => loop.status())
+    .flatMap((loop) => loop.status())
     .filter(({ content, lastError }) => content === undefined || lastError !== undefined);
   return [
     ...(problem === undefined ? [] : [problem]),

@@ -6,18 +6,16 @@ import { InputError } from '@berth/runtime/errors';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
-import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import { appliedKinds } from '../../core/sync/applied/applied-kinds.ts';
-import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
+import { APPLY_SET_PART_OF_LABEL, DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { type DeletionRecord, deletionRecord, recordedCommit } from '../../core/sync/deletion-record.ts';
 import { DEFAULT_DELETION_WINDOW_MS } from '../../core/sync/earlier-deletions.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
-import { checkContent } from '../../controllers/sources/manifests/check-content.ts';
-import type { SourceContent } from '../../controllers/sources/manifests/source-content.ts';
-import { openGitSource } from '../../controllers/sources/reading/git-source.ts';
+import { type CheckMore, checkContents } from '../../controllers/sources/manifests/check-content.ts';
+import { openGitSources } from '../../controllers/sources/reading/git-source.ts';
 import { ParsePool } from '../../controllers/sources/parsing/parse-pool.ts';
 import { ParsedCache } from '../../controllers/sources/parsing/parsed-cache.ts';
 import type { ObjectChange, ObjectStore } from '@berth/kube/cache/object-store';
@@ -25,22 +23,25 @@ import { DEFAULT_MAX_REQUESTS } from '@berth/kube/transport/request-slots';
 import type { CommitBarrier } from '../../controllers/sources/progress/commit-barrier.ts';
 import { CommitReporter } from '../../controllers/sources/following/commit-reporter.ts';
 import type { ReportedStatus } from '../../controllers/sources/following/commit-reporter.ts';
+import type { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
-import { GitLoop } from '../../controllers/sources/following/git-loop.ts';
+import type { SourceStatus } from '../../controllers/sources/following/followed-source.ts';
+import { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
 import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { annotatesPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import {
-  followedRef,
+  groupByRef,
   type ServeSource,
   sourceNameOf,
   takesFields,
 } from '../../controllers/sources/progress/source-options.ts';
 
-export interface OpenSource {
-  readonly loop: GitLoop;
-  /** Called when an object that the source may have applied was deleted on the hub. */
+/** An open repository with its sources. */
+export interface OpenRepository {
+  readonly loop: RepositoryLoop;
+  /** Called when an object that a source may have applied was deleted on the hub. */
   readonly onDeletedOnHub: (object: KubeObject) => void;
   readonly start: (supervisor: Supervisor) => void;
   readonly close: () => Promise<void>;
@@ -57,100 +58,118 @@ export interface SourceDependencies {
   readonly onDeleted: (record: DeletionRecord) => void;
   /** Returns the uids of the objects that a source deleted, as `onDeleted` recorded them. */
   readonly readDeleted: (source: string) => Promise<readonly string[]>;
+  readonly inventory: Pick<HubInventory, 'inputs'>;
+}
+
+interface NamedSource {
+  readonly from: ServeSource;
+  readonly name: string;
 }
 
 /**
- * Opens all sources without network access.
+ * Opens all sources without network access, with one loop for each ref of a repository.
  * @throws InputError for a source that cannot work
  */
 export async function openSources(
   options: ServeOptions,
   dependencies: SourceDependencies,
-): Promise<readonly OpenSource[]> {
+): Promise<readonly OpenRepository[]> {
   const { events } = dependencies;
   const names = new Set<string>();
   const pool = new ParsePool();
-  const named = options.sources.map((from) => ({ from, name: sourceName(from, names) }));
-  const writers = named.filter(({ from }) => from.sync !== 'observe');
+  const named = options.sources.map((from) => ({ ...from, from, name: sourceName(from, names) }));
   const claims = new SourceClaims(
     options.clock,
-    writers.map(({ from, name }) => ({ name, force: from.force === true, ref: followedRef(from) })),
+    named.flatMap(({ name, sync, force = false }) => (sync === 'observe' ? [] : [{ name, force }])),
   );
-  const fetch = (source: string): void => void events.emit({ kind: 'fetch-wanted', source });
-  claims.fetches.onWanted(fetch);
-  claims.deletions.onFree(fetch);
-  claims.transfers.onFree(fetch);
   events.subscribe((event) => claims.handle(event));
   const opened = await Promise.all(
-    named.map(({ from, name }) => openSource(options, from, { ...dependencies, name, claims, pool })),
+    groupByRef(named).map((sources) => openRepository(options, sources, { ...dependencies, claims, pool })),
   );
   warnOfInProcess(options, opened);
   return opened;
 }
 
-/** What a source shares with the others, and its name. */
-interface SourceParts extends SourceDependencies {
-  readonly name: string;
+/** What the sources share. */
+interface SharedParts extends SourceDependencies {
   readonly claims: SourceClaims;
   readonly pool: ParsePool;
 }
 
-async function openSource(
+async function openRepository(
   options: ServeOptions,
-  from: ServeSource,
-  parts: SourceParts,
-): Promise<OpenSource & { readonly name: string; readonly inProcess: boolean }> {
-  const { name, pool, emit, events, onDeleted, whenFirstPublished } = parts;
-  const source = await openGitSource({
-    ...from,
-    mirrorDir: join(options.dataDir, 'git', name),
-    ambient: options.env,
-    cache: new ParsedCache({ dir: join(options.dataDir, 'parsed', name), log: options.log }),
-    pool,
-  });
-  const commitStatus = commitStatusOf(options, from, name, emit);
+  sources: readonly NamedSource[],
+  parts: SharedParts,
+): Promise<OpenRepository> {
+  const { pool, emit, events, onDeleted, whenFirstPublished, inventory, claims } = parts;
+  const [first] = sources;
+  if (first === undefined) throw new Error('a repository without sources');
+  const { dataDir, log } = options;
+  const repository = await openGitSources(
+    { ...first.from, mirrorDir: join(dataDir, 'git', first.name), ambient: options.env, pool },
+    sources.map(({ from, name }) => ({
+      name,
+      paths: from.paths,
+      cache: new ParsedCache({ dir: join(dataDir, 'parsed', name), log }),
+    })),
+  );
+  const names = new Set(sources.map(({ name }) => name));
   const checker = new SourceChecker();
-  const loop = new GitLoop({
+  const elsewhere = () => [...claims.declaredBesides(names), ...withoutSource(inventory)];
+  const loop = new RepositoryLoop({
     ...options,
-    name,
-    url: from.url,
-    ref: from.ref,
-    source,
-    sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, parts),
+    url: first.from.url,
+    ref: first.from.ref,
+    repository,
+    sources: sources.map(({ from, name }) => ({
+      name,
+      sync: from.sync === 'observe' ? undefined : hubSyncOf(options, from, { ...parts, name }),
+    })),
     leadership: options.leadership,
     emit,
     pollIntervalMs: options.pollIntervalMs ?? 60_000,
     resyncIntervalMs: options.resyncIntervalMs ?? 180_000,
     emitSource: (event) => events.emit(event),
-    check: (content) => checkContent(content, checker, (objects) => unappliedKinds(from, objects)),
+    check: (contents) =>
+      checkContents(
+        contents.map((content, at) => ({ content, checkMore: unappliedKindsOf(sources[at]?.from) })),
+        checker,
+        elsewhere,
+      ),
     whenFirstPublished,
   });
-  events.subscribe((event) => {
-    if (event.source !== name) return;
-    if (event.kind === 'fetch-wanted') loop.fetch();
-    else if (event.kind === 'checked') commitStatus?.reporter.report(event.content);
-  });
+  const reports = sources.flatMap(({ from, name }) => commitStatusOf(options, from, name, emit) ?? []);
+  for (const { reporter, source } of reports)
+    events.subscribe((event) => {
+      if (event.source === source && event.kind === 'checked') reporter.report(event.content);
+    });
   return {
-    name,
-    inProcess: source.inProcess,
     loop,
     onDeletedOnHub: (object) => {
-      if (loop.restore(object)) onDeleted(deletedByOthers(object, loop, options.clock.now()));
+      const source = loop.restore(object);
+      if (source !== undefined) onDeleted(deletedByOthers(object, source, options.clock.now()));
     },
     start: (supervisor) => {
-      supervisor.start(`source ${name}`, (signal) => loop.run(signal));
-      if (commitStatus !== undefined)
-        supervisor.start(`commit status ${name}`, (signal) => commitStatus.reporter.run(signal));
+      supervisor.start(`sources ${[...names].join(', ')}`, (signal) => loop.run(signal));
+      for (const { reporter, source } of reports)
+        supervisor.start(`commit status ${source}`, (signal) => reporter.run(signal));
     },
     close: async () =>
       void (await Promise.all([
-        source.close(),
+        repository.close(),
         pool.close(),
-        commitStatus?.lastReports.close(),
-        from.close?.(),
+        ...reports.map(({ lastReports }) => lastReports.close()),
+        ...sources.map(({ from }) => from.close?.()),
       ])),
     cutOff: () => void pool.close(),
   };
+}
+
+/** Objects on the hub that no source applied. Those of sources count as far as Git declares them. */
+function withoutSource({ inputs }: Pick<HubInventory, 'inputs'>): readonly KubeObject[] {
+  return inputs
+    .flatMap(({ store }) => store.list())
+    .filter(({ metadata }) => metadata.labels?.[APPLY_SET_PART_OF_LABEL] === undefined);
 }
 
 /**
@@ -160,7 +179,7 @@ async function openSource(
 export function restoreDeleted(
   inputs: readonly { readonly store: Pick<ObjectStore, 'onChange'> }[],
   barrier: CommitBarrier,
-  sources: readonly OpenSource[],
+  sources: readonly OpenRepository[],
 ): void {
   const restore = ({ before, after }: ObjectChange): void => {
     if (before !== undefined && after === undefined && barrier.isHubCompared)
@@ -169,25 +188,24 @@ export function restoreDeleted(
   for (const { store } of inputs) store.onChange(restore);
 }
 
-function deletedByOthers(object: KubeObject, loop: GitLoop, atMs: number): DeletionRecord {
-  const { name: source, content } = loop.status();
+function deletedByOthers(
+  object: KubeObject,
+  { name: source, content }: Pick<SourceStatus, 'name' | 'content'>,
+  atMs: number,
+): DeletionRecord {
   const commit = recordedCommit(content?.commit);
   return deletionRecord(object, { atMs, source, commit, released: null, byOthers: true });
 }
 
 /** If another tool applies the source, that tool decides which kinds it applies. */
-function unappliedKinds(
-  { sync, kinds = [] }: ServeSource,
-  objects: SourceContent['objects'],
-): readonly SourceFinding[] {
-  return sync === 'observe' ? [] : checkAppliedKinds(objects, kinds);
+function unappliedKindsOf({ sync, kinds = [] }: Partial<ServeSource> = {}): CheckMore {
+  return (objects) => (sync === 'observe' ? [] : checkAppliedKinds(objects, kinds));
 }
 
-function warnOfInProcess(
-  { log }: ServeOptions,
-  opened: readonly { readonly name: string; readonly inProcess: boolean }[],
-): void {
-  const sources = opened.filter(({ inProcess }) => inProcess).map(({ name }) => name);
+function warnOfInProcess({ log }: ServeOptions, opened: readonly OpenRepository[]): void {
+  const sources = opened.flatMap(({ loop }) =>
+    loop.status().flatMap(({ name, inProcess }) => (inProcess ? [name] : [])),
+  );
   if (sources.length > 0) log.warn(NO_GIT_PROGRAM, { sources });
 }
 
@@ -219,13 +237,13 @@ function commitStatusOf(
     log,
     onError: (error) => emit({ kind: 'error', where: `commit status of source ${name}`, error }),
   });
-  return { reporter, lastReports };
+  return { source: name, reporter, lastReports };
 }
 
 function hubSyncOf(
   options: ServeOptions,
   from: ServeSource,
-  parts: Pick<SourceParts, 'name' | 'claims' | 'barrier' | 'events' | 'emit' | 'onDeleted' | 'readDeleted'>,
+  parts: SharedParts & { readonly name: string },
 ): HubSync {
   const embedded = options.embedded === true;
   const { name, claims, barrier, events, emit, onDeleted, readDeleted } = parts;

@@ -40,7 +40,7 @@ const bases = new KeptBases();
 const decider = new SideDecider({ staysFor: 'many plans' });
 const rendered = new RenderedSets();
 const baseLists = new LastLists<ParsedManifest>();
-const checkers = new Map<string, SourceChecker>();
+const checker = new SourceChecker();
 let requests = 0;
 
 function send(message: PlannerMessage): void {
@@ -69,12 +69,6 @@ function received(read: HubRead, value: unknown): unknown {
   return read.method === 'heads' ? lists.unpackHeads(read, value as NumberedObjects | undefined) : value;
 }
 
-function checkerOf(source: string): SourceChecker {
-  const known = checkers.get(source) ?? new SourceChecker();
-  checkers.set(source, known);
-  return known;
-}
-
 async function plan({ input, hub, applications, budgets, server, mayTry }: PlanJob): Promise<void> {
   try {
     const snapshot = hub && unpackSnapshot(hub, objects);
@@ -86,7 +80,7 @@ async function plan({ input, hub, applications, budgets, server, mayTry }: PlanJ
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       ...(server !== undefined && { hubApi: new ParentKubeApi(server, readHub), headsOf }),
       trials: mayTry ? new ParentTrials(readHub) : undefined,
-      memory: { bases, checkerOf, decider, rendered, baseLists },
+      memory: { bases, checker, decider, rendered, baseLists },
       onProgress: () => undefined,
     });
     send({ type: 'planned', planned });

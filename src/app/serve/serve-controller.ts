@@ -19,11 +19,7 @@ import type { PlanApprovals } from '../../controllers/publication/plan-approvals
 import { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import { warmEngine } from '../../controllers/scheduling/warm-engine.ts';
-import {
-  CommitBarrier,
-  CommitsInProgress,
-  SharedCommits,
-} from '../../controllers/sources/progress/commit-barrier.ts';
+import { CommitBarrier, CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
 import { DeclaredPlacements } from '../../controllers/sources/progress/declared-placements.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { SourceLedger } from '../../controllers/sources/progress/source-ledger.ts';
@@ -99,13 +95,13 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const ledger = new SourceLedger(sha256, state.commits, options);
   const [publishedPlacements, arriving] = [new PublishedPlacements(), new CommitsInProgress()];
   const barrier = barrierOf(options, inventory);
-  const followed = followSources({ options, arriving, approvals: state.approvals, ledger, barrier });
+  const followed = followSources({ arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics };
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const kept = { ...recordDeletions(options, emit, state), emit };
-  const loops = await openSources(options, { ...kept, events: followed, barrier, whenFirstPublished });
+  const kept = { ...parts, ...recordDeletions(options, emit, state) };
+  const loops = await openSources(options, { ...kept, events: followed, whenFirstPublished });
   restoreDeleted(inventory.inputs, barrier, loops);
   const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
@@ -279,18 +275,9 @@ export function followSources(followers: {
   readonly approvals: PlanApprovals;
   readonly ledger: SourceLedger;
   readonly barrier: CommitBarrier;
-  readonly options: Pick<ServeOptions, 'sources'>;
 }): Subscribers<SourceEvent> {
-  const { arriving, approvals, ledger, barrier, options } = followers;
+  const { arriving, approvals, ledger, barrier } = followers;
   const events = new Subscribers<SourceEvent>();
-  const writers = options.sources.filter(({ sync }) => sync !== 'observe');
-  const shared = new SharedCommits(writers, {
-    onExpected: (source) => {
-      barrier.expect(source);
-      void events.emit({ kind: 'fetch-wanted', source });
-    },
-    onMissed: (source) => barrier.stopExpecting(source),
-  });
   events.subscribe((event) => arriving.handle(event));
   events.subscribe((event) => {
     const { kind, source } = event;
@@ -302,7 +289,6 @@ export function followSources(followers: {
   });
   events.subscribe((event) => ledger.handle(event));
   events.subscribe((event) => barrier.handle(event));
-  events.subscribe((event) => shared.handle(event));
   return events;
 }
 

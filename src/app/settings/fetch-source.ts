@@ -23,6 +23,7 @@ export async function withFetchedSource<T>(
   const { dataDir, ambient, signal } = context;
   const source = await openGitSource({
     ...from,
+    name: settings.name,
     mirrorDir: path.join(dataDir, 'git', settings.name),
     ambient,
   });

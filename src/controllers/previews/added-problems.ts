@@ -7,7 +7,7 @@ import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import { possibleIdentities } from '../../core/sync/plan-prune.ts';
-import { checkContent } from '../sources/manifests/check-content.ts';
+import { checkContents } from '../sources/manifests/check-content.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { STAYS } from '../sources/reading/judge-commit.ts';
 import type { PlanMemory } from './compared-commits.ts';
@@ -21,29 +21,27 @@ import type { ReadFleets } from './judge-deletions.ts';
 export async function findAddedProblems(
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   findings: HeldSides['findings'],
-  memory: Pick<PlanMemory, 'checkerOf'> = {},
+  { checker = new SourceChecker() }: Pick<PlanMemory, 'checker'> = {},
 ): Promise<readonly Problem[]> {
-  const checkers = heads.map(({ name }) => memory.checkerOf?.(name) ?? new SourceChecker());
   return newProblems(
-    await problemsOf(bases, checkers, findings.base),
-    await problemsOf(heads, checkers, findings.head),
+    await problemsOf(bases, checker, findings.base),
+    await problemsOf(heads, checker, findings.head),
   );
 }
 
 async function problemsOf(
   fleets: readonly (SourceContent & SourceDeclaration)[],
-  checkers: readonly SourceChecker[],
+  checker: SourceChecker,
   findings: readonly SourceFinding[],
 ): Promise<readonly Problem[]> {
-  const problems = await Promise.all(
-    fleets.map((content, at) =>
-      checkContent(content, checkers[at], (objects) => [
-        ...checkAppliedKinds(objects, content.kinds),
-        ...findingsIn(objects, findings),
-      ]),
-    ),
-  );
-  return withoutRepeated(problems.flat());
+  const sources = fleets.map((content) => ({
+    content,
+    checkMore: (objects: SourceContent['objects']) => [
+      ...checkAppliedKinds(objects, content.kinds),
+      ...findingsIn(objects, findings),
+    ],
+  }));
+  return withoutRepeated((await checkContents(sources, checker)).flat());
 }
 
 /** The findings about these objects, with the objects as they are in their own commit. */

@@ -50,8 +50,8 @@ export interface PlanMemory {
   readonly baseLists?: LastLists<ParsedManifest> | undefined;
   /** The ApplicationSets that earlier plans rendered. */
   readonly rendered?: RenderedSets | undefined;
-  /** The checker of earlier states of a source. Absent: a new one. */
-  readonly checkerOf?: ((source: string) => SourceChecker) | undefined;
+  /** The checker of earlier states of the sources. Absent: a new one. */
+  readonly checker?: SourceChecker | undefined;
 }
 
 /**

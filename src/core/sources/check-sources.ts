@@ -39,7 +39,7 @@ import {
   type FieldFinding,
   fieldWarning,
 } from './source-finding.ts';
-import { SourceReferences } from './source-references.ts';
+import { type ReferredObject, SourceReferences } from './source-references.ts';
 
 /** Of a label's value; Kubernetes. */
 const MAX_LABEL_LENGTH = 63;
@@ -58,18 +58,26 @@ interface Checked {
 export class SourceChecker {
   #last: Checked | undefined;
 
-  /** @returns the findings of `checkSources`, in any order */
-  check(objects: readonly SourceObject[]): readonly SourceFinding[] {
+  /**
+   * @param elsewhere see `SourceReferences`; called if names may have changed
+   * @returns the findings of `checkSources`, in any order
+   */
+  check(
+    objects: readonly SourceObject[],
+    elsewhere: () => readonly ReferredObject[] = () => [],
+  ): readonly SourceFinding[] {
     const last = this.#last;
     const changed = last && changedPositions(last.objects, objects);
     this.#last =
-      last === undefined || changed === undefined ? checkAll(objects) : checkAgain(last, objects, changed);
+      last === undefined || changed === undefined
+        ? checkAll(objects, elsewhere())
+        : checkAgain(last, objects, changed);
     return this.#last.findings;
   }
 }
 
-function checkAll(objects: readonly SourceObject[]): Checked {
-  const references = new SourceReferences(objects);
+function checkAll(objects: readonly SourceObject[], elsewhere: readonly ReferredObject[]): Checked {
+  const references = new SourceReferences(objects, elsewhere);
   return { objects, references, findings: checkSources(objects, references) };
 }
 

@@ -6,11 +6,15 @@ import {
   MANAGED_CLUSTER_SET_BINDING,
   PLACEMENT,
 } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
+
+/** An object that is not part of the fleet, and that its objects may refer to. */
+export type ReferredObject = Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>;
 
 /**
  * The names that objects of a fleet may refer to: everything besides itself that the meaning of one object depends
- * on.
+ * on. Of a kind that the fleet does not declare, all names are possible.
  */
 export class SourceReferences {
   readonly clusters: ReadonlySet<string>;
@@ -20,21 +24,26 @@ export class SourceReferences {
   /** Names of the placements by namespace. */
   readonly placements: ReadonlyMap<string, ReadonlySet<string>>;
 
-  constructor(objects: readonly SourceObject[]) {
-    this.clusters = new Set(metadataOf(objects, MANAGED_CLUSTER).map(({ name }) => name));
-    this.clusterSets = new Set(metadataOf(objects, MANAGED_CLUSTER_SET).map(({ name }) => name));
-    this.bindings = byNamespace(metadataOf(objects, MANAGED_CLUSTER_SET_BINDING));
-    this.placements = byNamespace(metadataOf(objects, PLACEMENT));
+  /** @param elsewhere what other repositories declare, and what is on the hub without Git */
+  constructor(objects: readonly SourceObject[], elsewhere: readonly ReferredObject[] = []) {
+    const declared = objects.map(({ object }) => object);
+    const metadataOf = (kind: KindInfo): readonly Metadata[] => {
+      const own = declared.filter(isOf(kind));
+      const all = own.length === 0 ? own : [...own, ...elsewhere.filter(isOf(kind))];
+      return all.map(({ metadata }) => metadata);
+    };
+    this.clusters = new Set(metadataOf(MANAGED_CLUSTER).map(({ name }) => name));
+    this.clusterSets = new Set(metadataOf(MANAGED_CLUSTER_SET).map(({ name }) => name));
+    this.bindings = byNamespace(metadataOf(MANAGED_CLUSTER_SET_BINDING));
+    this.placements = byNamespace(metadataOf(PLACEMENT));
   }
 }
 
-type Metadata = SourceObject['object']['metadata'];
+type Metadata = KubeObject['metadata'];
 
-function metadataOf(objects: readonly SourceObject[], kind: KindInfo): readonly Metadata[] {
+function isOf(kind: KindInfo): (object: ReferredObject) => boolean {
   const apiVersion = apiVersionOf(kind);
-  return objects
-    .filter(({ object }) => object.kind === kind.kind && object.apiVersion === apiVersion)
-    .map(({ object }) => object.metadata);
+  return (object) => object.kind === kind.kind && object.apiVersion === apiVersion;
 }
 
 function byNamespace(all: readonly Metadata[]): ReadonlyMap<string, ReadonlySet<string>> {

@@ -227,13 +227,13 @@ describe('a mirror survives', () => {
     fixture.commit({ 'a.yaml': configMap('one') }, { branch: first });
     let mirror = await open();
     const before = await mirror.fetch({ type: 'branch', name: first });
-    await mirror.pin('complete', before);
+    await mirror.pin('complete-fleet', before);
     await mirror.close();
     fixture.git('update-ref', '-d', `refs/heads/${first}`);
     const next = fixture.commit({ 'a.yaml': configMap('two') }, { branch: second });
     mirror = await open();
     expect(await mirror.fetch({ type: 'branch', name: second })).toBe(next);
-    expect(await mirror.pinned('complete')).toBe(before);
+    expect(await mirror.pinned('complete-fleet')).toBe(before);
     await mirror.close();
   });
 

@@ -31,13 +31,11 @@ describe('what follows the sources', () => {
     const approvals = new PlanApprovals(new Map<string, SourcePlans>(), clock, ['fleet']);
     const barrier = new CommitBarrier(clock, new Map(), ['fleet']);
     const ledger = { handle: () => undefined } as unknown as SourceLedger;
-    const sources = [{ url: 'https://git.example.org/fleet.git', name: 'fleet' }] as never;
     const events = followSources({
       arriving: new CommitsInProgress(),
       approvals,
       ledger,
       barrier,
-      options: { sources },
     });
     const step = async (commit: string, plan: string): Promise<void> => {
       await events.emit({ kind: 'read', source: 'fleet', content: read(commit, plan) });

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
 import type { SourceContent } from '../../../src/controllers/sources/manifests/source-content.ts';
-import type { GitSource } from '../../../src/controllers/sources/reading/git-source.ts';
+import type { GitSources } from '../../../src/controllers/sources/reading/git-source.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
 import { CommitBarrier } from '../../../src/controllers/sources/progress/commit-barrier.ts';
-import { GitLoop } from '../../../src/controllers/sources/following/git-loop.ts';
+import { RepositoryLoop } from '../../../src/controllers/sources/following/repository-loop.ts';
 import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
 import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts';
@@ -243,7 +243,7 @@ export class Simulation {
       claims: new SourceClaims(clock, [{ name: 'fleet', force: false }]),
       written: barrier,
     });
-    const source: GitSource = {
+    const repository: GitSources = {
       repository: undefined as never,
       inProcess: false,
       fetch: async () => {
@@ -252,15 +252,14 @@ export class Simulation {
         return { commit: this.content.commit?.id ?? '', changed: true };
       },
       last: async () => undefined,
-      read: async () => this.content,
+      read: async () => [this.content],
       settle: async () => undefined,
       close: async () => undefined,
     };
-    const loop = new GitLoop({
-      name: 'fleet',
+    const loop = new RepositoryLoop({
       url: 'https://git.example.org/fleet.git',
-      source,
-      sync,
+      repository,
+      sources: [{ name: 'fleet', sync }],
       clock,
       random,
       log,

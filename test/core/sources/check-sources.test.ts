@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { formatFieldPath, parseFieldPath } from '@berth/kube/model/field-path';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
-import { checkSources } from '../../../src/core/sources/check-sources.ts';
+import { checkSources, SourceChecker } from '../../../src/core/sources/check-sources.ts';
 
 const CLUSTER_API = 'cluster.open-cluster-management.io';
 const SET = `apiVersion: ${CLUSTER_API}/v1beta2\nkind: ManagedClusterSet\nmetadata: {name: prod}\n`;
@@ -123,6 +123,27 @@ describe('checking what a fleet means', () => {
     ],
   ])('%s', (_name, documents, want) => {
     expect(findings(...documents)).toEqual(want);
+  });
+});
+
+describe('names that are declared elsewhere', () => {
+  const elsewhere = [SET.replaceAll('prod', 'staging'), BINDING.replaceAll('prod', 'staging')];
+  it.each([
+    { name: 'a set and its binding', fleet: [SET, BINDING, placement('{clusterSets: [staging]}')], want: [] },
+    {
+      name: 'no kind that the fleet declares',
+      fleet: [BINDING, placement('{clusterSets: [other]}')],
+      want: ['placement.cluster-set-not-bound'],
+    },
+    {
+      name: 'another name',
+      fleet: [SET, BINDING, placement('{clusterSets: [stagin]}')],
+      want: ['placement.unknown-cluster-set'],
+    },
+  ])('are known: $name', ({ fleet, want }) => {
+    const known = objectsOf(...elsewhere).map(({ object }) => object);
+    const found = new SourceChecker().check(objectsOf(...fleet), () => known);
+    expect(found.map(({ code }) => code)).toEqual(want);
   });
 });
 

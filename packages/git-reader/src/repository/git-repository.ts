@@ -134,5 +134,5 @@ export interface GitMirror extends GitRepository {
   repack(): Promise<void>;
 }
 
-/** `verified`: the commit passed the signature policy; `complete`: every file of the commit could be read. */
-export type PinName = 'verified' | 'complete';
+/** `verified`: the commit passed the signature policy; `complete-NAME`: the source could read each of its files. */
+export type PinName = 'verified' | `complete-${string}`;

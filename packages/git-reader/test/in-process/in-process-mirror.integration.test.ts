@@ -128,12 +128,12 @@ describe('a mirror without a git program', () => {
   it('remembers across restarts what was complete of a local path, and writes nothing there', async () => {
     const before = readdirSync(fixture.dir, { recursive: true });
     const commit = fixture.tip('main') ?? '';
-    await (await open(fixture.dir)).pin('complete', commit);
-    expect(await (await open(fixture.dir)).pinned('complete')).toBe(commit);
+    await (await open(fixture.dir)).pin('complete-fleet', commit);
+    expect(await (await open(fixture.dir)).pinned('complete-fleet')).toBe(commit);
     expect(readdirSync(fixture.dir, { recursive: true })).toEqual(before);
     const other = new GitFixture();
     other.commit({ 'b.yaml': 'b' });
-    expect(await (await open(other.dir)).pinned('complete')).toBeUndefined();
+    expect(await (await open(other.dir)).pinned('complete-fleet')).toBeUndefined();
     other.remove();
   });
 

@@ -6,7 +6,7 @@ import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { ControllerMetrics } from './controller-metrics.ts';
 import type { RunningWaves } from '../../../controllers/argocd/waves/start-waves.ts';
 import type { PullController } from '../../../controllers/argocd/pull/start-pull-controller.ts';
-import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
+import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
@@ -19,7 +19,7 @@ export interface ControllerHttpOptions {
   readonly inventory: HubInventory;
   readonly publishedPlacements: PublishedPlacements;
   readonly metrics: ControllerMetrics;
-  readonly loops: readonly GitLoop[];
+  readonly loops: readonly RepositoryLoop[];
   readonly decider: { readonly queue: WorkQueue };
   readonly readiness: Readiness;
   readonly leadership: Leadership;

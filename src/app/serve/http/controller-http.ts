@@ -162,7 +162,7 @@ export function addControllerGauges({
     ['source', 'resource', 'reason'],
     () =>
       loops
-        .map((loop) => loop.status())
+        .flatMap((loop) => loop.status())
         .flatMap(({ name: source, outcome }) =>
           (outcome?.unlisted ?? []).map(({ resource, error }) => ({
             labels: { source, resource, reason: error.code },

@@ -91,7 +91,7 @@ function requireScope(tokens: Pick<BearerTokens, 'identify'>, scope: TokenScope)
 /** Contains only names, because the caller has shown no token. */
 function readyText(parts: ControllerHttpOptions): string {
   const { loops, leadership } = parts;
-  const unread = loops.map((loop) => loop.status()).filter(({ content }) => content === undefined);
+  const unread = loops.flatMap((loop) => loop.status()).filter(({ content }) => content === undefined);
   return [
     'ok',
     ...electionLine(leadership.status()),

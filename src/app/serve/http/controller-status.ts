@@ -5,7 +5,8 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { Leadership, LeadershipStatus } from '@berth/kube/leader-election/leadership';
-import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
+import type { SourceStatus } from '../../../controllers/sources/following/followed-source.ts';
+import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
 import type { HubInventory } from '../../../controllers/inventory/hub-inventory.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import type { Readiness } from './readiness.ts';
@@ -48,7 +49,7 @@ export function controllerStatus(parts: {
   readonly options: Pick<ServeOptions, 'schedule'>;
   readonly inventory: HubInventory;
   readonly publishedPlacements: PublishedPlacements;
-  readonly loops: readonly GitLoop[];
+  readonly loops: readonly RepositoryLoop[];
   readonly hubProblem: () => string | undefined;
   readonly warnings: () => readonly string[];
   readonly readiness: Readiness;
@@ -65,7 +66,7 @@ export function controllerStatus(parts: {
       ...(hub === undefined ? [] : [`hub: ${hub}; what is published stays as it is`]),
       ...parts.warnings(),
     ],
-    sources: parts.loops.map((loop) => sourceReport(loop)),
+    sources: parts.loops.flatMap((loop) => loop.status().map(sourceReport)),
     placements: parts.inventory.placements.store
       .list()
       .map((object) => placementReport(object as unknown as Placement, parts))
@@ -73,8 +74,7 @@ export function controllerStatus(parts: {
   };
 }
 
-function sourceReport(loop: GitLoop): SourceReport {
-  const { name, inProcess, content, outcome, lastError } = loop.status();
+function sourceReport({ name, inProcess, content, outcome, lastError }: SourceStatus): SourceReport {
   const readProblems = (content?.problems ?? []).map(
     ({ location, message, hint }) =>
       `${location === undefined ? '' : `${formatLocation(location)}: `}${message}${hint === undefined ? '' : ` (${hint})`}`,

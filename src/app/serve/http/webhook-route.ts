@@ -14,7 +14,7 @@ import { SecretFile } from '@berth/runtime/files/secret-file';
 import type { Logger } from '@berth/runtime/logger';
 import { printable } from '@berth/runtime/text/printable';
 import type { RequestHandler } from 'express';
-import type { GitLoop } from '../../../controllers/sources/following/git-loop.ts';
+import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
 import type { ControllerHttpOptions } from './controller-http-options.ts';
 
 /**
@@ -45,7 +45,11 @@ export function webhookRoute({
   return (request, response, next) => void handle(request, response).catch(next);
 }
 
-function fetchFor(event: PushEvent, provider: WebhookProvider, loops: readonly GitLoop[]): WebhookAnswer {
+function fetchFor(
+  event: PushEvent,
+  provider: WebhookProvider,
+  loops: readonly RepositoryLoop[],
+): WebhookAnswer {
   // Only the generic webhook means all sources if it names no repository.
   const isForAll = provider === 'generic' && event.repositoryUrls.length === 0;
   const following = isForAll ? loops : loops.filter(({ url }) => concernsRepository(event, url));

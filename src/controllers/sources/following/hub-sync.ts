@@ -13,7 +13,6 @@ import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
 import { departuresOf } from '../../../core/sync/applied/departure.ts';
-import { groupByWave } from '../../../core/sync/apply-order.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
   applySetId,
@@ -27,9 +26,9 @@ import { type LeftField, withoutLeftFields } from '../../../core/sync/left-field
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { plannedApply } from '../../../core/sync/planned-apply.ts';
-import { ApplySetRegistry } from '../members/apply-set-registry.ts';
+import { ApplySetRegistry, type SetMembers } from '../members/apply-set-registry.ts';
 import { ExistingObjects } from '../members/existing-objects.ts';
-import { MemberOwners, TRANSFER_AWAITED } from '../members/member-owners.ts';
+import { MemberOwners } from '../members/member-owners.ts';
 import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 import {
@@ -41,17 +40,28 @@ import {
 import { isOfKind, unlistedProblem } from '../members/unlisted-kind.ts';
 import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
+import type { PruneState } from '../pruning/prune-state.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { applyDesired, NamespaceCreator } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
+import type { SourceRound } from './sync-together.ts';
 
 interface Tally {
   applied: number;
   unchanged: number;
-  pruned: number;
   readonly problems: SyncProblem[];
-  /** See `SyncOutcome`. */
-  waits: boolean;
+}
+
+/** What a full comparison found on the hub. */
+interface FoundMembers extends Pick<SetMembers, 'others' | 'unlisted'> {
+  readonly members: Map<string, KubeObject>;
+  readonly parent: KubeObject | undefined;
+}
+
+interface PrunedState {
+  /** The objects of the source. */
+  readonly objects: readonly KubeObject[];
+  readonly state: Omit<PruneState, 'notServed'>;
 }
 
 /** What a sync knows of the objects on the hub. */
@@ -63,7 +73,33 @@ interface OnHub {
 }
 
 function emptyTally(unchanged: number): Tally {
-  return { applied: 0, unchanged, pruned: 0, problems: [], waits: false };
+  return { applied: 0, unchanged, problems: [] };
+}
+
+function identitiesOf(wanted: readonly SourceObject[]): ReadonlySet<string> {
+  return new Set(wanted.flatMap(({ object }) => possibleIdentities(object)));
+}
+
+function leavesAny(members: ReadonlyMap<string, KubeObject>, wanted: readonly SourceObject[]): boolean {
+  const declared = identitiesOf(wanted);
+  return [...members.keys()].some((identity) => !declared.has(identity));
+}
+
+/** The objects whose kinds could be listed. The others become problems. */
+function withoutUnlisted(
+  wanted: readonly SourceObject[],
+  unlisted: FoundMembers['unlisted'],
+  { problems }: Tally,
+): readonly SourceObject[] {
+  const kinds = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
+  for (const { kind, is } of kinds)
+    problems.push(
+      unlistedProblem(
+        kind,
+        wanted.filter(({ object }) => is(object)),
+      ),
+    );
+  return wanted.filter(({ object }) => !kinds.some(({ is }) => is(object)));
 }
 
 /**
@@ -124,121 +160,130 @@ export class HubSync {
   }
 
   /**
-   * Compares the hub with the source and corrects what differs. `compare: false`: assumes that the
-   * hub is unchanged since the last call, so that only changed objects of the source are compared,
-   * if these are known.
+   * Compares the hub with the source. `compare: false`: assumes that the hub is unchanged since the last round, so that
+   * only changed objects of the source are compared, if these are known.
+   * @returns what corrects the differences
    */
-  async sync(input: SyncInput, options: SyncOptions = {}): Promise<SyncOutcome> {
-    const { claims, source } = this.#options;
-    return claims.deletions.during(source, () => this.#sync(input, options));
-  }
-
-  async #sync(input: SyncInput, { compare = true, signal }: SyncOptions): Promise<SyncOutcome> {
+  async begin(input: SyncInput, { compare = true, signal }: SyncOptions = {}): Promise<SourceRound> {
     const wanted = this.claim(input);
     const settled = this.#settled;
     this.#settled = undefined;
     const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
-    const outcome =
-      changed === undefined || changed.length > MAX_READ_ONE_BY_ONE
-        ? await this.#syncAll(input, wanted, signal)
-        : await this.#syncChanged(changed, wanted);
-    const isOpen = outcome.pruneHeld !== undefined || outcome.waits;
-    if (outcome.problems.length === 0 && !isOpen) this.#settled = wanted;
-    return outcome;
+    return changed === undefined || changed.length > MAX_READ_ONE_BY_ONE
+      ? this.#compareAll(input, wanted, signal)
+      : this.#compareChanged(changed, wanted);
   }
 
   /**
    * Publishes the current content of the source to the other sources of the controller.
    * @returns its objects that belong on the hub
    */
-  claim({ objects, commit }: Pick<SyncInput, 'objects' | 'commit'>): readonly SourceObject[] {
+  claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
     const { claims, source, isApplied = () => true } = this.#options;
     const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision' && isApplied(object));
-    claims.claim(source, wanted, (identity) => this.#owners.owns(identity), commit?.id);
+    claims.claim(source, wanted, (identity) => this.#owners.owns(identity));
     return wanted;
   }
 
-  async #syncChanged(
-    changed: readonly SourceObject[],
-    wanted: readonly SourceObject[],
-  ): Promise<SyncOutcome> {
+  #compareChanged(changed: readonly SourceObject[], wanted: readonly SourceObject[]): SourceRound {
     const tally = emptyTally(wanted.length - changed.length);
-    await this.#applyAll(
-      changed,
-      { members: undefined, existing: new ExistingObjects(this.#options.api) },
-      tally,
-    );
-    return { ...tally, pruneHeld: undefined, unlisted: [] };
+    const onHub = { members: undefined, existing: new ExistingObjects(this.#options.api) };
+    return {
+      source: this.#options.source,
+      objects: changed,
+      apply: (entry) => this.#limit(() => this.#applyOne(entry, onHub, tally)),
+      prune: async () => this.#ended({ ...tally, pruned: 0, pruneHeld: undefined, unlisted: [] }, wanted),
+    };
   }
 
-  async #syncAll(
+  async #compareAll(
     input: SyncInput,
     wanted: readonly SourceObject[],
     signal: AbortSignal | undefined,
-  ): Promise<SyncOutcome> {
+  ): Promise<SourceRound> {
     const tally = emptyTally(0);
+    const { claims, source, namespace, api } = this.#options;
     this.#namespaces.forget();
     const parent = await this.#registry.readParent();
-    const kinds = uniqueKinds([...memberKinds(parent), ...wanted.map(({ object }) => object)]);
+    const objects = wanted.map(({ object }) => object);
+    const kinds = uniqueKinds([...memberKinds(parent), ...objects]);
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#owners.listed({ own: members, others });
-    const { claims, isApplied = () => true } = this.#options;
     // If every object is on the hub already, no source can be late, so a restart does not wait.
-    if (claims.isWaiting && wanted.some(({ object }) => this.#owners.isNew(object)))
+    if (claims.isWaiting && objects.some((object) => this.#owners.isNew(object)))
       await claims.whenRead(signal);
-    await this.#namespaces.ensure(this.#options.namespace);
+    await this.#namespaces.ensure(namespace);
     // Written before the first member, so that a crash leaves no member without a parent.
-    const objects = wanted.map(({ object }) => object);
     await this.#registry.writeParent([...members.values(), ...objects], unlisted);
-    const unlistedKinds = unlisted.map((kind) => ({ kind, is: isOfKind(kind) }));
-    for (const { kind, is } of unlistedKinds)
-      tally.problems.push(
-        unlistedProblem(
-          kind,
-          wanted.filter(({ object }) => is(object)),
-        ),
-      );
-    const known = wanted.filter(({ object }) => !unlistedKinds.some(({ is }) => is(object)));
-    const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
-    const restoredMembers = await this.#deletedBefore.among(
-      members.values(),
-      () => new Set(wanted.flatMap(({ object }) => possibleIdentities(object))),
-    );
-    const restored = new Set(departuresOf(restoredMembers).deleted);
-    const judged = new Map([...members].filter(([, object]) => !restored.has(object)));
-    const found = { members: judged, areAll: unlisted.length === 0, others, parent };
-    const membersBefore = await recordMemberCount(parts, input.objects, found);
-    const existing = new ExistingObjects(this.#options.api);
+    const known = withoutUnlisted(wanted, unlisted, tally);
+    const existing = new ExistingObjects(api);
     const isMember = ({ object }: SourceObject): boolean =>
       possibleIdentities(object).some((id) => members.has(id));
     await existing.prepare(known.filter((one) => !isMember(one)).map(({ object }) => object));
-    await this.#applyAll(known, { members, existing }, tally);
-    // Deletions are judged by the complete commit.
-    if (tally.waits) return { ...tally, pruneHeld: undefined, unlisted };
-    const left = input.objects.filter(({ object }) => !isApplied(object));
-    const arrives = tally.applied + tally.unchanged > 0;
-    const { deleted, withdrawn, problems, ...pruned } = await pruneHub(parts, input, {
-      ...found,
-      arrives,
-      membersBefore,
-      restored: [...restored],
-      notServed: [...notServedAmong(tally.problems), ...(await unservedAmong(this.#options.api, left))],
-    });
-    tally.problems.push(...problems);
-    tally.pruned = deleted.length;
-    const gone = [...deleted, ...withdrawn];
-    for (const object of gone) {
-      members.delete(objectIdentity(refOf(object)));
-      this.#owners.drop(objectIdentity(refOf(object)));
-      this.#stored.forget(objectIdentity(refOf(object)));
-    }
-    if (gone.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
-    return { ...tally, ...pruned, unlisted };
+    const found = { members, others, unlisted, parent };
+    const before = await this.#beforeApply(input, wanted, found);
+    return {
+      source,
+      objects: known,
+      apply: (entry) => this.#limit(() => this.#applyOne(entry, { members, existing }, tally)),
+      prune: async (unjudged) => {
+        // What left this source may be declared by one that was not read yet.
+        if (claims.isWaiting && leavesAny(members, wanted)) await claims.whenRead(signal);
+        const state = { ...before, others, parent, unjudged, arrives: tally.applied + tally.unchanged > 0 };
+        const outcome = await this.#prune(input, { ...found, objects, state }, tally);
+        return outcome && this.#ended(outcome, wanted);
+      },
+    };
   }
 
-  async #applyAll(sources: readonly SourceObject[], onHub: OnHub, tally: Tally): Promise<void> {
-    for (const wave of groupByWave(sources.map((entry) => ({ ...entry, kind: entry.object.kind }))))
-      await Promise.all(wave.map((entry) => this.#limit(() => this.#applyOne(entry, onHub, tally))));
+  /** The members to judge, and how many there were before the commit. */
+  async #beforeApply(input: SyncInput, wanted: readonly SourceObject[], found: FoundMembers) {
+    const { members, others, unlisted, parent } = found;
+    const restoredMembers = await this.#deletedBefore.among(members.values(), () => identitiesOf(wanted));
+    const restored = new Set(departuresOf(restoredMembers).deleted);
+    const judged = {
+      members: new Map([...members].filter(([, object]) => !restored.has(object))),
+      areAll: unlisted.length === 0,
+    };
+    const parts = { ...this.#options, registry: this.#registry };
+    const membersBefore = await recordMemberCount(parts, input.objects, { ...judged, others, parent });
+    return { ...judged, restored: [...restored], membersBefore };
+  }
+
+  async #prune(
+    input: SyncInput,
+    { members, unlisted, objects, state }: FoundMembers & PrunedState,
+    tally: Tally,
+  ): Promise<SyncOutcome | undefined> {
+    const { api, isApplied = () => true } = this.#options;
+    const left = input.objects.filter(({ object }) => !isApplied(object));
+    const parts = { ...this.#options, limit: this.#limit, registry: this.#registry };
+    const pruned = await pruneHub(parts, input, {
+      ...state,
+      notServed: [...notServedAmong(tally.problems), ...(await unservedAmong(api, left))],
+    });
+    if (pruned === undefined) return undefined;
+    const { deleted, withdrawn, problems, ...rest } = pruned;
+    const gone = [...deleted, ...withdrawn];
+    for (const object of gone) {
+      const identity = objectIdentity(refOf(object));
+      members.delete(identity);
+      this.#owners.drop(identity);
+      this.#stored.forget(identity);
+    }
+    if (gone.length > 0) await this.#registry.writeParent([...members.values(), ...objects], unlisted);
+    return {
+      ...tally,
+      ...rest,
+      problems: [...tally.problems, ...problems],
+      pruned: deleted.length,
+      unlisted,
+    };
+  }
+
+  #ended(outcome: SyncOutcome, wanted: readonly SourceObject[]): SyncOutcome {
+    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = wanted;
+    return outcome;
   }
 
   async #applyOne(entry: SourceObject, onHub: OnHub, tally: Tally): Promise<void> {
@@ -249,8 +294,7 @@ export class HubSync {
       if (left.length > 0) tally.problems.push(leftFieldsProblem(entry, left));
     } catch (error) {
       if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-      if (error.code === TRANSFER_AWAITED) tally.waits = true;
-      else tally.problems.push(syncProblemOf(entry, error));
+      tally.problems.push(syncProblemOf(entry, error));
     }
   }
 

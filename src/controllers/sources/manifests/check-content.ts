@@ -2,25 +2,58 @@ import { makeFieldLocator } from '../../../adapters/yaml/locate-fields.ts';
 import type { ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import { formatFieldPath } from '@berth/kube/model/field-path';
 import { formatRef, refOf } from '@berth/kube/model/object-ref';
+import { groupBy } from '@berth/runtime/lists/group-by';
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { SourceChecker } from '../../../core/sources/check-sources.ts';
 import type { SourceFinding } from '../../../core/sources/source-finding.ts';
+import type { ReferredObject } from '../../../core/sources/source-references.ts';
 import type { SourceContent } from './source-content.ts';
 
-/**
- * Problems of reading and semantic problems, by file and line, each with its own line and column.
- * @param checker one that checked the previous fleet: unchanged objects are then not checked again
- * @param checkMore additional checks of the objects
- */
+/** Additional checks of the objects of one source. */
+export type CheckMore = (objects: SourceContent['objects']) => readonly SourceFinding[];
+
+/** See `checkContents`. */
 export async function checkContent(
   content: SourceContent,
+  checker?: SourceChecker,
+  checkMore?: CheckMore,
+): Promise<readonly Problem[]> {
+  const [problems = []] = await checkContents([{ content, checkMore }], checker);
+  return problems;
+}
+
+/**
+ * Problems of reading and semantic problems of sources that are followed together, so that objects of one may refer to
+ * objects of another.
+ * @param checker one that checked the previous fleet: unchanged objects are then not checked again
+ * @param elsewhere what else the objects may refer to
+ * @returns for each source, by file and line, each with its own line and column
+ */
+export async function checkContents(
+  sources: readonly { readonly content: SourceContent; readonly checkMore?: CheckMore | undefined }[],
   checker = new SourceChecker(),
-  checkMore: (objects: SourceContent['objects']) => readonly SourceFinding[] = () => [],
+  elsewhere?: () => readonly ReferredObject[],
+): Promise<readonly (readonly Problem[])[]> {
+  const all = sources.flatMap(({ content }) => content.objects);
+  const findings = groupBy(checker.check(all, elsewhere), ({ source }) => source);
+  return Promise.all(
+    sources.map(({ content, checkMore }) =>
+      problemsOf(content, [
+        ...content.objects.flatMap((object) => findings.get(object) ?? []),
+        ...(checkMore?.(content.objects) ?? []),
+      ]),
+    ),
+  );
+}
+
+async function problemsOf(
+  content: SourceContent,
+  findings: readonly SourceFinding[],
 ): Promise<readonly Problem[]> {
   const locate = fieldFinder(content);
   const problems: Problem[] = [...content.problems];
-  for (const finding of [...checker.check(content.objects), ...checkMore(content.objects)]) {
+  for (const finding of findings) {
     const { severity, code, message, hint, source, path } = finding;
     const location = atCommit(await locate(finding), content.commit?.id);
     const object = formatRef(refOf(source.object));

@@ -6,19 +6,13 @@ import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
 import type { SourceClaims } from '../progress/source-claims.ts';
 
-/** Code of the error for an object that another source of the same ref may give up when it has read the commit. */
-export const TRANSFER_AWAITED = 'sync.move-awaited';
-
 export interface MemberOwnersOptions {
   readonly source: string;
   /** The id of the ApplySet. */
   readonly id: string;
   /** Take over objects that belong to others. */
   readonly force: boolean;
-  readonly claims: Pick<
-    SourceClaims,
-    'locationOf' | 'ownerOf' | 'hasGivenUp' | 'precedingSource' | 'transfers'
-  >;
+  readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasGivenUp' | 'precedingSource'>;
   readonly registry: Pick<ApplySetRegistry, 'sourceOf'>;
 }
 
@@ -79,18 +73,13 @@ export class MemberOwners {
     }
   }
 
-  /** @throws TransientError when the object belongs to another source or ApplySet; with the code `TRANSFER_AWAITED` if it may be transferred here */
+  /** @throws TransientError when the object belongs to another source or ApplySet */
   async requireFree(id: string, object: KubeObject): Promise<void> {
     const { claims, source } = this.#options;
     if (this.#owned.has(id)) return;
     const owner = await this.#ownerOf(id);
     if (owner === undefined) return;
     const subject = formatRef(refOf(object));
-    if ('source' in owner && claims.transfers.mustWait(source, owner.source))
-      throw new TransientError(`waits until source ${owner.source} has read the commit`, {
-        code: TRANSFER_AWAITED,
-        subject,
-      });
     const at = (name: string): string => {
       const place = claims.locationOf(name, id);
       return place === undefined ? '' : ` (${place})`;

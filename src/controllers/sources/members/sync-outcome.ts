@@ -30,8 +30,6 @@ export interface SyncOutcome {
   /** The release that approved a prune beyond the budget, and who released it. */
   readonly released?: { readonly token: string; readonly by: string } | undefined;
   readonly pruneHeld: { readonly message: string; readonly token: string } | undefined;
-  /** An object was added to the source or removed from it, and it is not known yet whether the commit transfers it from or to another source. */
-  readonly waits: boolean;
   /** Kinds that could not be listed, so that nothing was done for them. Each has its own entry among the problems. */
   readonly unlisted: readonly UnlistedKind[];
 }

@@ -5,7 +5,6 @@ import { hasReachedVersion } from '@berth/kube/model/resource-version';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { SourceEvent } from './source-events.ts';
-import { followedRef, type ServeSource, sourceNameOf } from './source-options.ts';
 
 /** How long to wait until a commit is applied to the hub. */
 const MAX_FOLLOW_MS = 300_000;
@@ -38,8 +37,6 @@ export class CommitBarrier {
   readonly #partial = new Map<string, Wait>();
   readonly #sources: readonly string[];
   readonly #unread: Set<string>;
-  /** Sources in `#partial` that only wait for a commit which another source has read. */
-  readonly #expected = new Set<string>();
   /** Sources that have not been compared with the hub since it was restored or replaced. */
   readonly #uncompared = new Set<string>();
   /** Writes to the hub that the watch has not shown yet. */
@@ -99,26 +96,12 @@ export class CommitBarrier {
     else if (kind === 'complete') this.#followed(source);
   }
 
-  /** Another source of the same repository read a commit that this source will read, too. */
-  expect(source: string): void {
-    if (!this.#sources.includes(source) || this.#partial.has(source)) return;
-    this.#begun += 1;
-    this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
-    this.#expected.add(source);
-  }
-
-  /** The source will not read that commit for now. */
-  stopExpecting(source: string): void {
-    if (this.#expected.delete(source)) this.#done(() => this.#partial.delete(source));
-  }
-
   /** A new commit was read, and nothing of it is on the hub yet. */
   #read(source: string): void {
     this.#begun += 1;
-    const [isFirst, wasExpected] = [this.#unread.delete(source), this.#expected.delete(source)];
+    const isFirst = this.#unread.delete(source);
     // The time is not extended while commits follow each other without becoming complete, so that the wait ends.
-    if (isFirst || wasExpected || !this.#partial.has(source))
-      this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
+    if (isFirst || !this.#partial.has(source)) this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
   /**
@@ -235,57 +218,5 @@ export class CommitsInProgress {
 
   get areAny(): boolean {
     return this.#sources.size > 0;
-  }
-}
-
-interface SharedCommitsOptions {
-  /** Called when another source has read a commit that this source should read, too: it should fetch now. */
-  readonly onExpected: (source: string) => void;
-  /** Called when a source fetched and found no other commit. */
-  readonly onMissed: (source: string) => void;
-}
-
-/**
- * Sources that follow the same ref of the same repository. One push changes all of them, but each reads the commit
- * independently. Between the first and the last of these reads the hub shows a part of the commit.
- */
-export class SharedCommits {
-  readonly #options: SharedCommitsOptions;
-  /** By source, the others that follow the same ref. */
-  readonly #others = new Map<string, readonly string[]>();
-  /** By source, the commit that it last read. */
-  readonly #read = new Map<string, string>();
-  /** Sources that are expected to read a commit, and whether they have started to fetch. */
-  readonly #expected = new Map<string, { hasBegun: boolean }>();
-
-  constructor(sources: readonly ServeSource[], options: SharedCommitsOptions) {
-    this.#options = options;
-    for (const source of sources) {
-      const same = sources.filter((other) => other !== source && followedRef(other) === followedRef(source));
-      this.#others.set(sourceNameOf(source), same.map(sourceNameOf));
-    }
-  }
-
-  handle(event: SourceEvent): void {
-    const { kind, source } = event;
-    if (kind === 'read') this.#commitRead(source, event.content.commit?.id);
-    const expected = this.#expected.get(source);
-    if (expected === undefined) return;
-    if (kind === 'fetching') expected.hasBegun = true;
-    else if ((kind === 'followed' || kind === 'failed') && expected.hasBegun) {
-      this.#expected.delete(source);
-      this.#options.onMissed(source);
-    }
-  }
-
-  #commitRead(source: string, commit: string | undefined): void {
-    if (commit === undefined) return;
-    this.#read.set(source, commit);
-    this.#expected.delete(source);
-    for (const other of this.#others.get(source) ?? []) {
-      if (this.#read.get(other) === commit || this.#expected.has(other)) continue;
-      this.#expected.set(other, { hasBegun: false });
-      this.#options.onExpected(other);
-    }
   }
 }

@@ -7,18 +7,14 @@ import type { SourceContent } from '../manifests/source-content.ts';
  */
 export type SourceEvent = { readonly source: string } & (
   | {
-      readonly kind: /** It is about to fetch. */
-        | 'fetching'
-        /** The fetch succeeded; the commit is read next. */
+      readonly kind: /** The fetch succeeded; the commit is read next. */
         | 'fetched'
         /** The sync ended: the hub follows the commit, as far as possible. */
         | 'followed'
         /** The hub follows the commit completely, except for objects that it refuses permanently. */
         | 'complete'
         /** The source could not be fetched, read or followed this time. */
-        | 'failed'
-        /** The source must fetch now: deletions of another source wait for it, or its own deletions may continue. */
-        | 'fetch-wanted';
+        | 'failed';
     }
   /** A commit was read. Nothing of it goes to the hub before the listeners have handled this event. */
   | { readonly kind: 'read'; readonly content: SourceContent }

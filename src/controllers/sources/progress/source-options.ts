@@ -4,7 +4,7 @@ import type { GitRef } from '@berth/git-reader/repository/git-repository';
 import type { ForgeRepository } from '@berth/forge/request/forge-repository';
 import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
-import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { groupBy } from '@berth/runtime/lists/group-by';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
 
 export interface ServeSource {
@@ -59,9 +59,16 @@ export interface ServeSource {
   readonly force?: boolean | undefined;
 }
 
-/** The ref that the source follows, with its repository: the same text for sources that read the same commits. */
-export function followedRef({ url, ref }: Pick<ServeSource, 'url' | 'ref'>): string {
-  return canonicalJson({ url, ref: ref ?? null });
+/**
+ * Groups the sources that read the same commits: those of one ref of one repository, fetched and verified in the same way.
+ * Credentials that are made at run time count as equal, because they read the same repository.
+ */
+export function groupByRef<T extends Pick<ServeSource, 'url' | 'ref' | 'auth' | 'caFile' | 'signatures'>>(
+  sources: readonly T[],
+): readonly (readonly T[])[] {
+  const fetchedAs = ({ url, ref, auth, caFile, signatures }: T): string =>
+    JSON.stringify([url, ref, auth, caFile, signatures]);
+  return [...groupBy(sources, fetchedAs).values()];
 }
 
 export function sourceNameOf({ name = 'fleet' }: Pick<ServeSource, 'name'>): string {

@@ -45,7 +45,7 @@ import { readDependents } from './read-dependents.ts';
 /** Annotations of the ApplySet parent. */
 type Notes = Readonly<Record<string, string>>;
 
-export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'waits' | 'released'> {
+export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'released'> {
   readonly deleted: readonly KubeObject[];
   /** Objects that stay on the hub, and are no members any more. */
   readonly withdrawn: readonly KubeObject[];
@@ -55,12 +55,14 @@ export interface PruneOutcome extends Pick<SyncOutcome, 'pruneHeld' | 'waits' | 
 /**
  * Deletes the members that left Git. It does so only if all of Git was read, the source does not become empty, and the
  * deletions are within the budget or released.
+ * @returns undefined if it would hold them for a loss of an object that an unjudged source may delete: try again after that
+ * source
  */
 export async function pruneHub(
   parts: PruneParts,
   input: SyncInput,
   state: PruneState,
-): Promise<PruneOutcome> {
+): Promise<PruneOutcome | undefined> {
   const { arrives, membersBefore, notServed } = state;
   const memory = { ...pruneMemoryOf(parts, state), membersBefore };
   const known = pruneInputOf(parts, input.objects, memory, state);
@@ -69,7 +71,6 @@ export async function pruneHub(
     withdrawn: [],
     problems: [],
     pruneHeld: undefined,
-    waits: false,
   };
   const unread = await unreadBehind(parts, input, objectsThatLeave(known));
   if (typeof unread === 'object') return { ...nothing, problems: [unread] };
@@ -95,13 +96,8 @@ export async function pruneHub(
   }
   const isKnown = complete && notServed.length === 0;
   const restored = isKnown ? objectsToPrune({ ...known, members: state.restored }) : [];
-  const leaving = [...leavingObjects(plan), ...restored].map((object) => objectIdentity(refOf(object)));
-  const isForLosses = plan.kind === 'held' && plan.holders !== undefined;
-  // Another source may have an object, or delete what would lose something, in a commit that it has not read yet.
-  const isOfCommit = leaving.length > 0 && (plan.kind === 'prune' || isForLosses);
-  const about = [...(isOfCommit ? [input.commit?.id] : []), ...leaving].join();
-  if (!parts.claims.fetches.areFresh(parts.source, about)) return { ...nothing, waits: true };
-  if (isForLosses && mustWait(parts, losses.losses)) return { ...nothing, waits: true };
+  if (plan.kind === 'held' && plan.holders !== undefined && mayBeDeleted(parts, losses.losses, state))
+    return undefined;
   const prunedRestored = await deleteMembers(parts, restored, recordedWith(parts, input, undefined));
   const outcome =
     plan.kind === 'prune'
@@ -130,10 +126,13 @@ async function unreadBehind(
   }
 }
 
-/** Whether other sources may still delete the objects that would lose something. */
-function mustWait({ source, claims }: PruneParts, losses: readonly DeletionLoss[]): boolean {
-  const others = losses.flatMap(({ identity }) => claims.leavingFrom(identity, source) ?? []);
-  return claims.deletions.mustWait(source, new Set(others));
+/** Whether a source that is judged later may delete an object that would lose something. */
+function mayBeDeleted(
+  { source, claims }: PruneParts,
+  losses: readonly DeletionLoss[],
+  { unjudged }: Pick<PruneState, 'unjudged'>,
+): boolean {
+  return losses.some(({ identity }) => unjudged.has(claims.leavingFrom(identity, source) ?? ''));
 }
 
 /** Stores the held deletions and their counts, for the next sync and for `berth release`. */
@@ -152,7 +151,7 @@ async function hold(
     ...noteDeletions(earlier, nowMs),
     ...noteLosses(earlierLosses, nowMs),
   });
-  return { deleted: [], withdrawn: [], problems: [], pruneHeld: { message, token: code }, waits: false };
+  return { deleted: [], withdrawn: [], problems: [], pruneHeld: { message, token: code } };
 }
 
 interface Losses {
@@ -232,7 +231,6 @@ async function prune(
     withdrawn,
     problems: [...refused, ...problems],
     pruneHeld: undefined,
-    waits: false,
     released: deleted.length > 0 || !isRest ? released : undefined,
   };
 }

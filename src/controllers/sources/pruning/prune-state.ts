@@ -26,7 +26,7 @@ export interface PruneParts {
   readonly registry: ApplySetRegistry;
   readonly claims: Pick<
     SourceClaims,
-    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasGivenUp' | 'leavingFrom' | 'fetches' | 'deletions'
+    'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasGivenUp' | 'leavingFrom'
   >;
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */
@@ -44,6 +44,8 @@ export interface PruneState {
   readonly areAll: boolean;
   /** By identity: objects of the same kinds that belong to other sources. */
   readonly others: ReadonlyMap<string, string>;
+  /** Other sources that follow the same commit, and whose deletions are judged later. */
+  readonly unjudged: ReadonlySet<string>;
   /** Whether this sync found or applied an object that the source declares. */
   readonly arrives: boolean;
   /**

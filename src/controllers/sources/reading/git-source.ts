@@ -17,21 +17,28 @@ import type { ParsedCache } from '../parsing/parsed-cache.ts';
 import type { LastCompleteStore } from './source-reader-options.ts';
 import { SourceReader } from './source-reader.ts';
 
-export interface GitSourceOptions extends MirrorOptions {
+export interface GitSourcesOptions extends MirrorOptions {
   /** Absent: the default branch of the remote. */
   readonly ref?: GitRef | undefined;
-  readonly paths?: readonly string[] | undefined;
   /**
    * Only commits signed by these keys are accepted; for any other commit `fetch` throws an
    * InputError and changes nothing.
    */
   readonly signatures?: SignaturePolicy | undefined;
-  readonly cache?: ParsedCache | undefined;
   readonly pool?: ParsePool | undefined;
 }
 
-/** An open Git source; each commit is read as the difference to the previous one. */
-export interface GitSource {
+/** What one source reads of a commit. */
+export interface SourceFiles {
+  /** A DNS label, unique in the repository. */
+  readonly name: string;
+  /** Globs of manifests. Absent or empty: every YAML and JSON file. */
+  readonly paths?: readonly string[] | undefined;
+  readonly cache?: ParsedCache | undefined;
+}
+
+/** The open sources of one ref of one repository; each commit is read as the difference to the previous one. */
+export interface GitSources {
   readonly repository: GitMirror;
   /** Whether there is no git program; see `openMirror`. */
   readonly inProcess: boolean;
@@ -44,8 +51,11 @@ export interface GitSource {
    * The commit that was last followed, also by a previous process with the same settings; undefined if there is none.
    */
   last(): Promise<string | undefined>;
-  /** Reads a commit, by default the last fetched one. A broken file keeps its last good objects. */
-  read(commit?: string): Promise<SourceContent>;
+  /**
+   * Reads a commit, by default the last fetched one, for each source in their order. A broken file keeps its last good
+   * objects.
+   */
+  read(commit?: string): Promise<readonly SourceContent[]>;
   /**
    * Deferred work after a commit was applied: stores the read state for the next start, and starts
    * maintenance of the mirror.
@@ -54,23 +64,45 @@ export interface GitSource {
   close(): Promise<void>;
 }
 
+/** The only source of a repository. */
+export interface GitSource extends Omit<GitSources, 'read'> {
+  /** See `GitSources`. */
+  read(commit?: string): Promise<SourceContent>;
+}
+
+/** @throws InputError see `openGitSources` */
+export async function openGitSource(options: GitSourcesOptions & Partial<SourceFiles>): Promise<GitSource> {
+  const { name = 'fleet', paths, cache } = options;
+  const sources = await openGitSources(options, [{ name, paths, cache }]);
+  return {
+    ...sources,
+    read: async (commit) => {
+      const [content] = await sources.read(commit);
+      return content as SourceContent;
+    },
+  };
+}
+
 /**
- * Opens a source without using the network.
+ * Opens the sources of a repository without using the network.
  * @throws InputError for an invalid URL, ref or glob, and for features that need a missing git program
  */
-export async function openGitSource(options: GitSourceOptions): Promise<GitSource> {
+export async function openGitSources(
+  options: GitSourcesOptions,
+  files: readonly SourceFiles[],
+): Promise<GitSources> {
   const ref = checkGitRef(options.ref ?? { type: 'head' });
   const verifier =
     options.signatures === undefined ? undefined : new SignatureVerifier(options.signatures, options.ambient);
   const { repository, inProcess } = await openMirror(options, verifier !== undefined);
-  const reader = new SourceReader(repository, {
-    paths: options.paths,
-    keepLastGood: true,
-    ambient: options.ambient,
-    cache: options.cache,
-    pool: options.pool,
-    lastComplete: lastCompleteIn(repository),
-  });
+  const { ambient, pool } = options;
+  const readers = files.map(
+    ({ name, paths, cache }) =>
+      new SourceReader(repository, {
+        ...{ paths, cache, ambient, pool, keepLastGood: true },
+        lastComplete: lastCompleteIn(repository, name),
+      }),
+  );
   const { url, signatures, mirrorDir } = options;
   const followed = new LastFollowedCommit(path.join(mirrorDir, 'berth-followed'), [url, ref, signatures]);
   let [accepted, lastRead]: (string | undefined)[] = [];
@@ -85,7 +117,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
       const isNew = repository.timesRecreated !== recreations;
       // The state stored in the previous mirror no longer exists.
       if (isNew || damage.isFound) accepted = undefined;
-      if (isNew) for (const memory of [followed, reader]) memory.fileRemoved();
+      if (isNew) for (const memory of [followed, ...readers]) memory.fileRemoved();
       damage.fetched(commit);
       if (verifier !== undefined && commit !== accepted) {
         await verifier.check(options.mirrorDir, commit, await repository.tagOf(ref));
@@ -102,24 +134,30 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
     },
     async read(commit) {
       const id = commit ?? accepted ?? (await lastAccepted(repository, options, ref));
-      const content = await damage.watch(id, id === accepted, () => reader.read(id));
+      const contents = await damage.watch(id, id === accepted, () => readEach(readers, id));
       lastRead = id;
-      return content;
+      return contents;
     },
     async settle() {
       if (lastRead !== undefined) await followed.store(lastRead);
-      await reader.settle();
+      for (const reader of readers) await reader.settle();
       maintenance.begin();
     },
     async close() {
-      await reader
-        .settle()
+      await Promise.all(readers.map((reader) => reader.settle()))
         .finally(() => maintenance.end())
         .finally(() => repository.close());
-      await options.cache?.close();
+      for (const { cache } of files) await cache?.close();
       await verifier?.close();
     },
   };
+}
+
+/** One after the other: they share threads and one `git` process. */
+async function readEach(readers: readonly SourceReader[], commit: string): Promise<readonly SourceContent[]> {
+  const contents: SourceContent[] = [];
+  for (const reader of readers) contents.push(await reader.read(commit));
+  return contents;
 }
 
 /**
@@ -128,7 +166,7 @@ export async function openGitSource(options: GitSourceOptions): Promise<GitSourc
  */
 async function lastAccepted(
   repository: GitMirror,
-  { url, signatures }: GitSourceOptions,
+  { url, signatures }: GitSourcesOptions,
   ref: GitRef,
 ): Promise<string> {
   const known =
@@ -140,12 +178,13 @@ async function lastAccepted(
   });
 }
 
-function lastCompleteIn(repository: GitMirror): LastCompleteStore {
+function lastCompleteIn(repository: GitMirror, source: string): LastCompleteStore {
+  const name = `complete-${source}` as const;
   return {
-    load: () => repository.pinned('complete'),
+    load: () => repository.pinned(name),
     // If the disk is full, an older commit stays recorded. This can only keep objects, never lose them, so reading continues.
     store: (commit) =>
-      repository.pin('complete', commit).catch((error: unknown) => {
+      repository.pin(name, commit).catch((error: unknown) => {
         if (!(error instanceof TransientError)) throw error;
       }),
   };
@@ -228,12 +267,13 @@ class MirrorDamage {
   async watch(
     commit: string,
     isFetched: boolean,
-    read: () => Promise<SourceContent>,
-  ): Promise<SourceContent> {
+    read: () => Promise<readonly SourceContent[]>,
+  ): Promise<readonly SourceContent[]> {
     try {
-      const content = await read();
-      if (isFetched && commit !== this.#refetched) this.#requireBlobs(content);
-      return content;
+      const contents = await read();
+      if (isFetched && commit !== this.#refetched)
+        for (const content of contents) this.#requireBlobs(content);
+      return contents;
     } catch (error) {
       this.#isFound =
         commit !== this.#refetched && error instanceof TransientError && error.code === 'git.corrupt';

@@ -1,13 +1,12 @@
 import { beforeEach, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
-import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
 import { CONFIG_MAP, MANAGED_CLUSTER, kind, type KindInfo } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { LEFT_FIELDS_ANNOTATION } from '../../../../src/core/sync/left-fields.ts';
-import { hubSyncFor } from './hub-sync-fixture.ts';
+import { hubSyncFor, type OnlySource } from './hub-sync-fixture.ts';
 import { interceptedApi } from './intercepted-api.ts';
 
 const SERVICE = kind('', 'v1', 'Service', 'Namespaced');
@@ -28,7 +27,7 @@ export function conflictsOverFields(hub: () => KubeApi): void {
     writes = [];
   });
 
-  const syncOf = (more: Partial<HubSyncOptions> = {}): HubSync =>
+  const syncOf = (more: Partial<HubSyncOptions> = {}): OnlySource =>
     hubSyncFor({
       api: interceptedApi(hub(), (method, args) => {
         if (['apply', 'create', 'update', 'mergePatch', 'delete'].includes(method))

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
-import { GitLoop } from '../../../../src/controllers/sources/following/git-loop.ts';
+import { RepositoryLoop } from '../../../../src/controllers/sources/following/repository-loop.ts';
 import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
-import type { GitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
+import type { GitSources } from '../../../../src/controllers/sources/reading/git-source.ts';
 import { InputError } from '@berth/runtime/errors';
 import { type KindInfo, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -39,16 +39,16 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
         spec: {},
       };
       const problems: string[] = [];
-      const loop = new GitLoop({
-        name,
+      const sync = hubSyncFor({
+        api,
+        source: name,
+        claims: new SourceClaims(systemClock, [{ name, force: false }]),
+        createNamespaces: false,
+      });
+      const loop = new RepositoryLoop({
         url: '/srv/fleet',
-        source: sourceOf(placement),
-        sync: hubSyncFor({
-          api,
-          source: name,
-          claims: new SourceClaims(systemClock, [{ name, force: false }]),
-          createNamespaces: false,
-        }),
+        repository: repositoryOf(placement),
+        sources: [{ name, sync }],
         clock: systemClock,
         random: () => 0.5,
         log: new SilentLogger(),
@@ -63,12 +63,12 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
       const running = loop.run(stop.signal);
       try {
         await expect.poll(() => watches).toBeGreaterThan(0);
-        expect(loop.status().outcome?.problems).toEqual([
+        expect(loop.status()[0]?.outcome?.problems).toEqual([
           expect.objectContaining({ object: `Placement ${name}/web`, missingNamespace: name }),
         ]);
         await hub().create(NAMESPACE, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
         await expect.poll(() => hub().get(PLACEMENT, { namespace: name, name: 'web' })).toBeDefined();
-        await expect.poll(() => loop.status().outcome?.problems).toEqual([]);
+        await expect.poll(() => loop.status()[0]?.outcome?.problems).toEqual([]);
         // However often it was tried.
         expect(problems).toHaveLength(1);
       } finally {
@@ -79,8 +79,8 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
   );
 }
 
-/** A source whose only commit holds the object. */
-function sourceOf(object: KubeObject): GitSource {
+/** A repository whose only commit has the object. */
+function repositoryOf(object: KubeObject): GitSources {
   const person = { name: 'Ada', email: '', timeMs: 0 };
   const commit = {
     id: 'a',
@@ -92,18 +92,20 @@ function sourceOf(object: KubeObject): GitSource {
     signed: false,
   };
   const location = { file: 'a.yaml', line: 1, column: 1 };
-  const source: Pick<GitSource, 'fetch' | 'read' | 'last' | 'settle'> = {
+  const repository: Pick<GitSources, 'fetch' | 'read' | 'last' | 'settle'> = {
     fetch: async () => ({ commit: 'a', changed: false }),
-    read: async () => ({
-      commit,
-      objects: [{ object, location, place: { document: 0, within: [] } }],
-      problems: [],
-      files: 1,
-      complete: true,
-      textOf: async () => undefined,
-    }),
+    read: async () => [
+      {
+        commit,
+        objects: [{ object, location, place: { document: 0, within: [] } }],
+        problems: [],
+        files: 1,
+        complete: true,
+        textOf: async () => undefined,
+      },
+    ],
     last: async () => undefined,
     settle: async () => undefined,
   };
-  return source as GitSource;
+  return repository as GitSources;
 }

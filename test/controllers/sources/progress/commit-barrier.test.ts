@@ -43,22 +43,6 @@ describe('CommitBarrier', () => {
     expect(unread.isCommitPartial).toBe(false);
   });
 
-  it('waits for a source that will read what another one read, until it did or did not', () => {
-    begin();
-    barrier.expect('other');
-    barrier.expect('observed');
-    expect(barrier.isCommitPartial).toBe(true);
-    barrier.stopExpecting('other');
-    barrier.stopExpecting('other');
-    expect([barrier.isCommitPartial, told]).toEqual([false, 2]);
-    barrier.expect('other');
-    read('other');
-    barrier.stopExpecting('other');
-    expect(barrier.isCommitPartial).toBe(true);
-    whole('other');
-    expect([barrier.isCommitPartial, told]).toEqual([false, 3]);
-  });
-
   it('knows of no commit while another process writes, and begins again when this one takes over', () => {
     barrier.beginStandby();
     begin();

@@ -7,7 +7,7 @@ it('a commit arrives from the answer of the remote until the hub was made to fol
     arriving.handle({ kind, source });
     return arriving.areAny;
   };
-  expect(after('fetching')).toBe(false);
+  expect(arriving.areAny).toBe(false);
   expect(after('fetched')).toBe(true);
   expect(after('read', 'other')).toBe(true);
   expect(after('complete')).toBe(true);

@@ -26,13 +26,12 @@ describe('deletions of what left Git', () => {
   let recorded: DeletionRecord[];
   let refuses: ReadonlySet<string>;
   let failsToList: boolean;
-  let areFresh: boolean;
   /** Identities that another source declares by the time of the deletion. */
   let moved: Set<string>;
   let clock: FakeClock;
   beforeEach(() => {
     [did, notes, recorded, refuses, moved] = [[], {}, [], new Set(), new Set()];
-    [failsToList, areFresh, clock] = [false, true, new FakeClock()];
+    [failsToList, clock] = [false, new FakeClock()];
   });
 
   function parts(over: Partial<PruneParts> = {}): PruneParts {
@@ -61,8 +60,6 @@ describe('deletions of what left Git', () => {
       declaredElsewhere: () => [],
       hasGivenUp: () => true,
       leavingFrom: () => undefined,
-      fetches: { areFresh: () => areFresh },
-      deletions: { mustWait: () => false },
     };
     return {
       ...{ api, claims, clock, digest: sha256, source: 'fleet', limit: pLimit(1) },
@@ -80,7 +77,7 @@ describe('deletions of what left Git', () => {
     } as unknown as PruneParts;
   }
 
-  const prune = (
+  const prune = async (
     {
       left,
       stays = [],
@@ -96,14 +93,17 @@ describe('deletions of what left Git', () => {
   ) => {
     const members = new Map([...left, ...stays].map((one) => [objectIdentity(refOf(one)), one]));
     const objects = stays.map((one) => ({ object: one, location: { path: 'x.yaml' } }));
-    return pruneHub(
+    const outcome = await pruneHub(
       parts(over),
       { objects: objects as unknown as SyncInput['objects'], complete: true, ...input },
       {
         ...{ members, restored: [], areAll: true, others: new Map(), arrives: false },
-        ...{ parent: parentWith(notes), membersBefore: undefined, notServed: [], ...state },
+        ...{ parent: parentWith(notes), membersBefore: undefined, notServed: [] },
+        ...{ unjudged: new Set<string>(), ...state },
       },
     );
+    if (outcome === undefined) throw new Error('the deletions were not judged');
+    return outcome;
   };
   const parentWith = (annotations: Record<string, string>): KubeObject => ({
     ...object('fleet'),
@@ -113,7 +113,7 @@ describe('deletions of what left Git', () => {
   it('are noted before the first one, made with the uid, and recorded', async () => {
     const outcome = await prune({ left: setOf(['a', 'b']), stays: setOf(['c']) });
     expect(did).toEqual(['note', 'delete a uid-a', 'delete b uid-b']);
-    expect(outcome).toMatchObject({ problems: [], pruneHeld: undefined, waits: false });
+    expect(outcome).toMatchObject({ problems: [], pruneHeld: undefined });
     expect(outcome.deleted.map(({ metadata }) => metadata.name)).toEqual(['a', 'b']);
     expect(recorded).toMatchObject([
       { source: 'fleet', released: null },
@@ -152,12 +152,6 @@ describe('deletions of what left Git', () => {
       { left: setOf(['a']), stays: setOf(['b']), input: { complete: false } },
       () => undefined,
       {},
-    ],
-    [
-      'while another source may declare them',
-      { left: setOf(['a']), stays: setOf(['b']) },
-      () => (areFresh = false),
-      { waits: true, problems: [] },
     ],
     [
       'while it is unknown what they take away',

@@ -7,7 +7,7 @@ import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.
 import { checkKinds } from '../../../../core/sources/check-kinds.ts';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import { hubRefusals } from '../../../../controllers/sources/acceptance/hub-refusals.ts';
-import { checkContent } from '../../../../controllers/sources/manifests/check-content.ts';
+import { checkContents } from '../../../../controllers/sources/manifests/check-content.ts';
 import type { SourceContent } from '../../../../controllers/sources/manifests/source-content.ts';
 import { requireManifests } from '../../../../controllers/sources/manifests/require-manifests.ts';
 import { selectSources } from '../../../settings/select-sources.ts';
@@ -47,21 +47,24 @@ export async function validateSources(
   const chosen = selectSources(settings, options.source, 'all');
   const servedIn = servedKinds(options.expectKind);
   const read: SourceContent['objects'][number][] = [];
-  const check = async (content: SourceContent, source: SourceSettings): Promise<readonly Problem[]> => {
-    for (const object of content.objects) read.push(object);
-    const kinds = source.sync === 'observe' ? ['*'] : (source.kinds ?? []);
-    const checkMore = (objects: SourceContent['objects']): readonly SourceFinding[] => [
+  const checkMoreOf =
+    ({ sync, kinds = [] }: SourceSettings) =>
+    (objects: SourceContent['objects']): readonly SourceFinding[] => [
       ...checkKinds(objects, servedIn(objects)),
       ...hubRefusals(objects),
-      ...checkAppliedKinds(objects, kinds),
+      ...checkAppliedKinds(objects, sync === 'observe' ? ['*'] : kinds),
     ];
-    return checkContent(content, undefined, checkMore);
-  };
-  const sources = await withFetchContext(io, options, chosen, async (context) => {
-    const checked: ValidatedSource[] = [];
-    for (const source of chosen) checked.push(await validateSource(source, context, check));
-    return checked;
-  });
+  const sources = await withFetchContext(io, options, chosen, (context) =>
+    withEachRead(chosen, context, async (results) => {
+      const good = results.filter((result) => 'content' in result);
+      const problems = await checkContents(
+        good.map(({ source, content }) => ({ content, checkMore: checkMoreOf(source) })),
+      );
+      for (const { content } of good) for (const object of content.objects) read.push(object);
+      const ofSource = new Map(good.map(({ source }, at) => [source, problems[at] ?? []]));
+      return results.map((result) => validated(result, ofSource.get(result.source) ?? []));
+    }),
+  );
   const failed = sources.some(({ problems }) =>
     problems.some(({ severity }) => severity === 'error' || options.strict),
   );
@@ -75,29 +78,42 @@ export async function validateSources(
   return failed ? 1 : 0;
 }
 
-async function validateSource(
-  source: SourceSettings,
+type ReadResult = { readonly source: SourceSettings } & (
+  | { readonly content: SourceContent }
+  | { readonly error: BerthError }
+);
+
+/** Reads the sources, and keeps all of them open for `use`. */
+async function withEachRead<T>(
+  [source, ...rest]: readonly SourceSettings[],
   context: FetchContext,
-  check: (content: SourceContent, source: SourceSettings) => Promise<readonly Problem[]>,
-): Promise<ValidatedSource> {
-  const { name } = source;
+  use: (results: readonly ReadResult[]) => Promise<T>,
+): Promise<T> {
+  if (source === undefined) return use([]);
+  const withRest = (result: ReadResult): Promise<T> =>
+    withEachRead(rest, context, (results) => use([result, ...results]));
+  let isRead = false;
   try {
-    return await withFetchedSource(source, context, async (content) => {
-      requireManifests([content], `source ${name}`, source.paths ?? []);
-      return {
-        name,
-        commit: content.commit?.id,
-        files: content.files,
-        objects: content.objects.length,
-        problems: await check(content, source),
-      };
+    return await withFetchedSource(source, context, (content) => {
+      requireManifests([content], `source ${source.name}`, source.paths ?? []);
+      isRead = true;
+      return withRest({ source, content });
     });
   } catch (error) {
-    if (!(error instanceof BerthError)) throw error;
-    const { code, message, hint } = error;
-    const problem: Problem = { severity: 'error', code, message, hint };
-    return { name, commit: undefined, files: 0, objects: 0, problems: [problem] };
+    if (isRead || !(error instanceof BerthError)) throw error;
+    return withRest({ source, error });
   }
+}
+
+function validated(result: ReadResult, problems: readonly Problem[]): ValidatedSource {
+  const { name } = result.source;
+  if ('content' in result) {
+    const { commit, files, objects } = result.content;
+    return { name, commit: commit?.id, files, objects: objects.length, problems };
+  }
+  const { code, message, hint } = result.error;
+  const problem: Problem = { severity: 'error', code, message, hint };
+  return { name, commit: undefined, files: 0, objects: 0, problems: [problem] };
 }
 
 function writeSource(io: CliIo, { name, commit, files, objects, problems }: ValidatedSource): void {

@@ -1,9 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { TransientError } from '@berth/runtime/errors';
 import type { SourceContent } from '../../../../src/controllers/sources/manifests/source-content.ts';
-import type { GitSource } from '../../../../src/controllers/sources/reading/git-source.ts';
+import type { GitSources } from '../../../../src/controllers/sources/reading/git-source.ts';
 import type { ControllerEventBody } from '../../../../src/controllers/events/controller-events.ts';
-import { GitLoop, type GitLoopOptions } from '../../../../src/controllers/sources/following/git-loop.ts';
+import {
+  RepositoryLoop,
+  type RepositoryLoopOptions,
+} from '../../../../src/controllers/sources/following/repository-loop.ts';
 import type { HubSync } from '../../../../src/controllers/sources/following/hub-sync.ts';
 import type { SyncOptions } from '../../../../src/controllers/sources/members/sync-outcome.ts';
 import { SteeredLeadership } from '../../../fakes/steered-leadership.ts';
@@ -14,14 +17,14 @@ const HOUR_MS = 3_600_000;
 const POLL_MS = 60_000;
 const RESYNC_MS = 180_000;
 
-/** A source whose remote is a variable; what is counted is how often it is asked. */
-class ScriptedSource implements Pick<GitSource, 'fetch' | 'last' | 'read'> {
+/** A repository whose remote is a variable; what is counted is how often it is asked. */
+class ScriptedRepository implements Pick<GitSources, 'fetch' | 'last' | 'read'> {
   asked = 0;
   tip = 'a';
   failure: Error | undefined;
   lastFollowed: string | undefined;
 
-  fetch: GitSource['fetch'] = async ({ onObjectsReceived } = {}) => {
+  fetch: GitSources['fetch'] = async ({ onObjectsReceived } = {}) => {
     this.asked += 1;
     if (this.failure !== undefined) throw this.failure;
     onObjectsReceived?.();
@@ -29,42 +32,65 @@ class ScriptedSource implements Pick<GitSource, 'fetch' | 'last' | 'read'> {
   };
   last = async () => this.lastFollowed;
   settle = async (): Promise<void> => undefined;
-  read = async (commit?: string): Promise<SourceContent> => {
+  read = async (commit?: string): Promise<readonly SourceContent[]> => {
     const person = { name: 'Ada', email: '', timeMs: 0 };
-    return {
-      commit: {
-        id: commit ?? '',
-        tree: '',
-        parents: [],
-        author: person,
-        committer: person,
-        subject: '',
-        signed: false,
+    return [
+      {
+        commit: {
+          id: commit ?? '',
+          tree: '',
+          parents: [],
+          author: person,
+          committer: person,
+          subject: '',
+          signed: false,
+        },
+        objects: [],
+        problems: [],
+        files: 0,
+        complete: true,
+        textOf: async () => undefined,
       },
-      objects: [],
-      problems: [],
-      files: 0,
-      complete: true,
-      textOf: async () => undefined,
-    };
+    ];
   };
 }
 
-describe('the loop of a source', () => {
+/** A way to the hub on which `sync` decides how each round ends. */
+function scripted(script: {
+  readonly isSettled: boolean;
+  readonly sync: (content: SourceContent, options: SyncOptions) => Promise<unknown>;
+  readonly claim?: (content: SourceContent) => void;
+  readonly namespaceArrives?: HubSync['namespaceArrives'];
+}): HubSync {
+  const sync = {
+    begin: async (content: SourceContent, options: SyncOptions) => ({
+      source: 'fleet',
+      objects: [],
+      prune: () => script.sync(content, options),
+    }),
+    claim: (content: SourceContent) => script.claim?.(content),
+    get isSettled() {
+      return script.isSettled;
+    },
+    namespaceArrives: script.namespaceArrives,
+  };
+  return sync as unknown as HubSync;
+}
+
+describe('the loop of a repository', () => {
   let clock: FakeClock;
-  let source: ScriptedSource;
-  let options: GitLoopOptions;
-  let loop: GitLoop;
+  let source: ScriptedRepository;
+  let options: RepositoryLoopOptions;
+  let loop: RepositoryLoop;
   let stop: AbortController;
   let running: Promise<void>;
   let happened: ControllerEventBody[];
   beforeEach(() => {
-    [clock, source, stop, happened] = [new FakeClock(), new ScriptedSource(), new AbortController(), []];
+    [clock, source, stop, happened] = [new FakeClock(), new ScriptedRepository(), new AbortController(), []];
     options = {
-      name: 'fleet',
       url: '/srv/fleet',
-      source: source as unknown as GitSource,
-      sync: undefined,
+      repository: source as unknown as GitSources,
+      sources: [{ name: 'fleet', sync: undefined }],
       clock,
       random: () => 0.5,
       log: new SilentLogger(),
@@ -73,7 +99,7 @@ describe('the loop of a source', () => {
       resyncIntervalMs: RESYNC_MS,
       emitSource: () => undefined,
     };
-    loop = new GitLoop(options);
+    loop = new RepositoryLoop(options);
     running = loop.run(stop.signal);
   });
   afterEach(async () => {
@@ -114,16 +140,16 @@ describe('the loop of a source', () => {
         return outcome;
       },
     };
-    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync, leadership });
+    loop = new RepositoryLoop({ ...options, sources: [{ name: 'fleet', sync: scripted(sync) }], leadership });
     running = loop.run(stop.signal);
     await clock.advance(1);
     source.tip = 'b';
     await clock.advance(POLL_MS + 1);
-    expect(done).toEqual(['claim a', 'claim b']);
+    expect(done.splice(0)).toEqual(['claim a', 'claim b']);
     expect(commitsRead().slice(-1)).toEqual(['b']);
     leadership.take();
     await clock.advance(1);
-    expect(done.splice(0)).toEqual(['claim a', 'claim b', 'sync b']);
+    expect(done.splice(0)).toEqual(['claim b', 'sync b']);
     // The hub is away: a commit that comes meanwhile does not wait for the next look.
     leadership.lapse();
     source.tip = 'c';
@@ -131,7 +157,7 @@ describe('the loop of a source', () => {
     await clock.advance(1);
     leadership.renew();
     await clock.advance(1);
-    expect(done).toEqual(['claim c', 'sync c']);
+    expect(done).toEqual(['claim c', 'claim c', 'sync c']);
     await clock.advance(1);
     expect(source.asked).toBe(6);
   });
@@ -141,19 +167,17 @@ describe('the loop of a source', () => {
     await running;
     stop = new AbortController();
     const told: string[] = [];
-    loop = new GitLoop({
+    loop = new RepositoryLoop({
       ...options,
       emitSource: ({ kind, source: name }) => void told.push(`${name} ${kind}`),
     });
     running = loop.run(stop.signal);
     await clock.advance(1);
-    expect(told.splice(0)).toEqual(
-      ['fetching', 'fetched', 'read', 'checked', 'followed'].map((kind) => `fleet ${kind}`),
-    );
+    expect(told.splice(0)).toEqual(['fetched', 'read', 'checked', 'followed'].map((kind) => `fleet ${kind}`));
     source.read = () => Promise.reject(new TransientError('gone', { code: 'git.failed', subject: 'mirror' }));
     source.tip = 'b';
     await clock.advance(POLL_MS);
-    expect(told).toEqual(['fetching', 'fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
+    expect(told).toEqual(['fetched', 'followed', 'failed'].map((kind) => `fleet ${kind}`));
   });
 
   it('jumping clocks do not shorten the wait after failures', async () => {
@@ -179,15 +203,15 @@ describe('the loop of a source', () => {
     happened.splice(0);
     source.failure = new TransientError('gone', { code: 'git.failed', subject: 'remote' });
     source.lastFollowed = 'before';
-    loop = new GitLoop(options);
+    loop = new RepositoryLoop(options);
     running = loop.run(stop.signal);
     await clock.advance(1);
     expect(commitsRead()).toEqual(['before']);
-    expect(loop.status()).toMatchObject({ lastError: source.failure, lastSuccessAtMs: undefined });
+    expect(loop.status()[0]).toMatchObject({ lastError: source.failure, lastSuccessAtMs: undefined });
     source.failure = undefined;
     await clock.advance(POLL_MS);
     expect(commitsRead()).toEqual(['before', 'a']);
-    expect(loop.status()).toMatchObject({ lastError: undefined });
+    expect(loop.status()[0]).toMatchObject({ lastError: undefined });
   });
 
   it('asks at once when told, however the clock jumps', async () => {
@@ -212,7 +236,9 @@ describe('the loop of a source', () => {
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
       },
     };
-    running = new GitLoop({ ...options, sync: sync as unknown as HubSync }).run(stop.signal);
+    running = new RepositoryLoop({ ...options, sources: [{ name: 'fleet', sync: scripted(sync) }] }).run(
+      stop.signal,
+    );
     const next = async (tip: string, byMs: number): Promise<(boolean | undefined)[]> => {
       source.tip = tip;
       await clock.advance(byMs);
@@ -240,16 +266,16 @@ describe('the loop of a source', () => {
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
       },
     };
-    loop = new GitLoop({
+    loop = new RepositoryLoop({
       ...options,
       emit: ({ kind }) => void told.push(kind),
-      sync: sync as unknown as HubSync,
+      sources: [{ name: 'fleet', sync: scripted(sync) }],
       emitSource: (event) => {
         if (!('content' in event)) return;
         const { commit, problems } = event.content;
         told.push(`${event.kind} ${commit?.id} ${problems.length}`);
       },
-      check: async () => [problem],
+      check: async () => [[problem]],
       whenFirstPublished: () => {
         told.push('waits');
         return published;
@@ -258,11 +284,11 @@ describe('the loop of a source', () => {
     running = loop.run(stop.signal);
     await clock.advance(POLL_MS);
     expect(told.splice(0)).toEqual(['read a 0', 'waits']);
-    expect(loop.status().content?.commit?.id).toBe('a');
+    expect(loop.status()[0]?.content?.commit?.id).toBe('a');
     publish();
     await clock.advance(1);
     expect(told.splice(0)).toEqual(['commit-read', 'checked a 1', 'follow a', 'synced']);
-    expect(loop.status().content?.problems).toEqual([problem]);
+    expect(loop.status()[0]?.content?.problems).toEqual([problem]);
     source.tip = 'b';
     await clock.advance(POLL_MS + 1);
     expect(told.splice(0)).toEqual(['read b 0', 'commit-read', 'checked b 1', 'follow b', 'synced']);
@@ -276,7 +302,7 @@ describe('the loop of a source', () => {
       new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()));
     let checks = 0;
     const check = async () => (checks++, []);
-    running = new GitLoop({ ...options, whenFirstPublished, check }).run(stop.signal);
+    running = new RepositoryLoop({ ...options, whenFirstPublished, check }).run(stop.signal);
     await clock.advance(1);
     stop.abort();
     await running;
@@ -298,7 +324,7 @@ describe('the loop of a source', () => {
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
       },
     };
-    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync });
+    loop = new RepositoryLoop({ ...options, sources: [{ name: 'fleet', sync: scripted(sync) }] });
     running = loop.run(stop.signal);
     const after = async (ask: () => void, byMs = 1): Promise<(boolean | undefined)[]> => {
       ask();
@@ -346,7 +372,7 @@ describe('the loop of a source', () => {
       },
     };
     const startedAtMs = clock.now();
-    loop = new GitLoop({ ...options, sync: sync as unknown as HubSync });
+    loop = new RepositoryLoop({ ...options, sources: [{ name: 'fleet', sync: scripted(sync) }] });
     running = loop.run(stop.signal);
     for (let second = 0; second < 30; second++) await clock.advance(1_000);
     // 1, 2, 4, … s, a quarter less with this chance.
@@ -384,6 +410,109 @@ describe('the loop of a source', () => {
     [{ type: 'head' }, 'refs/tags/v1', false],
     [{ type: 'commit', id: 'a'.repeat(40) }, 'refs/heads/any', true],
   ] as const)('following %o, a push to %s concerns it: %s', (ref, pushed, want) => {
-    expect(new GitLoop({ ...options, ref }).concerns(pushed)).toBe(want);
+    expect(new RepositoryLoop({ ...options, ref }).concerns(pushed)).toBe(want);
+  });
+});
+
+describe('the loop of a repository with two sources', () => {
+  const rounds: string[] = [];
+  let clock: FakeClock;
+  let repository: ScriptedRepository;
+  let stop: AbortController;
+  let running: Promise<void>;
+  let happened: ControllerEventBody[];
+  let isBroken: boolean;
+  const follow = (name: string): HubSync => {
+    const begin = async (content: SourceContent) => {
+      rounds.push(`begin ${name}`);
+      if (isBroken && name === 'apps')
+        throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
+      return {
+        source: name,
+        objects: content.objects,
+        apply: async () => void rounds.push(`apply ${name}`),
+        prune: async () => {
+          rounds.push(`prune ${name}`);
+          return { applied: 1, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
+        },
+      };
+    };
+    const claim = (content: SourceContent) => void rounds.push(`claim ${name} ${content.commit?.id}`);
+    return { begin, claim, isSettled: false } as unknown as HubSync;
+  };
+  const objectIn = (name: string) => ({
+    object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
+    location: { file: `${name}.yaml`, line: 1, column: 1 },
+  });
+  beforeEach(() => {
+    [clock, repository, stop, happened, isBroken] = [
+      new FakeClock(),
+      new ScriptedRepository(),
+      new AbortController(),
+      [],
+      false,
+    ];
+    rounds.splice(0);
+    const { read } = repository;
+    repository.read = async (commit) => {
+      const [content] = await read(commit);
+      return ['fleet', 'apps'].map((name) => ({ ...content, objects: [objectIn(name)] }) as never);
+    };
+  });
+  afterEach(async () => {
+    stop.abort();
+    await running;
+  });
+  const run = (check?: RepositoryLoopOptions['check']): RepositoryLoop => {
+    const loop = new RepositoryLoop({
+      url: '/srv/fleet',
+      repository: repository as unknown as GitSources,
+      sources: ['fleet', 'apps'].map((name) => ({ name, sync: follow(name) })),
+      clock,
+      random: () => 0.5,
+      log: new SilentLogger(),
+      emit: (event) => happened.push(event),
+      pollIntervalMs: POLL_MS,
+      resyncIntervalMs: RESYNC_MS,
+      emitSource: ({ kind, source }) => void rounds.push(`${kind} ${source}`),
+      check,
+    });
+    running = loop.run(stop.signal);
+    return loop;
+  };
+
+  it('fetches once, and reads, checks, applies and judges both at one commit', async () => {
+    const checked: (readonly (string | undefined)[])[] = [];
+    run(async (contents) => {
+      checked.push(contents.map(({ objects }) => objects[0]?.object.metadata.name));
+      return contents.map(() => []);
+    });
+    await clock.advance(1);
+    expect([repository.asked, checked]).toEqual([1, [['fleet', 'apps']]]);
+    const both = (kind: string) => [`${kind} fleet`, `${kind} apps`];
+    expect(rounds).toEqual([
+      ...both('fetched'),
+      ...both('read'),
+      ...both('checked'),
+      ...['claim fleet a', 'claim apps a'],
+      ...both('begin'),
+      ...both('apply'),
+      ...both('prune'),
+      ...both('complete'),
+      ...both('followed'),
+    ]);
+  });
+
+  it('follows one although the hub cannot be read for the other, and tries that one again', async () => {
+    isBroken = true;
+    const loop = run();
+    await clock.advance(1);
+    expect(rounds).toContain('complete fleet');
+    expect(loop.status().map(({ lastError }) => lastError === undefined)).toEqual([true, false]);
+    expect(happened).toContainEqual(expect.objectContaining({ kind: 'error', where: 'source apps' }));
+    isBroken = false;
+    await clock.advance(2_000);
+    expect(rounds).toContain('complete apps');
+    expect(loop.status().map(({ lastError }) => lastError)).toEqual([undefined, undefined]);
   });
 });
