@@ -213,7 +213,7 @@ function openOne(
     sources: sourcesBeside(source, options),
     snapshot: () => inventory.snapshot(),
     headsOf: (kind: KindInfo) => members.headsOf(kind),
-    trials: new DryRunTrials({ api, annotatePlacements: annotatesPlacements(options) }),
+    trials: trialsOf(preview, options),
     argoPart: () => argoPart(options),
     staleness: () => inventory.age(),
     decides: ownPlacements(options),
@@ -235,6 +235,16 @@ function openOne(
     onError: (error) => emit({ kind: 'error', where: `previews of source ${name}`, error }),
   });
   return { previews, records, rules, url: source.url, holdToPlan: preview.rules.holdToPlan };
+}
+
+/** Undefined: the hub is not asked. */
+function trialsOf(
+  { dryRuns }: NonNullable<ServeSource['preview']>,
+  options: ServeOptions,
+): DryRunTrials | undefined {
+  if (dryRuns ?? options.dryRuns ?? true)
+    return new DryRunTrials({ api: options.api, annotatePlacements: annotatesPlacements(options) });
+  return undefined;
 }
 
 /** Undefined if Berth runs from its sources. Plans are then made in this process. */

@@ -45,6 +45,8 @@ export interface ServeOptions {
   readonly embedded?: boolean | undefined;
   /** Namespace of the ApplySet parents. Default: `berth-system`. */
   readonly namespace?: string | undefined;
+  /** Plans of pull requests ask the hub by dry runs what it would hold. Default: true. */
+  readonly dryRuns?: boolean | undefined;
   /** Turn ManifestWorkReplicaSets into ManifestWorks. Default: true. */
   readonly works?: boolean | undefined;
   /** Absent: no Argo CD integration. */

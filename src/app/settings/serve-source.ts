@@ -96,7 +96,7 @@ function previewOf(
   preview: PreviewSettings,
   access: SourceCredentials,
 ): NonNullable<ServeSource['preview']> {
-  const { account, forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses } = preview;
+  const { account, forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses, dryRuns } = preview;
   const followed = settings.ref === undefined ? undefined : gitRef(settings.ref).type;
   if (followed === 'tag' || followed === 'semver' || followed === 'commit')
     throw new InputError('needs a source that follows a branch: pull requests are merged into branches', {
@@ -110,7 +110,7 @@ function previewOf(
     forge: openForge(repository, account === undefined ? ofApp : async () => account),
     repositoryName: repository.repository,
     rules: { forks, drafts, approvers, selfApproval, holdToPlan },
-    ruleStatuses,
+    ...{ ruleStatuses, dryRuns },
   };
 }
 

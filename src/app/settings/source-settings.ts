@@ -99,6 +99,8 @@ const preview = z.strictObject({
   holdToPlan: z.boolean().default(false),
   /** Whether each guard rule has its own commit status, in addition to that of the preview. */
   ruleStatuses: z.boolean().default(true),
+  /** Whether plans ask the hub by dry runs what it would hold. Default: as `berth serve` says, which asks. */
+  dryRuns: z.boolean().optional(),
 });
 
 const source = z.strictObject({

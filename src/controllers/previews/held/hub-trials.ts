@@ -14,6 +14,14 @@ import { applyDesired } from '../../sources/following/apply-desired.ts';
 import { readOne } from '../../sources/members/existing-objects.ts';
 import { syncProblemOf } from '../../sources/members/sync-problem.ts';
 
+/** What a plan says where the hub is not asked. @param because `for a fork` */
+export function notAskedNote(because: string): string {
+  return (
+    `The hub is not asked what it would refuse or change of these objects, ${because}. ` +
+    'Its rules that are known to Berth count, and who owns which field.'
+  );
+}
+
 /** An object that a source would apply. */
 export interface TriedObject {
   readonly object: KubeObject;

@@ -12,6 +12,7 @@ import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.t
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { PlannedRevisions, PlanRevisionsInput } from '../plan-revisions.ts';
 import type { PlannedSource } from '../source-readings.ts';
+import { notAskedNote } from '../held/hub-trials.ts';
 import { readRecordedHubState } from '../recorded-hub-state.ts';
 import type { PreviewRepository } from './preview-repository.ts';
 
@@ -22,7 +23,7 @@ export interface PullRequestPlannerOptions {
   readonly repository: PreviewRepository;
   readonly snapshot: () => Snapshot;
   readonly headsOf: PlanRevisionsInput['headsOf'];
-  /** Asks the hub what it would hold. Never used for a fork. */
+  /** Asks the hub what it would hold. Never used for a fork. Absent: as the settings say, it is not asked. */
   readonly trials: PlanRevisionsInput['trials'];
   /** The current context for rendering ApplicationSets. */
   readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
@@ -36,9 +37,6 @@ export interface PullRequestPlannerOptions {
   /** Plans within the bounds. */
   readonly planWithin: (input: PlanRevisionsInput, signal: AbortSignal) => Promise<PlannedRevisions>;
 }
-
-const NOT_ASKED =
-  'For a fork the hub is not asked what it would refuse or change of these objects. Its rules that are known to Berth count.';
 
 export interface PlannedPullRequest {
   readonly outcome: PreviewOutcome;
@@ -92,7 +90,9 @@ export async function planPullRequest(
       base: { ...plan.base, name: baseBranch },
       notEvaluated: [
         ...(stale === undefined ? [] : [`The plan uses the last known state of the hub: ${stale}.`]),
-        ...(fromFork ? [NOT_ASKED] : []),
+        ...(input.trials === undefined
+          ? [notAskedNote(fromFork ? 'for a fork' : 'as its settings say')]
+          : []),
         ...plan.notEvaluated,
       ],
     };

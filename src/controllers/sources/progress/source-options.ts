@@ -30,6 +30,8 @@ export interface ServeSource {
         readonly rules: PreviewRules;
         /** Whether each guard rule has its own status. */
         readonly ruleStatuses: boolean;
+        /** Whether plans ask the hub by dry runs what it would hold. Default: as the controller. */
+        readonly dryRuns?: boolean | undefined;
       }
     | undefined;
   /** Called when the controller has ended. */

@@ -246,7 +246,9 @@ export function hubAnswers(open: () => Promise<AnsweringHub>): void {
         return berth(git, ...words, ...more);
       };
       const text = await run(...onHub);
-      for (const planned of [text, ...(knownBy === 'hub' ? [] : [await run('--inventory', inventory)])]) {
+      const unasked = [await run(...onHub, '--no-dry-runs'), await run('--inventory', inventory)];
+      expect(unasked[0]?.text).toContain('The hub is not asked');
+      for (const planned of [text, ...(knownBy === 'hub' ? [] : unasked)]) {
         for (const part of says) expect(planned.text).toContain(part);
         for (const part of saysNot) expect(planned.text).not.toContain(part);
         expect(planned.code, planned.text).toBe(code);

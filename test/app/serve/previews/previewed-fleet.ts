@@ -23,6 +23,12 @@ export const RULES: PreviewRules = {
   holdToPlan: false,
 };
 
+/** The settings that say whether the hub is asked. */
+interface DryRuns {
+  readonly ofSource?: boolean | undefined;
+  readonly ofController?: boolean | undefined;
+}
+
 /** A served fleet whose repository is at a forge. */
 export class PreviewedFleet {
   readonly fleet: ServedFleet;
@@ -45,12 +51,16 @@ export class PreviewedFleet {
   }
 
   /** Commits to main, and serves. */
-  async serve(files: Readonly<Record<string, string>>, rules: Partial<PreviewRules> = {}): Promise<void> {
+  async serve(
+    files: Readonly<Record<string, string>>,
+    rules: Partial<PreviewRules> = {},
+    dryRuns: DryRuns = {},
+  ): Promise<void> {
     this.fleet.git.commit({ ...baseFiles, ...files }, 'Base');
-    await this.restart(rules);
+    await this.restart(rules, dryRuns);
   }
 
-  async restart(rules: Partial<PreviewRules> = {}): Promise<void> {
+  async restart(rules: Partial<PreviewRules> = {}, { ofSource, ofController }: DryRuns = {}): Promise<void> {
     const webhookSecret = join(this.fleet.dataDir, 'webhook-secret');
     writeFileSync(webhookSecret, SECRET);
     const source: ServeSource = {
@@ -66,6 +76,7 @@ export class PreviewedFleet {
         repositoryName: 'team/fleet',
         rules: { ...RULES, ...rules },
         ruleStatuses: true,
+        dryRuns: ofSource,
       },
     };
     const http = {
@@ -73,7 +84,12 @@ export class PreviewedFleet {
       webhookSecretFiles: { [this.#webhook]: webhookSecret },
       publicUrl: 'https://berth.example',
     };
-    const running = await this.fleet.serve({ sources: [source], http, log: this.#log });
+    const running = await this.fleet.serve({
+      sources: [source],
+      http,
+      log: this.#log,
+      dryRuns: ofController,
+    });
     this.#url = running.url ?? '';
     await running.whenReady();
   }

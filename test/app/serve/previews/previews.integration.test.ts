@@ -252,6 +252,19 @@ describe('pull requests of a served source', () => {
     expect(text).not.toContain('<details>');
   });
 
+  it.each([
+    { ofSource: undefined, ofController: undefined, asks: true },
+    { ofSource: undefined, ofController: false, asks: false },
+    { ofSource: false, ofController: true, asks: false },
+    { ofSource: true, ofController: false, asks: true },
+  ])('ask the hub what it would hold, if the settings do not forbid it: %o', async ({ asks, ...dryRuns }) => {
+    await previewed.serve(web(1), {}, dryRuns);
+    previewed.open(7, web(2));
+    await previewed.changed(7, 'opened');
+    const text = await previewed.comment(7, '+1 cluster');
+    expect(text.includes('The hub is not asked')).toBe(!asks);
+  });
+
   it('hold up nothing when the forge fails, and get their plan when it is back', async () => {
     await previewed.serve(web(1));
     previewed.server.fault = ({ url }) => (url?.includes('/pulls') ? { status: 502 } : undefined);

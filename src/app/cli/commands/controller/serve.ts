@@ -46,6 +46,7 @@ interface ServeFlags
   readonly schedule: string;
   readonly embedded: boolean;
   readonly works: boolean;
+  readonly dryRuns: boolean;
   readonly removalBudget: string;
   readonly deletionWindow: string;
   readonly staleAfter: string;
@@ -115,6 +116,10 @@ export const serveCommand: CliCommand = {
         'the hub is an embedded hub: apply recorded status from Git, and create namespaces',
         false,
       )
+      .option(
+        '--no-dry-runs',
+        'plans of pull requests do not ask the hub by dry runs what it would hold (settings of a source: preview.dryRuns)',
+      )
       .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
@@ -152,7 +157,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     staleAfterMs: positiveDuration('--stale-after', flags.staleAfter),
     pollIntervalMs: positiveDuration('--poll', flags.poll),
     embedded: flags.embedded,
-    works: flags.works,
+    ...{ works: flags.works, dryRuns: flags.dryRuns },
     ...{ argocd: argocdOptions(flags), admission: admissionOptions(flags) },
     dataDir: resolve(io.cwd, flags.data),
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),

@@ -1,7 +1,7 @@
 import { readHubSnapshot } from '../../../../controllers/explanations/hub-snapshot.ts';
 import { readDecidedPlacements } from '../../../../controllers/inventory/decided-placements.ts';
 import { InventoryApi } from '../../../../controllers/previews/inventory/inventory-api.ts';
-import { DryRunTrials } from '../../../../controllers/previews/held/hub-trials.ts';
+import { DryRunTrials, notAskedNote } from '../../../../controllers/previews/held/hub-trials.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
 import { readRecordedHubState } from '../../../../controllers/previews/recorded-hub-state.ts';
 import type { KubeApi } from '@berth/kube/model/kube-api';
@@ -31,18 +31,17 @@ async function readHubPart(hubApi: KubeApi, reading: HubReading): Promise<HubPar
   };
 }
 
-/** The parts of a hub that is asked what it would hold, with the rights of the caller. */
+/** The parts of a hub that is asked what it would hold, with the rights of the caller, unless `dryRuns` is false. */
 export async function liveHubPart(
   hubApi: KubeApi,
-  reading: HubReading & { readonly given: 'all' | undefined },
+  reading: HubReading & { readonly given: 'all' | undefined; readonly dryRuns: boolean },
 ): Promise<HubPart> {
   const part = await readHubPart(hubApi, reading);
   const decides = reading.given ?? part.decides;
-  return {
-    ...part,
-    decides,
-    trials: new DryRunTrials({ api: hubApi, annotatePlacements: decides === 'own' }),
-  };
+  if (!reading.dryRuns)
+    return { ...part, decides, notes: [notAskedNote('as --no-dry-runs says'), ...(part.notes ?? [])] };
+  const trials = new DryRunTrials({ api: hubApi, annotatePlacements: decides === 'own' });
+  return { ...part, decides, trials };
 }
 
 /** The same parts from an inventory. The plan is made for the time at which the inventory was written. */

@@ -39,6 +39,7 @@ const FLAGS: readonly (readonly [flag: WhatIfFlag, argument: string, help: strin
 
 interface PlanOptions extends SettingsFlags, WhatIfFlags, InventoryFlags {
   readonly hub: boolean;
+  readonly dryRuns: boolean;
   readonly embedded: boolean;
   readonly kind?: readonly string[];
   readonly removalBudget?: string;
@@ -86,7 +87,15 @@ export const planCommand: CliCommand = {
         'removal window of sources that set none, as with berth serve --deletion-window (default: 10m)',
       )
       .option('--from-merge-base', 'compare the head with the commit where it branched off', false)
-      .option('--hub', 'plan on the current clusters, scores and published decisions of a hub', false)
+      .option(
+        '--hub',
+        'plan on the current clusters, scores and published decisions of a hub; it is asked, by dry runs with your rights, what it would make of the objects',
+        false,
+      )
+      .option(
+        '--no-dry-runs',
+        'do not ask the hub what it would make of the objects: what Berth knows of it counts',
+      )
       .option('--embedded', EMBEDDED_HELP, false)
       .option(
         '--now <time>',
@@ -165,7 +174,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const onHub = (): ReturnType<typeof planRevisions> =>
     withHub(io, options, async (api) => {
       progress.report('reading the hub');
-      return planOn(await liveHubPart(api, { ...reading, given }));
+      return planOn(await liveHubPart(api, { ...reading, given, dryRuns: options.dryRuns }));
     });
   const onInventory = async (): ReturnType<typeof planRevisions> =>
     planOn(inventory === undefined ? {} : await inventoryPart(inventory, { ...reading, nowMs, engine }));
