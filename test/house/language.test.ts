@@ -48,6 +48,10 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/\bmake-before-break moves?\b/i, 'handover'],
   [/\bmarks? of (Berth|objects|dependents)\b|\b(Berth's|its) marks?\b/i, 'annotation, label, name hash'],
   [/\b(scheduling|sync) pass(es)?\b|\bpass(es)? (of|over) (a|the|each) source\b/i, 'scheduling cycle, sync'],
+  [
+    /\bmembers? of (a|the|each) (page|group|wave|placement)\b/i,
+    'clusters of it; a member is a simulated cluster',
+  ],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

@@ -1,5 +1,5 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import { isMember, membershipOf, type SetMembership } from '@berth/placement/filter/eligibility';
+import { isInSet, membershipOf, type SetMembership } from '@berth/placement/filter/eligibility';
 import { claimOf, labelOf } from '@berth/placement/snapshot/cluster-index';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { FleetCluster, PlacementPlan, PlanCluster } from './plan.ts';
@@ -68,7 +68,7 @@ function setsIn({ clusterSets }: Snapshot): (cluster: ManagedCluster) => readonl
   const sets = clusterSets.map((set) => ({ name: set.metadata.name, membership: membershipOf(set) }));
   return (cluster) =>
     sets
-      .filter(({ membership }) => isMember(cluster, membership))
+      .filter(({ membership }) => isInSet(cluster, membership))
       .toSorted((a, b) => rank(a.membership) - rank(b.membership) || (a.name < b.name ? -1 : 1))
       .map(({ name }) => name);
 }

@@ -22,7 +22,7 @@ import {
 } from '@berth/kube/model/object-ref';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
+import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
 import { REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -190,7 +190,7 @@ class ClusterRoutes {
     return (name) => {
       const cluster = this.#clusters.get(name);
       const reaching =
-        cluster === undefined ? [] : routes.filter(({ membership }) => isMember(cluster, membership));
+        cluster === undefined ? [] : routes.filter(({ membership }) => isInSet(cluster, membership));
       return reaching.some(({ causes }) => causes.length === 0)
         ? []
         : reaching.flatMap(({ causes }) => causes);

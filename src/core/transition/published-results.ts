@@ -6,7 +6,7 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { sameClusters } from '@berth/placement/result/cluster-change';
 import { byPageNumber, decisionPageOf, publishedClusters } from '../publish/pages/decision-page.ts';
 import { joinGroups } from '../publish/pages/desired-groups.ts';
-import { groupsOfPages, membersOf } from '../publish/record/recorded-groups.ts';
+import { groupsOfPages, groupClusters } from '../publish/record/recorded-groups.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 
 /**
@@ -53,6 +53,6 @@ function asPublished(result: ScheduleResult, objects: readonly PlacementDecision
   const selected = publishedClusters(pages);
   const isGrouped = pages.every(({ group }) => group !== undefined);
   if (sameClusters(selected, result.selected) && !isGrouped) return result;
-  const groups = joinGroups(groupsOfPages(pages)).map(membersOf);
+  const groups = joinGroups(groupsOfPages(pages)).map(groupClusters);
   return { ...result, selected, selectedScores: selected.map(() => 0), groups };
 }

@@ -27,7 +27,7 @@ export interface EligibilityClass extends FilterClass {
 /** The sets, the bindings and the clusters that they make eligible. */
 export class Eligibility {
   readonly #clusterIndex: ClusterIndex;
-  readonly #members = new Map<string, SetMembership>();
+  readonly #memberships = new Map<string, SetMembership>();
   readonly #bindingsOf = new Map<string, readonly string[]>();
   /** Classes by the text of a placement: namespace, sets and additional bindings. */
   readonly #byRequest = new Map<string, EligibilityClass>();
@@ -39,10 +39,10 @@ export class Eligibility {
     clusterIndex: ClusterIndex,
   ) {
     this.#clusterIndex = clusterIndex;
-    for (const set of sets) this.#members.set(set.metadata.name, membershipOf(set));
+    for (const set of sets) this.#memberships.set(set.metadata.name, membershipOf(set));
     const byNamespace = new Map<string, Set<string>>();
     for (const { metadata } of bindings) {
-      if (!this.#members.has(metadata.name)) continue;
+      if (!this.#memberships.has(metadata.name)) continue;
       const namespace = metadata.namespace ?? '';
       byNamespace.set(namespace, (byNamespace.get(namespace) ?? new Set()).add(metadata.name));
     }
@@ -62,14 +62,14 @@ export class Eligibility {
 
   #findClass(placement: Placement, extraBindings: readonly string[]): EligibilityClass {
     const bound = this.#bindingsOf.get(placement.metadata.namespace ?? '') ?? [];
-    const extra = extraBindings.filter((name) => this.#members.has(name));
+    const extra = extraBindings.filter((name) => this.#memberships.has(name));
     const validBindings = extra.length === 0 ? bound : [...new Set([...bound, ...extra])].sort();
     const wanted = placement.spec?.clusterSets ?? [];
     const sets = wanted.length === 0 ? validBindings : validBindings.filter((name) => wanted.includes(name));
     const key = JSON.stringify([sets, validBindings]);
     const known = this.#classes.get(key);
     if (known !== undefined) return known;
-    const bits = this.#membersOf(sets);
+    const bits = this.#clustersOf(sets);
     const fresh = { sets, validBindings, passNew: bits, passDecided: bits, count: countBits(bits) };
     this.#classes.set(key, fresh);
     return fresh;
@@ -94,16 +94,16 @@ export class Eligibility {
 
   /** Every existing set that the cluster is a member of, sorted. */
   setsOf(cluster: ManagedCluster): string[] {
-    return [...this.#members]
-      .flatMap(([name, membership]) => (isMember(cluster, membership) ? [name] : []))
+    return [...this.#memberships]
+      .flatMap(([name, membership]) => (isInSet(cluster, membership) ? [name] : []))
       .sort();
   }
 
-  #membersOf(sets: readonly string[]): Bitset {
+  #clustersOf(sets: readonly string[]): Bitset {
     const clusterIndex = this.#clusterIndex;
     const bits = makeBitset(clusterIndex.size);
     for (const set of sets) {
-      const membership = this.#members.get(set);
+      const membership = this.#memberships.get(set);
       if (membership?.by === 'label') uniteWith(bits, clusterIndex.labels.withValue(CLUSTER_SET_LABEL, set));
       if (membership?.by === 'selector')
         uniteWith(bits, clusterIndex.labels.select(membership.selector.requirements));
@@ -133,7 +133,7 @@ export function membershipOf(set: ManagedClusterSet): SetMembership {
   return compiled.ok ? { by: 'selector', selector: compiled.selector } : { by: 'nothing' };
 }
 
-export function isMember(cluster: ManagedCluster, membership: SetMembership): boolean {
+export function isInSet(cluster: ManagedCluster, membership: SetMembership): boolean {
   return membership.by === 'label'
     ? labelOf(cluster, CLUSTER_SET_LABEL) === membership.name
     : membership.by === 'selector' && matchesLabels(membership.selector, cluster.metadata.labels);

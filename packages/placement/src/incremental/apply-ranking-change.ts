@@ -48,7 +48,7 @@ export function applyRankingChange(index: SchedulingIndex, update: RankingUpdate
   const { totals } = ranking;
   const place = <T>(list: readonly T[], read: (at: number) => T): readonly T[] =>
     spliced(list, { first: splice.first, end: splice.first + joined.length, length: after }, read);
-  const change = isAll ? update.filtered : membersChange(index, left, joined);
+  const change = isAll ? update.filtered : clustersChange(index, left, joined);
   const isUnchanged = change.gained.length === 0 && change.lost.length === 0;
   const { feasible, kept } = state;
   return finishDecision(index, {
@@ -118,7 +118,7 @@ function spliced<T>(
   return copy;
 }
 
-function membersChange(
+function clustersChange(
   { scratch: { flags } }: SchedulingIndex,
   left: Uint32Array,
   joined: Uint32Array,

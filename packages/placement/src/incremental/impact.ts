@@ -209,7 +209,7 @@ export class ClusterGroup {
   within(bits: Bitset): readonly number[] {
     const group = this.#bits;
     if (group === undefined) return this.clusters.filter((cluster) => hasBit(bits, cluster));
-    return membersOf(group, (word) => bits[word] as number);
+    return numbersOf(group, (word) => bits[word] as number);
   }
 
   /**
@@ -225,23 +225,23 @@ export class ClusterGroup {
         return hasBit(feasible, cluster) !== after || (after && avoidPreferNoSelect);
       });
     const now = feasibleClusters(compiled, prior);
-    return membersOf(group, (word) => {
+    return numbersOf(group, (word) => {
       const after = now[word] as number;
       return ((feasible[word] as number) ^ after) | (avoidPreferNoSelect ? after : 0);
     });
   }
 }
 
-/** The members, ascending, that are in both sets. `other` returns a word of the other set. */
-function membersOf(bits: Bitset, other: (word: number) => number): number[] {
-  const members: number[] = [];
+/** The numbers, ascending, that are in both sets. `other` returns a word of the other set. */
+function numbersOf(bits: Bitset, other: (word: number) => number): number[] {
+  const numbers: number[] = [];
   for (let word = 0; word < bits.length; word++) {
     let both = (bits[word] as number) & other(word);
     while (both !== 0) {
       const lowest = both & -both;
-      members.push((word << 5) + (31 - Math.clz32(lowest)));
+      numbers.push((word << 5) + (31 - Math.clz32(lowest)));
       both ^= lowest;
     }
   }
-  return members;
+  return numbers;
 }

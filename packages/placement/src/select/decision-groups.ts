@@ -45,11 +45,11 @@ export function divideIntoGroups(
 ): readonly DecisionGroup[] {
   const groups: DecisionGroup[] = [];
   const length = plan.length(ordered.length);
-  const cut = (name: string, members: Uint32Array): void => {
-    for (let at = 0; at < members.length; at += length) {
-      const clusters = new Array<string>(Math.min(length, members.length - at));
+  const cut = (name: string, numbers: Uint32Array): void => {
+    for (let at = 0; at < numbers.length; at += length) {
+      const clusters = new Array<string>(Math.min(length, numbers.length - at));
       for (let i = 0; i < clusters.length; i++)
-        clusters[i] = clusterIndex.names[members[at + i] as number] as string;
+        clusters[i] = clusterIndex.names[numbers[at + i] as number] as string;
       groups.push({ index: groups.length, name, clusters });
     }
   };
@@ -71,8 +71,8 @@ export interface SelectionChange {
 }
 
 /**
- * The groups after a change of members. Undefined if the groups must be divided again, because they
- * depend on more than the members or because the change moves their borders.
+ * The groups after a change of clusters. Undefined if the groups must be divided again, because they
+ * depend on more than the clusters or because the change moves their borders.
  */
 export function updateGroups(
   plan: GroupPlan,
@@ -89,7 +89,7 @@ export function updateGroups(
   return plan.length(clusters.length) < clusters.length ? undefined : [{ ...only, clusters }];
 }
 
-/** With more changed members than this, dividing again is as fast. */
+/** With more changed clusters than this, dividing again is as fast. */
 const FEW = 8;
 
 /** The index of a name in a sorted list, or where it would be inserted. */

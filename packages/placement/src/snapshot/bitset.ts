@@ -22,7 +22,7 @@ export function putBit(bits: Bitset, index: number, present: boolean): void {
   bits[word] = present ? (bits[word] as number) | mask : (bits[word] as number) & ~mask;
 }
 
-/** Adds the members of `source` from `from` on, `length` numbers, to `target` as the numbers from `to` on. */
+/** Adds the numbers of `source` from `from` on, `length` numbers, to `target` as the numbers from `to` on. */
 export function copyBits(
   source: Bitset,
   target: Bitset,
@@ -65,7 +65,7 @@ export function countBits(bits: Bitset): number {
 }
 
 /**
- * Writes the members in ascending order to `out`, which must be long enough.
+ * Writes the numbers in ascending order to `out`, which must be long enough.
  * @returns their number
  */
 export function readBits(bits: Bitset, out: Uint32Array): number {
@@ -82,7 +82,7 @@ export function readBits(bits: Bitset, out: Uint32Array): number {
   return count;
 }
 
-/** The members in ascending order. */
+/** The numbers in ascending order. */
 export function bitsToArray(bits: Bitset): Uint32Array {
   const out = new Uint32Array(countBits(bits));
   readBits(bits, out);

@@ -2,7 +2,7 @@ import type { ObjectStore } from '@berth/kube/cache/object-store';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
-import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
+import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { type HttpListener, listenHttp } from '@berth/runtime/http/http-listener';
 import { TlsPair } from '@berth/runtime/http/tls-pair';
@@ -260,7 +260,7 @@ function publishedPluginSource({ publishedPlacements, inventory, commitOf, waves
       if (cluster === undefined) return false;
       return [...sets].some((set) => {
         const found = clusterSets.store.get(set) as unknown as ManagedClusterSet | undefined;
-        return found !== undefined && isMember(cluster, membershipOf(found));
+        return found !== undefined && isInSet(cluster, membershipOf(found));
       });
     },
     waves: (request) => waves?.readWaves(request) ?? WITHOUT_WAVES,

@@ -75,9 +75,9 @@ function wavesOf(
   written: PlacementWaves,
   gate: ClosedGate | undefined,
 ): readonly WaveExplanation[] {
-  const members = [...planned.clusters].sort(([a], [b]) => (a < b ? -1 : 1));
+  const byName = [...planned.clusters].sort(([a], [b]) => (a < b ? -1 : 1));
   return Array.from({ length: count }, (_, wave) => {
-    const own = members.filter(([, one]) => one.wave === wave).map(([cluster]) => cluster);
+    const own = byName.filter(([, one]) => one.wave === wave).map(([cluster]) => cluster);
     const isServed = (cluster: string): boolean => written.clusters.get(cluster)?.isServed === true;
     const isClosed = gate !== undefined && wave > gate.wave;
     return {

@@ -59,22 +59,22 @@ export interface HeldWaves {
  */
 export function planWaves(inputs: WaveInputs): WavePlan {
   const { rule, before } = inputs;
-  const members = assignWaves(inputs);
+  const waveOf = assignWaves(inputs);
   const healthySinceMs: (number | undefined)[] = [];
   let blocked: BlockedWave | undefined;
   if (rule.soakMs !== undefined)
     for (let wave = 0; wave < rule.count && blocked === undefined; wave++) {
-      const clusters = [...members].filter(([, one]) => one.wave === wave);
-      for (const [cluster, one] of clusters) members.set(cluster, { ...one, isServed: true });
+      const clusters = [...waveOf].filter(([, one]) => one.wave === wave);
+      for (const [cluster, one] of clusters) waveOf.set(cluster, { ...one, isServed: true });
       const names = clusters.map(([cluster]) => cluster);
       const state = judgeWave(names, before?.healthySinceMs[wave], inputs, rule.soakMs);
       healthySinceMs.push(state.sinceMs);
       if (state.blocked !== undefined) blocked = { wave, ...state.blocked };
     }
-  const held = blocked === undefined ? undefined : heldWaves(members, blocked);
+  const held = blocked === undefined ? undefined : heldWaves(waveOf, blocked);
   return {
     // If no cluster waits, the health of Applications does not change the record.
-    waves: { clusters: members, healthySinceMs: held === undefined ? [] : healthySinceMs },
+    waves: { clusters: waveOf, healthySinceMs: held === undefined ? [] : healthySinceMs },
     held,
     gate: blocked,
     againAfterMs: held === undefined ? undefined : blocked?.againAfterMs,
@@ -83,14 +83,14 @@ export function planWaves(inputs: WaveInputs): WavePlan {
 
 function assignWaves({ rule, groups, before, health }: WaveInputs): Map<string, ClusterWave> {
   const last = rule.count - 1;
-  const members = new Map<string, ClusterWave>();
+  const waveOf = new Map<string, ClusterWave>();
   for (const { index, decisions } of groups)
     for (const { clusterName } of decisions) {
       const known = before?.clusters.get(clusterName);
       const isServed = rule.soakMs === undefined || known?.isServed === true || health.has(clusterName);
-      members.set(clusterName, { wave: Math.min(known?.wave ?? index, last), isServed });
+      waveOf.set(clusterName, { wave: Math.min(known?.wave ?? index, last), isServed });
     }
-  return members;
+  return waveOf;
 }
 
 interface BlockedWave extends ClosedGate {
@@ -156,10 +156,10 @@ function healthySince(
 
 /** Undefined if no cluster waits. */
 function heldWaves(
-  members: ReadonlyMap<string, ClusterWave>,
+  waveOf: ReadonlyMap<string, ClusterWave>,
   { wave: waitsFor, reason, why }: BlockedWave,
 ): HeldWaves | undefined {
-  const waiting = [...members].filter(([, { isServed }]) => !isServed);
+  const waiting = [...waveOf].filter(([, { isServed }]) => !isServed);
   if (waiting.length === 0) return undefined;
   const wave = Math.min(...waiting.map(([, one]) => one.wave));
   const clusters = waiting.map(([cluster]) => cluster).sort();

@@ -15,8 +15,8 @@ export interface LaidOutPage {
   /** Undefined if no group needs the page any more. */
   readonly group: GroupKey | undefined;
   /** Clusters that the page lists at the end. */
-  readonly members: ReadonlySet<string>;
-  /** Clusters of `members` that the page does not list yet. */
+  readonly clusters: ReadonlySet<string>;
+  /** Clusters of `clusters` that the page does not list yet. */
   readonly arrivals: ReadonlySet<string>;
   /** Clusters that the page lists now and that another page will list. */
   readonly leaving: ReadonlySet<string>;
@@ -26,8 +26,8 @@ interface Draft {
   readonly name: string;
   readonly before: DecisionPage | undefined;
   group: GroupKey | undefined;
-  readonly members: Set<string>;
-  /** For a new page this is the same set as `members`. */
+  readonly clusters: Set<string>;
+  /** For a new page this is the same set as `clusters`. */
   readonly arrivals: Set<string>;
 }
 
@@ -59,7 +59,7 @@ export function layOutPages(
     name: page.name,
     before: page,
     group: undefined,
-    members: new Set(),
+    clusters: new Set(),
     arrivals: new Set(),
   }));
   const placed = new Set<string>();
@@ -95,7 +95,7 @@ function keepInTheirGroup(
       const group = groupOf.get(cluster);
       if (group === undefined || placed.has(cluster) || !sameGroup(draft.before?.group, group)) continue;
       draft.group = { name: group.name, index: group.index };
-      draft.members.add(cluster);
+      draft.clusters.add(cluster);
       placed.add(cluster);
     }
   }
@@ -118,7 +118,7 @@ function followTheirGroup(
     draft.group = { name: target.name, index: target.index };
     for (const cluster of unplaced) {
       if (groupOf.get(cluster) !== target) continue;
-      draft.members.add(cluster);
+      draft.clusters.add(cluster);
       placed.add(cluster);
     }
   }
@@ -145,7 +145,7 @@ function putBack(
   page.group ??= group;
   if (!sameGroup(page.group, group)) return;
   for (const cluster of missing.slice(0, Math.max(0, freePlacesOf(page, groupOf)))) {
-    page.members.add(cluster);
+    page.clusters.add(cluster);
     page.arrivals.add(cluster);
     placed.add(cluster);
   }
@@ -184,7 +184,7 @@ function placeArrivals(input: {
     if (placed.has(clusterName)) continue;
     while (at < pages.length && (freePlaces[at] ?? 0) <= 0) at += 1;
     const page = pages[at] ?? addPage();
-    page.members.add(clusterName);
+    page.clusters.add(clusterName);
     page.arrivals.add(clusterName);
     freePlaces[at] = (freePlaces[at] ?? 0) - 1;
   }
@@ -195,12 +195,12 @@ function placeArrivals(input: {
  * page lists it.
  */
 function freePlacesOf(page: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): number {
-  return MAX_CLUSTERS_PER_DECISION - page.members.size - leavingOf(page, groupOf).size;
+  return MAX_CLUSTERS_PER_DECISION - page.clusters.size - leavingOf(page, groupOf).size;
 }
 
 function leavingOf(draft: Draft, groupOf: ReadonlyMap<string, DesiredGroup>): ReadonlySet<string> {
   if (draft.before === undefined) return NO_CLUSTERS;
-  return new Set(listed(draft).filter((cluster) => groupOf.has(cluster) && !draft.members.has(cluster)));
+  return new Set(listed(draft).filter((cluster) => groupOf.has(cluster) && !draft.clusters.has(cluster)));
 }
 
 const NO_CLUSTERS: ReadonlySet<string> = new Set();
@@ -220,8 +220,8 @@ function freeName(input: {
 
 function newPage(name: string, group: GroupKey): Draft {
   const key = { name: group.name, index: group.index };
-  const members = new Set<string>();
-  return { name, before: undefined, group: key, members, arrivals: members };
+  const clusters = new Set<string>();
+  return { name, before: undefined, group: key, clusters, arrivals: clusters };
 }
 
 function mostFrequentGroup(

@@ -60,7 +60,7 @@ export function planPages(
     .filter((page) => !sameDecisions(covered.get(page.name) ?? [], page.decisions) || !covered.has(page.name))
     .map((page): PageAction => ({ kind: 'write', page: page.name, decisions: page.decisions }));
   const actions = [...labels, ...creates, ...additions, ...removals, ...deletes];
-  const scoresOnly = actions.length === 0 || (current.every(isOwned) && sameMembership(settled, current));
+  const scoresOnly = actions.length === 0 || (current.every(isOwned) && sameClusters(settled, current));
   return { actions, pages: settled, scoresOnly };
 }
 
@@ -77,14 +77,14 @@ function settlePages(
   const [only, ...others] = kept;
   // Most placements have one page and need no index of the names.
   if (only !== undefined && others.length === 0) {
-    const { members } = only.page;
+    const { clusters } = only.page;
     const wanted = desired.flatMap(({ decisions }) => decisions);
-    const decisions = wanted.filter(({ clusterName }) => members.has(clusterName));
+    const decisions = wanted.filter(({ clusterName }) => clusters.has(clusterName));
     return settled.map((page) => ({ ...page, decisions }));
   }
   const pageOf = new Map<string, ClusterDecision[]>();
   settled.forEach(({ decisions }, at) => {
-    for (const cluster of kept[at]?.page.members ?? []) pageOf.set(cluster, decisions);
+    for (const cluster of kept[at]?.page.clusters ?? []) pageOf.set(cluster, decisions);
   });
   for (const group of desired)
     for (const decision of group.decisions) pageOf.get(decision.clusterName)?.push(decision);
@@ -102,8 +102,8 @@ function pagesToKeep(
     const { group } = page;
     if (group === undefined) continue;
     const firstOfGroup = layout.find((other) => sameGroup(other.group, group)) === page;
-    const groupIsEmpty = layout.every((other) => !sameGroup(other.group, group) || other.members.size === 0);
-    if (page.members.size > 0 || (firstOfGroup && groupIsEmpty)) result.push({ page, group });
+    const groupIsEmpty = layout.every((other) => !sameGroup(other.group, group) || other.clusters.size === 0);
+    if (page.clusters.size > 0 || (firstOfGroup && groupIsEmpty)) result.push({ page, group });
   }
   return result;
 }
@@ -122,7 +122,7 @@ function additionWrites(
     .filter(({ page }) => page.arrivals.size > 0)
     .map(({ page }) => {
       const needed = wanted.filter(
-        ({ clusterName }) => page.members.has(clusterName) || page.leaving.has(clusterName),
+        ({ clusterName }) => page.clusters.has(clusterName) || page.leaving.has(clusterName),
       );
       const gone = (page.before?.decisions ?? []).filter(({ clusterName }) => !names.has(clusterName));
       return {
@@ -155,13 +155,13 @@ function sameDecisions(a: readonly ClusterDecision[], b: readonly ClusterDecisio
  * Whether both have groups of the same lengths, and the same clusters in the groups of each name.
  * Groups with one name are cut only by length, so scores may move clusters between them.
  */
-function sameMembership(after: readonly GroupedPage[], before: readonly GroupedPage[]): boolean {
+function sameClusters(after: readonly GroupedPage[], before: readonly GroupedPage[]): boolean {
   const [lengths, earlier] = [lengthsOf(after), lengthsOf(before)];
   if (lengths.size !== earlier.size) return false;
   for (const [group, length] of lengths) if (earlier.get(group) !== length) return false;
   const left = new Map<string, number>();
-  for (const cluster of membersOf(before)) left.set(cluster, (left.get(cluster) ?? 0) + 1);
-  for (const cluster of membersOf(after)) {
+  for (const cluster of groupedClusters(before)) left.set(cluster, (left.get(cluster) ?? 0) + 1);
+  for (const cluster of groupedClusters(after)) {
     const count = left.get(cluster) ?? 0;
     if (count === 0) return false;
     left.set(cluster, count - 1);
@@ -181,7 +181,7 @@ function lengthsOf(pages: readonly GroupedPage[]): ReadonlyMap<string, number> {
   return lengths;
 }
 
-function* membersOf(pages: readonly GroupedPage[]): Generator<string> {
+function* groupedClusters(pages: readonly GroupedPage[]): Generator<string> {
   for (const { group, decisions } of pages)
     for (const { clusterName } of decisions) yield `${group?.name}\n${clusterName}`;
 }

@@ -5,16 +5,16 @@ import type { DecisionRecord } from './decision-record.ts';
 import { desiredGroups, joinGroups } from '../pages/desired-groups.ts';
 import type { Digest } from '../approval/approval-code.ts';
 
-interface GroupMembers extends GroupKey {
+interface GroupClusters extends GroupKey {
   readonly clusters: readonly string[];
 }
 
 /** The groups on the hub after the recorded publication. */
 export function recordedGroups(
   record: Pick<DecisionRecord, 'published' | 'decided'>,
-): readonly GroupMembers[] {
-  if (record.published !== null) return record.published.map(membersOf);
-  const { groups = [] } = JSON.parse(record.decided) as { readonly groups?: readonly GroupMembers[] };
+): readonly GroupClusters[] {
+  if (record.published !== null) return record.published.map(groupClusters);
+  const { groups = [] } = JSON.parse(record.decided) as { readonly groups?: readonly GroupClusters[] };
   return groups;
 }
 
@@ -39,16 +39,16 @@ export function groupsOfPages(
   return pages.map(({ group = { name: '', index: 0 }, decisions }) => ({ ...group, decisions }));
 }
 
-export function membersOf({ name, index, decisions }: DesiredGroup): GroupMembers {
+export function groupClusters({ name, index, decisions }: DesiredGroup): GroupClusters {
   return { name, index, clusters: decisions.map(({ clusterName }) => clusterName) };
 }
 
 /** Whether both have the same clusters in the same groups, on any pages. */
-export function sameMembers(a: readonly GroupMembers[], b: readonly GroupMembers[]): boolean {
-  return membersText(a) === membersText(b);
+export function sameClusters(a: readonly GroupClusters[], b: readonly GroupClusters[]): boolean {
+  return clustersText(a) === clustersText(b);
 }
 
-function membersText(groups: readonly GroupMembers[]): string {
+function clustersText(groups: readonly GroupClusters[]): string {
   const lines = groups.flatMap(({ name, index, clusters }) =>
     clusters.map((cluster) => `${index} ${name} ${cluster}`),
   );

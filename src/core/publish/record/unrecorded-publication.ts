@@ -4,7 +4,13 @@ import { type DesiredGroup, type ListedPage, publishedClusters } from '../pages/
 import type { DecisionRecord } from './decision-record.ts';
 import type { Digest } from '../approval/approval-code.ts';
 import type { PublishState } from '../judge/publish-state.ts';
-import { groupsOfPages, membersOf, pagesDigest, recordedGroups, sameMembers } from './recorded-groups.ts';
+import {
+  groupsOfPages,
+  groupClusters,
+  pagesDigest,
+  recordedGroups,
+  sameClusters,
+} from './recorded-groups.ts';
 
 /**
  * A publication on the hub without a record, because the previous process was killed after it
@@ -81,10 +87,10 @@ function madePublication(
 }
 
 function isRecorded(groups: readonly DesiredGroup[], { newest, state, oldestAtMs, digest }: Past): boolean {
-  const members = groups.map(membersOf);
-  if (newest !== undefined) return sameMembers(recordedGroups(newest), members);
+  const found = groups.map(groupClusters);
+  if (newest !== undefined) return sameClusters(recordedGroups(newest), found);
   const wasPublished = state?.recalled === true || state?.record !== undefined;
-  if (!wasPublished && members.every(({ clusters }) => clusters.length === 0)) return true;
+  if (!wasPublished && found.every(({ clusters }) => clusters.length === 0)) return true;
   // The old record was dropped because of the limit on records.
   return (
     state?.record !== undefined &&

@@ -1,6 +1,6 @@
 import type { ManagedCluster, ManagedNamespaceStatus } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
-import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
+import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 
 /**
@@ -14,7 +14,7 @@ export function planManagedNamespaces(
 ): readonly ManagedNamespaceStatus[] | undefined {
   const before = cluster.status?.managedNamespaces ?? [];
   const wanted = sets
-    .filter((set) => set.metadata.deletionTimestamp === undefined && isMember(cluster, membershipOf(set)))
+    .filter((set) => set.metadata.deletionTimestamp === undefined && isInSet(cluster, membershipOf(set)))
     .flatMap((set) =>
       (set.spec?.managedNamespaces ?? []).map(({ name }) => ({ clusterSet: set.metadata.name, name })),
     )

@@ -1,7 +1,7 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import type { Condition } from '@berth/kube/model/object-meta';
-import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
+import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
 
 /**
  * How many clusters a set selects.
@@ -9,7 +9,7 @@ import { isMember, membershipOf } from '@berth/placement/filter/eligibility';
  */
 export function setCondition(set: ManagedClusterSet, clusters: readonly ManagedCluster[]): Condition {
   const membership = membershipOf(set);
-  const count = clusters.filter((cluster) => isMember(cluster, membership)).length;
+  const count = clusters.filter((cluster) => isInSet(cluster, membership)).length;
   return count === 0
     ? {
         type: 'ClusterSetEmpty',
