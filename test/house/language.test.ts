@@ -52,6 +52,7 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
     /\bmembers? of (a|the|each) (page|group|wave|placement)\b/i,
     'clusters of it; a member is a simulated cluster',
   ],
+  [/(?<!\.)\bjournals?\b/i, 'append log, publish state, last transition'],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

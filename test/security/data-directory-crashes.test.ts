@@ -31,7 +31,7 @@ vi.mock('node:fs/promises', async (original) => {
   };
 });
 
-const { Journal } = await import('../../packages/embedded-hub/src/log/journal.ts');
+const { AppendLog } = await import('../../packages/embedded-hub/src/log/append-log.ts');
 const { recoverState } = await import('../../packages/embedded-hub/src/log/recovery.ts');
 
 let directory: string;
@@ -53,7 +53,7 @@ const objects = (rv: number) =>
     return { ...key(name), rv: index + 1, json: () => json(name) };
   });
 const open = (path: string) =>
-  Journal.open({
+  AppendLog.open({
     directory: path,
     onDurable: () => undefined,
     onFatal: (error) => {
@@ -79,31 +79,31 @@ async function live(): Promise<Crash[]> {
     crashes.push({ path, ...progress });
   };
   for (let start = 0; start < 3; start += 1) {
-    const { journal } = await open(directory);
+    const { log } = await open(directory);
     for (let round = 0; round < 3; round += 1) {
       for (let count = 0; count < 2; count += 1) {
         progress.written += 1;
         const rv = progress.written;
-        journal.put(key(`o${String(rv)}`), rv, { timeMs: 0, json: json(`o${String(rv)}`) });
-        await journal.durable(rv);
+        log.put(key(`o${String(rv)}`), rv, { timeMs: 0, json: json(`o${String(rv)}`) });
+        await log.durable(rv);
         progress.acknowledged = rv;
       }
-      if (round === 1) await journal.checkpoint();
+      if (round === 1) await log.checkpoint();
       else
-        await journal.compact(() => ({
+        await log.compact(() => ({
           rv: progress.written,
           timeMs: 0,
           objects: objects(progress.written),
         }));
       // Nothing was written since: neither a new segment nor a new snapshot.
       if (round === 2)
-        await journal.compact(() => ({
+        await log.compact(() => ({
           rv: progress.written,
           timeMs: 0,
           objects: objects(progress.written),
         }));
     }
-    await journal.close(progress.written);
+    await log.close(progress.written);
   }
   disk.beforeChange = () => undefined;
   return crashes;
@@ -115,19 +115,19 @@ describe('a log whose process is killed before any one change of the disk', () =
     expect(crashes.length).toBeGreaterThan(60);
     for (const { path, acknowledged, written } of crashes) {
       const checked = await recoverState(path, { repair: false, thorough: true });
-      const { journal, state } = await open(path);
+      const { log, state } = await open(path);
       expect([checked.rv, checked.objectCount]).toEqual([state.rv, state.objectCount]);
       expect(state.rv, path).toBeGreaterThanOrEqual(acknowledged);
       expect(state.rv).toBeLessThanOrEqual(written);
       expect(state.objectCount).toBe(state.rv);
       expect(state.warnings).toEqual([]);
-      journal.put(key('after'), state.rv + 1, { timeMs: 0, json: json('after') });
-      await journal.compact(() => ({
+      log.put(key('after'), state.rv + 1, { timeMs: 0, json: json('after') });
+      await log.compact(() => ({
         rv: state.rv + 1,
         timeMs: 0,
         objects: [...objects(state.rv), { ...key('after'), rv: state.rv + 1, json: () => json('after') }],
       }));
-      await journal.close(state.rv + 1);
+      await log.close(state.rv + 1);
       const after = await recoverState(path, { repair: false, thorough: true });
       expect([after.rv, after.objectCount, after.warnings]).toEqual([state.rv + 1, state.rv + 1, []]);
     }

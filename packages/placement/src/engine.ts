@@ -268,7 +268,7 @@ export class PlacementEngine {
   ): DecisionBasis {
     const prior = this.#decisions.own(key);
     const { counts, countScores } = this.#decisions;
-    const given = { prior, journalLength: this.#decisions.journal.length, keepRanking, old };
+    const given = { prior, countLogLength: this.#decisions.countLog.length, keepRanking, old };
     if (prior.repeats.length > 0) {
       const counted = makeBitset(this.#index.clusterIndex.size);
       return { ...given, ...this.#decisions.withoutOwn(key), counted };

@@ -13,7 +13,7 @@ import { LineFile } from './line-file.ts';
  * A map of JSON values in memory, kept in one file. Writes are collected for a short time; a crash
  * loses at most these, but no awaited one. A file that cannot be read, or is not this one, is renamed, and
  * the map starts empty. The first line contains the entries, the second one the generation, which the
- * journal file names, and the third one a digest of both and of the name. Files of earlier versions have no digest.
+ * file of appended entries names, and the third one a digest of both and of the name. Files of earlier versions have no digest.
  */
 export class JsonFileMap<T> {
   readonly #file: string;
@@ -24,9 +24,9 @@ export class JsonFileMap<T> {
    * Cached JSON of unchanged entries, since a map of thousands is written again for a few changes.
    */
   readonly #texts = new Map<string, string>();
-  readonly #journal: MapJournal<T>;
+  readonly #appended: AppendedEntries<T>;
   #generation = 0;
-  /** Entries of the next append to the journal. */
+  /** Entries of the next append. */
   #urgent: (readonly [string, T])[] = [];
   #appending: Promise<void> | undefined;
   #pending: (() => void) | undefined;
@@ -39,9 +39,9 @@ export class JsonFileMap<T> {
     mkdirSync(dirname(file), { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     removeTemporaryFiles(file);
     this.#values = this.#load();
-    this.#journal = new MapJournal(`${file}.journal`);
+    this.#appended = new AppendedEntries(`${file}.journal`);
     removeTemporaryFiles(`${file}.journal`);
-    for (const [key, value] of this.#journal.read(this.#generation)) this.#values.set(key, value);
+    for (const [key, value] of this.#appended.read(this.#generation)) this.#values.set(key, value);
   }
 
   get(key: string): T | undefined {
@@ -113,7 +113,7 @@ export class JsonFileMap<T> {
     this.#pending?.();
     if (this.#pending !== undefined) await this.#write();
     await this.#writing;
-    await this.#journal.close();
+    await this.#appended.close();
   }
 
   #schedule(): void {
@@ -136,16 +136,16 @@ export class JsonFileMap<T> {
     const entries = Array.from(this.#values, ([key, value]) => this.#textOf(key, value));
     const content = `[${entries.join(',')}]\n${generation}\n`;
     await writeFileAtomic(this.#file, `${content}${this.#digestOf(content)}\n`);
-    // The file is replaced now, so the journal belongs to the new generation even if the following
+    // The file is replaced now, so the appended entries belong to the new generation even if the following
     // steps fail.
     this.#generation = generation;
     await syncDirectory(dirname(this.#file));
   }
 
-  /** Writes everything if the file or the journal was removed, because one cannot be read without the other. */
+  /** Writes everything if the file or that of the appended entries was removed, because one cannot be read without the other. */
   async #append(entries: readonly (readonly [string, T])[]): Promise<void> {
     const lines = entries.map(([key, value]) => this.#lineOf(key, value));
-    const isWhole = (await this.#fileExists()) && (await this.#journal.append(this.#generation, lines));
+    const isWhole = (await this.#fileExists()) && (await this.#appended.append(this.#generation, lines));
     if (isWhole) return;
     this.#log.warn('a state file was removed and is written again', { file: this.#file });
     await this.#writeAll();
@@ -167,7 +167,7 @@ export class JsonFileMap<T> {
     return text;
   }
 
-  /** Serializes writes, so that each journal entry belongs to the snapshot before it. */
+  /** Serializes writes, so that each appended entry belongs to the snapshot before it. */
   #afterWrites(write: () => Promise<void>): Promise<void> {
     const done = this.#writing.then(write);
     this.#writing = done.catch(() => undefined);
@@ -224,7 +224,7 @@ const NAME_MARK = '# ';
  * valid for that generation only, so it need not be removed when a newer snapshot is written. Earlier versions
  * wrote no name, and skip the line, which is no JSON.
  */
-class MapJournal<T> {
+class AppendedEntries<T> {
   readonly #file: string;
   readonly #lines: LineFile;
   /** Generation of the snapshot that the file belongs to; undefined if none. */
@@ -253,7 +253,7 @@ class MapJournal<T> {
 
   /**
    * @param lines the JSON of an entry each
-   * @returns true: the entries are on the disk; false: nothing was written, because the journal was removed
+   * @returns true: the entries are on the disk; false: nothing was written, because the file was removed
    */
   async append(generation: number, lines: readonly string[]): Promise<boolean> {
     if (this.#generation !== generation) {

@@ -9,7 +9,7 @@ import type { SourcePlans } from '../../core/publish/approval/pending-plans.ts';
 import type { Removal } from '../../core/publish/judge/removal-window.ts';
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../core/transition/unfinished-transition.ts';
-import { TransitionJournal } from '../../controllers/publication/transition-journal.ts';
+import { LastTransition } from '../../controllers/publication/last-transition.ts';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
 import type { HubPosition } from '../../core/sync/hub-position.ts';
 import type { TimelineStep } from '../../core/timeline/timeline-step.ts';
@@ -28,8 +28,8 @@ import type { ReadCommit } from '../../controllers/sources/progress/source-ledge
 
 /** The persistent state of a controller in its data directory. */
 export interface ControllerState {
-  readonly publicationJournal: JsonFileMap<PublishState>;
-  readonly journal: TransitionJournal;
+  readonly publishStates: JsonFileMap<PublishState>;
+  readonly lastTransition: LastTransition;
   readonly approvals: PlanApprovals;
   readonly commits: JsonFileMap<ReadCommit>;
   /** How far the watches of the hub have got. */
@@ -76,9 +76,9 @@ export function openControllerState(options: ServeOptions): ControllerState {
   const { api, dataDir, clock, log, maxRecords, schedule, leadership } = options;
   const open = <T>(name: string) => new JsonFileMap<T>(join(dataDir, name), clock, log);
   const plans = open<SourcePlans>('approved-plans.json');
-  const publicationJournal = open<PublishState>('publish-state.json');
+  const publishStates = open<PublishState>('publish-state.json');
   const transitions = open<readonly PlacementMove[]>('last-transition.json');
-  const journal = new TransitionJournal(transitions, log);
+  const lastTransition = new LastTransition(transitions, log);
   const commits = open<ReadCommit>('commits.json');
   const [onHub, terms] = [open<string>('hub-records.json'), open<string>('led-terms.json')];
   const hubPositions = open<HubPosition>('hub-position.json');
@@ -99,14 +99,14 @@ export function openControllerState(options: ServeOptions): ControllerState {
     return read;
   });
   const recordedPublications =
-    hubRecords && new RecordedPublications({ api, clock, log, digest: sha256, publicationJournal });
+    hubRecords && new RecordedPublications({ api, clock, log, digest: sha256, publishStates: publishStates });
   const previousRecords = new PreviousRecords(records, log);
   let tookOver: Promise<void> = Promise.resolve();
-  const files = [publicationJournal, transitions, plans, commits, onHub, terms, hubPositions, pullRemovals];
+  const files = [publishStates, transitions, plans, commits, onHub, terms, hubPositions, pullRemovals];
   return {
     keep: (signal) => restoreDeletedFiles(files, clock, signal),
-    publicationJournal,
-    journal,
+    publishStates,
+    lastTransition,
     approvals: new PlanApprovals(plans, clock, options.sources.map(sourceNameOf)),
     commits,
     hubPositions,
@@ -121,15 +121,15 @@ export function openControllerState(options: ServeOptions): ControllerState {
       const isNewest =
         last === previousTerm || (wasRestored && isEarlierTerm(previousTerm ?? '', last ?? ''));
       if (!isNewest) {
-        publicationJournal.clear();
-        journal.forget();
+        publishStates.clear();
+        lastTransition.forget();
         previousRecords.forget();
       }
       // The term marks the state as current, so it is written after outdated state was removed from
       // the disk. If a write fails, the next start treats the directory as outdated.
       const cleared = isNewest
         ? Promise.resolve()
-        : Promise.all([publicationJournal.flush(), transitions.flush()]);
+        : Promise.all([publishStates.flush(), transitions.flush()]);
       tookOver = cleared.then(() => terms.persist(lease, term)).catch(() => undefined);
     },
     close: async () => {

@@ -9,13 +9,13 @@ import type { HubInventory } from '../inventory/hub-inventory.ts';
 import type { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PublicationJournal } from './publication-journal.ts';
+import type { PublishStateStore } from './publish-state-store.ts';
 import type { PreviousRecords } from './recorded-publications.ts';
 
 export interface PassFactsOptions {
   readonly inventory: HubInventory;
   readonly view: DecisionView;
-  readonly publicationJournal: PublicationJournal;
+  readonly publishStates: PublishStateStore;
   readonly previousRecords: PreviousRecords;
   readonly snapshots: DecisionSnapshots;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
@@ -46,7 +46,7 @@ export class PassFactsReader {
 
   /** @param result the newest one; undefined until the placement is scheduled */
   of(key: string, placement: Placement, result: ScheduleResult | undefined): PassFacts {
-    const { inventory, publicationJournal, previousRecords, snapshots, budgetOf, approvals, isHubRestored } =
+    const { inventory, publishStates, previousRecords, snapshots, budgetOf, approvals, isHubRestored } =
       this.#options;
     const { pages, seenPage } = this.pagesSeen(key);
     // A literal without a spread: the engine makes it in one step.
@@ -56,7 +56,7 @@ export class PassFactsReader {
       seenPage,
       placement,
       result,
-      remembered: publicationJournal.get(key),
+      remembered: publishStates.get(key),
       records: previousRecords.of(key),
       budget: budgetOf(placement),
       inventoryProblem: inventory.problemFor(placement),

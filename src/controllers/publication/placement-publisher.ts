@@ -19,7 +19,7 @@ import type { PageRequests } from './page-requests.ts';
 import type { PreviousRecords } from './recorded-publications.ts';
 import type { PlacementStates } from '../../core/publish/machine/placement-states.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PublicationJournal } from './publication-journal.ts';
+import type { PublishStateStore } from './publish-state-store.ts';
 
 export interface PublisherOptions {
   readonly clock: Clock;
@@ -27,7 +27,7 @@ export interface PublisherOptions {
   readonly states: PlacementStates;
   readonly facts: PassFactsReader;
   readonly requests: PageRequests;
-  readonly publicationJournal: PublicationJournal;
+  readonly publishStates: PublishStateStore;
   readonly previousRecords: Pick<PreviousRecords, 'drop'>;
   /** Loads the state of a placement that another process published. Awaited before each pass. */
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
@@ -153,7 +153,7 @@ export class PlacementPublisher {
 
   /** Applies the action. Returns the response that the state machine waits for, if there is one. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
-    const { publicationJournal, previousRecords, approvals, onSettled, decideAgain, enqueue } = this.#options;
+    const { publishStates, previousRecords, approvals, onSettled, decideAgain, enqueue } = this.#options;
     switch (action.kind) {
       case 'read-pages':
       case 'fence-page':
@@ -170,9 +170,9 @@ export class PlacementPublisher {
       case 'record':
         return this.#record(action.entry);
       case 'remember':
-        return void publicationJournal.set(key, action.state);
+        return void publishStates.set(key, action.state);
       case 'forget':
-        return void publicationJournal.delete(key);
+        return void publishStates.delete(key);
       case 'drop-record':
         return void previousRecords.drop(key);
       case 'judge-plans':
@@ -243,8 +243,8 @@ export class PlacementPublisher {
     key: string,
     { state }: Extract<PlacementAction, { kind: 'persist' }>,
   ): Promise<PlacementEvent> {
-    const { publicationJournal, log } = this.#options;
-    await publicationJournal.persist(key, state).catch((error: unknown) =>
+    const { publishStates, log } = this.#options;
+    await publishStates.persist(key, state).catch((error: unknown) =>
       // A full disk loses what Berth remembers, but no decision.
       log.error('this removal is not stored, so it counts only until this process ends', {
         placement: key,

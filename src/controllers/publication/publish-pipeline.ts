@@ -43,9 +43,9 @@ import { PageRequests } from './page-requests.ts';
 import { PassFactsReader } from './pass-facts-reader.ts';
 import { PlacementPublisher } from './placement-publisher.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
-import type { PublicationJournal } from './publication-journal.ts';
+import type { PublishStateStore } from './publish-state-store.ts';
 import type { PreviousRecords } from './recorded-publications.ts';
-import { type TransitionJournal, UnpublishedMoves } from './transition-journal.ts';
+import { type LastTransition, UnpublishedMoves } from './last-transition.ts';
 
 export interface PipelineOptions {
   readonly api: KubeApi;
@@ -53,10 +53,10 @@ export interface PipelineOptions {
   readonly random: () => number;
   readonly log: Logger;
   readonly inventory: HubInventory;
-  readonly publicationJournal: PublicationJournal;
+  readonly publishStates: PublishStateStore;
   readonly recall?: ((placement: Placement) => Promise<void>) | undefined;
   readonly recorder: DecisionRecorder;
-  readonly journal: TransitionJournal;
+  readonly lastTransition: LastTransition;
   /** The records of a process that was killed. */
   readonly previousRecords: PreviousRecords;
   /** Whether the hub was restored from a backup, so that it may be older than the last publication. */
@@ -109,7 +109,7 @@ export class PublishPipeline {
         inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
       onConsistent: (snapshot) => {
         const moves = this.#underWay.beginWaiting(snapshot);
-        if (moves !== undefined) void options.journal.begin(moves);
+        if (moves !== undefined) void options.lastTransition.begin(moves);
       },
       snapshotOf: (result) => recorder.snapshotOf(result),
     });
@@ -180,7 +180,7 @@ export class PublishPipeline {
 
   /** The hub was restored or replaced, and the watches do not show this yet. */
   hubChanged(how: HubBreak, { resourceVersion: hubVersion }: HubPosition): void {
-    this.#options.journal.forget();
+    this.#options.lastTransition.forget();
     this.#underWay.clear();
     const placements = this.#options.inventory.placements.store.list();
     const keys = new Set([
@@ -258,7 +258,7 @@ export class PublishPipeline {
   }
 
   #schedulingOf(options: PipelineOptions, snapshots: DecisionSnapshots): SchedulingLoop {
-    const { clock, recorder, emit, decide, isFollowing, log, journal } = options;
+    const { clock, recorder, emit, decide, isFollowing, log, lastTransition } = options;
     const transitions = new Transitions({
       decide,
       outcomeOf: (key, result) => this.#publisher.outcomeOf(key, result),
@@ -273,8 +273,8 @@ export class PublishPipeline {
       },
       beforePublishing: async (transition, start) => {
         if (!this.#leadership.isHeld) return;
-        if (snapshots.isConsistent(start)) return journal.begin(this.#underWay.begin(transition));
-        await journal.beginOnPartialCommit(this.#underWay.wait(transition, start));
+        if (snapshots.isConsistent(start)) return lastTransition.begin(this.#underWay.begin(transition));
+        await lastTransition.beginOnPartialCommit(this.#underWay.wait(transition, start));
       },
       // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
@@ -295,11 +295,11 @@ export class PublishPipeline {
 
   /** A standby starts from the hub as it is, because the leader may still be publishing. */
   #snapshotToStart(snapshots: DecisionSnapshots): Snapshot {
-    const { inventory, journal } = this.#options;
+    const { inventory, lastTransition } = this.#options;
     const snapshot = inventory.snapshot();
     if (this.#leadership.isHeld)
-      return snapshots.noteCurrent(this.#underWay.snapshotAfter(journal.startingSnapshot(snapshot)));
-    return journal.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
+      return snapshots.noteCurrent(this.#underWay.snapshotAfter(lastTransition.startingSnapshot(snapshot)));
+    return lastTransition.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
   }
 
   #decided({ key, result, before, snapshot }: ChangedDecision): ControllerEventBody {

@@ -12,14 +12,14 @@ import { type CompactRecord, RECORDS_NAME, recordsOf } from '../../core/publish/
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import { stateFromRecords } from '../../core/publish/record/state-from-records.ts';
 import { dataOf } from './hub-records.ts';
-import type { PublicationJournal } from './publication-journal.ts';
+import type { PublishStateStore } from './publish-state-store.ts';
 
 export interface RecordedPublicationsOptions {
   readonly api: KubeApi;
   readonly clock: Clock;
   readonly log: Logger;
   readonly digest: Digest;
-  readonly publicationJournal: PublicationJournal;
+  readonly publishStates: PublishStateStore;
 }
 
 /**
@@ -40,10 +40,10 @@ export class RecordedPublications {
 
   /** @throws TransientError; an InputError (no right to read records) is logged, and nothing is recalled */
   async recall(placement: Placement): Promise<void> {
-    const { publicationJournal, digest, clock } = this.#options;
+    const { publishStates, digest, clock } = this.#options;
     const key = namespacedName(placement.metadata);
     if (this.#recalled.has(key)) return;
-    if (publicationJournal.get(key) !== undefined) return;
+    if (publishStates.get(key) !== undefined) return;
     const records = await this.#recordsIn(placement.metadata.namespace ?? '');
     this.#recalled.add(key);
     const state = stateFromRecords(records.get(key) ?? [], {
@@ -51,7 +51,7 @@ export class RecordedPublications {
       nowMs: clock.now(),
       createdAt: placement.metadata.creationTimestamp,
     });
-    if (state !== undefined) publicationJournal.set(key, state);
+    if (state !== undefined) publishStates.set(key, state);
   }
 
   #recordsIn(namespace: string): Promise<ReadonlyMap<string, readonly CompactRecord[]>> {

@@ -203,7 +203,7 @@ describe('JsonFileMap', () => {
     expect(new JsonFileMap<number>(file, clock, log).get('a')).toBe(1);
   });
 
-  it('reads a file and a journal of before there were digests and names', () => {
+  it('reads a file and appended entries of before there were digests and names', () => {
     const file = join(dir, 'state.json');
     writeFileSync(file, '[["a",1]]\n3\n');
     writeFileSync(`${file}.journal`, '3\n["b",2]\n');
@@ -246,7 +246,7 @@ describe('JsonFileMap', () => {
     ]);
   });
 
-  it('takes no entries from the journal of another map, nor what are none', async () => {
+  it('takes no entries from the file of another map, nor what are none', async () => {
     const file = await make('state.json', 'a');
     const other = await make('other.json', 'b');
     const open = () => new JsonFileMap<number>(file, new FakeClock(), new SilentLogger());

@@ -42,8 +42,8 @@ describe('what a data directory remembers of publications', () => {
   ): Promise<unknown> {
     const state = open();
     state.takeOver({ lease, term, previousTerm }, { wasRestored });
-    const known = state.publicationJournal.get('team-a/web');
-    state.publicationJournal.set('team-a/web', STATE);
+    const known = state.publishStates.get('team-a/web');
+    state.publishStates.set('team-a/web', STATE);
     await state.close();
     return known;
   }
@@ -82,7 +82,7 @@ describe('what a data directory remembers of publications', () => {
 
   it('is kept by a controller that begins to be elected, unless others were before', async () => {
     const state = open();
-    state.publicationJournal.set('team-a/web', STATE);
+    state.publishStates.set('team-a/web', STATE);
     await state.close();
     expect(await leads(undefined, 'a')).toEqual(STATE);
     expect(await leads('x', 'y', { lease: 'berth-system/another' })).toBeUndefined();
@@ -109,7 +109,7 @@ describe('what a data directory remembers of publications', () => {
     cpSync(dataDir, copy, { recursive: true });
     const next = open(systemClock, copy);
     next.takeOver({ lease: LEASE, term: 'e', previousTerm: 'd' }, { wasRestored: false });
-    expect(next.publicationJournal.get('team-a/web')).toBeUndefined();
+    expect(next.publishStates.get('team-a/web')).toBeUndefined();
     await Promise.all([killed.close(), next.close()]);
     rmSync(copy, { recursive: true });
   });

@@ -12,7 +12,7 @@ import { PlanApprovals } from '../../../src/controllers/publication/plan-approva
 import { SourceClaims } from '../../../src/controllers/sources/progress/source-claims.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import { PreviousRecords } from '../../../src/controllers/publication/recorded-publications.ts';
-import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
+import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
@@ -125,7 +125,7 @@ export class Simulation {
   readonly client = new WatchingClient();
   /** Put between the controller and the network: a test may let it die. */
   wrap: (api: KubeApi) => KubeApi;
-  readonly publicationJournal = new VolatileMemory<PublishState>();
+  readonly publishStates = new VolatileMemory<PublishState>();
   readonly transitions = new VolatileMemory<readonly PlacementMove[]>();
   content: SourceContent;
   supervisor: Supervisor | undefined;
@@ -172,7 +172,7 @@ export class Simulation {
   }
 
   start(): void {
-    const { clock, random, client, publicationJournal } = this;
+    const { clock, random, client, publishStates } = this;
     const api = this.wrap(this.api);
     const log = new SilentLogger();
     const supervisor = new Supervisor({ clock, random, log });
@@ -200,8 +200,8 @@ export class Simulation {
       random,
       log,
       inventory,
-      publicationJournal,
-      journal: new TransitionJournal(this.transitions, log),
+      publishStates,
+      lastTransition: new LastTransition(this.transitions, log),
       recorder,
       isHubRestored: () => false,
       previousRecords: new PreviousRecords(Promise.resolve([]), log),

@@ -80,7 +80,7 @@ describe('the publisher of a placement', () => {
       isServed: () => isServed,
       onSettled: (_key: string, pages: readonly unknown[]) => (settled = pages),
       recall: () => Promise.resolve(void (isRecalled = true)),
-      publicationJournal: { persist: () => persist() },
+      publishStates: { persist: () => persist() },
       resultOf: () => newest,
       onResultHandled: () => (handled += 1),
     };

@@ -32,14 +32,14 @@ async function world(kept: Readonly<Record<string, PublishState>> = {}) {
     data: { r1: JSON.stringify(record) },
   });
   const states = new Map(Object.entries(kept));
-  const journal = {
+  const publishStates = {
     get: (key: string) => states.get(key),
     set: (key: string, state: PublishState) => void states.set(key, state),
   };
   const publications = new RecordedPublications({
     ...{ api, clock, digest },
     log: new SilentLogger(),
-    publicationJournal: journal as never,
+    publishStates: publishStates as never,
   });
   return { states, publications };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UnpublishedMoves } from '../../../src/controllers/publication/transition-journal.ts';
+import { UnpublishedMoves } from '../../../src/controllers/publication/last-transition.ts';
 import { type PlacementDecision, PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';

@@ -217,7 +217,7 @@ function openLines(path: string): { readonly stream: WriteStream; readonly bytes
   // An existing file may be readable by others.
   fchmodSync(fd, OWNER_ONLY);
   const stream = createWriteStream(path, { fd });
-  // A full disk must not stop the hub because of its audit log; the journal reports it.
+  // A full disk must not stop the hub because of its audit log; the append log reports it.
   stream.on('error', () => undefined);
   return { stream, bytes: fstatSync(fd).size };
 }

@@ -17,7 +17,7 @@ import type { TokenAuthFile } from '../auth/tokens/token-auth-file.ts';
 import type { TokenFile } from '../auth/tokens/token-file.ts';
 import { Discovery } from '../discovery/serve-discovery.ts';
 import type { JsonObject } from '../json/json-value.ts';
-import type { LogIdentity } from '../log/journal.ts';
+import type { LogIdentity } from '../log/append-log.ts';
 import { PolicySet } from '../policies/policy-set.ts';
 import { ADMISSION_GROUP } from '../webhooks/admission/webhook-configurations.ts';
 import type { Cluster, WrittenObject } from '../request/cluster.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writePrivateFile } from '../auth/files/private-file.ts';
-import type { LogIdentity } from '../log/journal.ts';
+import type { LogIdentity } from '../log/append-log.ts';
 import { checkedJson, encodeLine } from '../log/log-record.ts';
 import { dataDamaged, manifestPath } from '../log/manifest.ts';
 import { clusterDirectory } from './cluster-directory.ts';

@@ -128,10 +128,10 @@ export class RequestHandler {
   async #handle(open: OpenRequest): Promise<void> {
     const { request, response } = open;
     const startedMs = this.#options.clock.now();
-    const record: Progress = { round: this.#streams.round, address: open.connection.address };
+    const progress: Progress = { round: this.#streams.round, address: open.connection.address };
     let result: ApiResponse;
     try {
-      result = await this.#respond(open, record);
+      result = await this.#respond(open, progress);
       admitResponse(open, result);
     } catch (error) {
       result = statusResponse(this.#refusal(error, request));
@@ -139,11 +139,11 @@ export class RequestHandler {
     open.exchange.finishWork();
     const code = result.kind === 'stream' ? 200 : result.code;
     const finished = { code, startedMs, durationMs: this.#options.clock.now() - startedMs };
-    this.#options.metrics.observe(record.info, { ...finished, allowed: record.allowed === true });
-    this.#options.audit.record(request, record, finished);
+    this.#options.metrics.observe(progress.info, { ...finished, allowed: progress.allowed === true });
+    this.#options.audit.record(request, progress, finished);
     const ends = result.kind === 'body' || result.kind === 'chunks';
     if (ends) open.sendingBegan();
-    else await this.#streams.add({ request, response, ...record }, record.round);
+    else await this.#streams.add({ request, response, ...progress }, progress.round);
     await sendResponse(request, response, result, open.exchange);
     if (ends) discardRemainingBody(request, this.#options.ticks);
   }
@@ -157,24 +157,24 @@ export class RequestHandler {
     );
   }
 
-  async #respond(open: OpenRequest, record: Progress): Promise<ApiResponse> {
+  async #respond(open: OpenRequest, progress: Progress): Promise<ApiResponse> {
     const { request } = open;
     const located = this.#locate(request);
     const { cluster, info, query, path } = located;
-    record.info = info;
-    record.cluster = cluster.name;
+    progress.info = info;
+    progress.cluster = cluster.name;
     const publicResponse = servePublicPath(info.method, path, query);
     if (publicResponse !== undefined) return publicResponse;
     const caller = await authenticate(request, cluster.credentials);
     if (caller === 'anonymous' || caller === 'invalid') throw unauthorized();
-    record.caller = caller;
-    record.credentials = cluster.credentials;
+    progress.caller = caller;
+    progress.credentials = cluster.credentials;
     open.connection.identify(caller);
     open.enter(this.#options.flow.enter(caller, info));
     const user = impersonate(request, caller, cluster.authorizer);
-    if (user !== caller) record.impersonated = user;
+    if (user !== caller) progress.impersonated = user;
     requireAccess(cluster.authorizer, user, info, query);
-    record.allowed = true;
+    progress.allowed = true;
     const forwarded = await cluster.aggregator.forward(open, path, user);
     if (forwarded !== undefined) return forwarded;
     if (!BODY_METHODS.has(info.method)) {
@@ -191,7 +191,7 @@ export class RequestHandler {
       body: (limitBytes) => this.#body(open, limitBytes),
       waitOutside: (call) => open.exchange.waitOutside(call),
       annotate: (annotations) => {
-        if (annotations.size > 0) record.annotations = annotations;
+        if (annotations.size > 0) progress.annotations = annotations;
       },
     };
     if (info.kind === 'resource') return this.#serveResource({ ...context, info }, cluster);

@@ -7,7 +7,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { InputError, TransientError } from '@berth/runtime/errors';
 import { writePrivateFile } from '../auth/files/private-file.ts';
 import { snapshotPath } from '../log/data-files.ts';
-import type { LogIdentity } from '../log/journal.ts';
+import type { LogIdentity } from '../log/append-log.ts';
 import { directoryInUse } from '../log/lock-file.ts';
 import { listedFile, writeManifest } from '../log/manifest.ts';
 import type { RecoveredState } from '../log/recovery.ts';

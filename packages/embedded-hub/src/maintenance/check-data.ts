@@ -1,6 +1,6 @@
 import { errorText } from '@berth/runtime/errors';
 import { objectAt, isObject, textAt } from '../json/json-value.ts';
-import type { LogIdentity } from '../log/journal.ts';
+import type { LogIdentity } from '../log/append-log.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import { recoverState } from '../log/recovery.ts';
 import { clusterDirectory } from '../cluster/cluster-directory.ts';

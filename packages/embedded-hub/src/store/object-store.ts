@@ -1,8 +1,8 @@
 import type { Clock } from '@berth/runtime/clock/clock';
 import { lowerBound } from '@berth/runtime/lists/lower-bound';
 import type { JsonObject } from '../json/json-value.ts';
-import type { LogIdentity } from '../log/journal.ts';
-import { Journal } from '../log/journal.ts';
+import type { LogIdentity } from '../log/append-log.ts';
+import { AppendLog } from '../log/append-log.ts';
 import type { RecoveredObject } from '../log/recovery.ts';
 import type { SnapshotObject } from '../log/snapshot-file.ts';
 import { objectTooLarge } from '../wire/status-errors.ts';
@@ -25,7 +25,7 @@ interface PendingEvent extends StoreEvent {
 }
 
 /**
- * All objects of one cluster in memory, with every change in the journal. Memory is ahead of the
+ * All objects of one cluster in memory, with every change in the log. Memory is ahead of the
  * disk by the batch that is being written. Responses to writes, and to reads that may include them,
  * are sent after `durable(rv)`, and watches get only durable events. So no client sees a state that
  * a crash could lose.
@@ -34,7 +34,7 @@ export class ObjectStore {
   readonly #tables = new Map<string, Table>();
   readonly #clock: Clock;
   readonly owners = new OwnerIndex();
-  #journal: Journal;
+  #log: AppendLog;
   #rv = 0;
   #startRv = 0;
   #undelivered: PendingEvent[] = [];
@@ -43,7 +43,7 @@ export class ObjectStore {
 
   private constructor(clock: Clock) {
     this.#clock = clock;
-    this.#journal = undefined as never;
+    this.#log = undefined as never;
   }
 
   /** @throws InputError when the directory is damaged. `onFatal`: the disk failed; the process must end. */
@@ -55,14 +55,14 @@ export class ObjectStore {
     readonly onWarning: (warning: string) => void;
   }): Promise<ObjectStore> {
     const store = new ObjectStore(options.clock);
-    const { journal, state } = await Journal.open({
+    const { log, state } = await AppendLog.open({
       directory: options.directory,
       identity: options.identity,
       onDurable: (rv) => store.#deliver(rv),
       onFatal: options.onFatal,
     });
     for (const warning of state.warnings) options.onWarning(warning);
-    store.#journal = journal;
+    store.#log = log;
     store.#rv = state.rv;
     store.#startRv = state.rv;
     for (const recovered of state.objects) store.#remember(recovered.storage, entryOf(recovered));
@@ -79,7 +79,7 @@ export class ObjectStore {
   }
 
   get logBytes(): number {
-    return this.#journal.sizeBytes;
+    return this.#log.sizeBytes;
   }
 
   get(key: StorageKey): StoredObject | undefined {
@@ -111,7 +111,7 @@ export class ObjectStore {
     if (bounded) refuseGrowth(entry, previous);
     this.#rv = rv;
     this.#remember(key.storage, entry);
-    this.#journal.put(key, rv, { timeMs: this.#clock.now(), json: entry.json(), facts: entry.facts });
+    this.#log.put(key, rv, { timeMs: this.#clock.now(), json: entry.json(), facts: entry.facts });
     this.#undelivered.push({
       storage: key.storage,
       rv,
@@ -132,17 +132,17 @@ export class ObjectStore {
       this.owners.replace(key.storage, previous, undefined);
       this.#objects -= 1;
     }
-    this.#journal.delete(key, rv, this.#clock.now());
+    this.#log.delete(key, rv, this.#clock.now());
     this.#undelivered.push({ storage: key.storage, rv, type: 'deleted', entry, previous });
     return entry;
   }
 
   durable(rv: number): Promise<void> {
-    return this.#journal.durable(rv);
+    return this.#log.durable(rv);
   }
 
   get durableRv(): number {
-    return this.#journal.durableRv;
+    return this.#log.durableRv;
   }
 
   /** Durable changes after `rv`; undefined if they are no longer available. */
@@ -162,7 +162,7 @@ export class ObjectStore {
   }
 
   compact(): Promise<void> {
-    return this.#journal.compact(() => ({
+    return this.#log.compact(() => ({
       rv: this.#rv,
       timeMs: this.#clock.now(),
       objects: this.#snapshotObjects(),
@@ -171,11 +171,11 @@ export class ObjectStore {
 
   /** Records the durable size of the log, so that a later start detects a truncated log. */
   checkpoint(): Promise<void> {
-    return this.#journal.checkpoint();
+    return this.#log.checkpoint();
   }
 
   close(): Promise<void> {
-    return this.#journal.close(this.#rv);
+    return this.#log.close(this.#rv);
   }
 
   #snapshotObjects(): SnapshotObject[] {

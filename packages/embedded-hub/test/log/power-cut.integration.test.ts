@@ -41,7 +41,7 @@ vi.mock('node:fs/promises', async (original) => {
   return { ...real, open, rename };
 });
 
-const { Journal } = await import('../../src/log/journal.ts');
+const { AppendLog } = await import('../../src/log/append-log.ts');
 
 let directory: string;
 beforeEach(() => {
@@ -57,37 +57,37 @@ const lost = () =>
   [...disk.files, ...disk.names, ...disk.tooEarly].map((path) => path.replace(directory, ''));
 
 describe('a power cut', () => {
-  it('takes nothing that the journal called durable', async () => {
+  it('takes nothing that the log called durable', async () => {
     const durable: (readonly string[])[] = [];
     const onDurable = () => void durable.push(lost());
-    const { journal } = await Journal.open({
+    const { log } = await AppendLog.open({
       directory,
       onDurable,
       onFatal: (error) => expect.fail(String(error)),
     });
     expect(lost()).toEqual([]);
     for (let rv = 1; rv <= 3; rv++) {
-      journal.put(key('a'), rv, { timeMs: 0, json: '{}' });
+      log.put(key('a'), rv, { timeMs: 0, json: '{}' });
       expect(durable).toHaveLength(rv - 1);
-      await journal.durable(rv);
+      await log.durable(rv);
     }
     expect(durable).toEqual([[], [], []]);
-    await journal.close(3);
+    await log.close(3);
     expect(lost()).toEqual([]);
   });
 
   it('takes no snapshot that is named, and no segment that is begun', async () => {
-    const { journal } = await Journal.open({
+    const { log } = await AppendLog.open({
       directory,
       onDurable: () => undefined,
       onFatal: (error) => expect.fail(String(error)),
     });
     for (let rv = 1; rv <= 3; rv++) {
-      journal.put(key('a'), rv, { timeMs: 0, json: '{}' });
+      log.put(key('a'), rv, { timeMs: 0, json: '{}' });
       const objects = [{ ...key('a'), rv, json: () => '{}' }];
-      await journal.compact(() => ({ rv, timeMs: 0, objects }));
+      await log.compact(() => ({ rv, timeMs: 0, objects }));
       expect(lost()).toEqual([]);
     }
-    await journal.close(3);
+    await log.close(3);
   });
 });

@@ -9,8 +9,8 @@ export interface RankingBasis {
   readonly ranges: readonly AmountRange[];
   /** The largest number of decisions of other placements for one cluster. */
   readonly most: number;
-  /** The length of the journal of decision counts when the ranking was made. */
-  readonly journalLength: number;
+  /** The length of the log of decision counts when the ranking was made. */
+  readonly countLogLength: number;
 }
 
 /** Flagged clusters that leave the ranking, enter it or move within it. */
@@ -37,7 +37,7 @@ export interface RankingSplice {
   readonly length: number;
 }
 
-const UNRANKED: RankingBasis = { ranges: [], most: 0, journalLength: 0 };
+const UNRANKED: RankingBasis = { ranges: [], most: 0, countLogLength: 0 };
 
 /**
  * The feasible clusters of a decided placement, best first, with their totals. It is kept so that a

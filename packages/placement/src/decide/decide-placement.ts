@@ -34,8 +34,8 @@ export interface DecisionBasis {
   readonly countScores?: DecisionCountScores | undefined;
   /** Scores from an earlier decision. They are used instead of the counts. */
   readonly kept?: CachedScores | undefined;
-  /** The current length of the journal of decision counts. */
-  readonly journalLength: number;
+  /** The current length of the log of decision counts. */
+  readonly countLogLength: number;
   /** Whether to keep the ranking, so that the decision can be updated later. Default: no. */
   readonly keepRanking?: boolean | undefined;
   /** The previous decision of the placement. It is no longer needed, so its arrays are reused. */
@@ -51,10 +51,10 @@ export function decidePlacement(
   compiled: CompiledPlacement,
   basis: DecisionBasis,
 ): DecidedState {
-  const { prior, journalLength } = basis;
+  const { prior, countLogLength } = basis;
   const { policy, predicate, tolerations } = compiled;
   const stopped = (stage: DecidedState['stage'], status: ScheduleStatus, feasible?: Bitset): DecidedState =>
-    finishDecision(index, { compiled, stage, status, feasible, prior, journalLength });
+    finishDecision(index, { compiled, stage, status, feasible, prior, countLogLength: countLogLength });
   if (compiled.skipped) return skip(compiled, basis);
   if (predicate.problem !== undefined && compiled.eligibility.count > 0)
     return stopped('none', misconfiguredStatus('Predicate', predicate.problem));
@@ -83,7 +83,7 @@ export function decidePlacement(
   const ranking = keepsRanking && expired.length === 0 ? keepRanking(ordered, basis) : undefined;
   const selected = ranking === undefined ? best.slice() : ranking.order.subarray(0, best.length);
   const status = expired.length === 0 ? SUCCESS : expiryWarning(expired);
-  const passed = { feasible, prior, kept, ranking, journalLength };
+  const passed = { feasible, prior, kept, ranking, countLogLength };
   return finishDecision(index, {
     compiled,
     stage: 'done',
@@ -111,9 +111,9 @@ function mayKeepRanking(
   );
 }
 
-function keepRanking(ordered: OrderedClusters, { most, journalLength, old }: DecisionBasis): ClusterRanking {
+function keepRanking(ordered: OrderedClusters, { most, countLogLength, old }: DecisionBasis): ClusterRanking {
   const ranking = old?.ranking ?? new ClusterRanking();
-  ranking.rank(ordered, { ranges: ordered.ranges, most, journalLength });
+  ranking.rank(ordered, { ranges: ordered.ranges, most, countLogLength });
   return ranking;
 }
 
@@ -140,7 +140,7 @@ export function makeScoreInput(
   };
 }
 
-function skip(compiled: CompiledPlacement, { prior, journalLength }: DecisionBasis): DecidedState {
+function skip(compiled: CompiledPlacement, { prior, countLogLength }: DecisionBasis): DecidedState {
   return {
     compiled,
     stage: 'skipped',
@@ -150,7 +150,7 @@ function skip(compiled: CompiledPlacement, { prior, journalLength }: DecisionBas
     kept: new Map(),
     selected: NO_CLUSTERS,
     recorded: prior,
-    journalLength,
+    countLogLength: countLogLength,
     result: {
       placement: compiled.placement,
       outcome: 'skipped',

@@ -35,8 +35,8 @@ export interface DecidedState {
    */
   readonly ranking?: ClusterRanking | undefined;
   /**
-   * The length of the journal of decision counts at the last decision. Undefined if the counts were
+   * The length of the log of decision counts at the last decision. Undefined if the counts were
    * replaced after it.
    */
-  journalLength: number | undefined;
+  countLogLength: number | undefined;
 }

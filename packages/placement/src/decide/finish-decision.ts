@@ -21,7 +21,7 @@ export interface DecisionOutcome {
   readonly prior: OwnDecisions;
   readonly kept?: CachedScores;
   readonly ranking?: ClusterRanking | undefined;
-  readonly journalLength: number | undefined;
+  readonly countLogLength: number | undefined;
   readonly selected?: Uint32Array;
   readonly scores?: readonly number[];
   readonly spread?: ScheduleResult['spread'];
@@ -66,7 +66,7 @@ export function finishDecision(index: SchedulingIndex, outcome: DecisionOutcome)
     selected,
     recorded: known?.recorded ?? makeOwnDecisions(isMisgrouped ? NO_CLUSTERS : selected, clusterIndex.size),
     ranking: isMisgrouped ? undefined : outcome.ranking,
-    journalLength: outcome.journalLength,
+    countLogLength: outcome.countLogLength,
     result: {
       placement: compiled.placement,
       outcome: status.code === 'Misconfigured' ? 'misconfigured' : satisfied ? 'scheduled' : 'unsatisfied',

@@ -41,8 +41,8 @@ export function applyRankingChange(index: SchedulingIndex, update: RankingUpdate
   const isNamed = plan.ok && plan.named.length > 0;
   const isMoved = joined.length > 0 || left.length > 0 || after < before;
   if (!isMoved && !isNamed) {
-    const { journalLength } = ranking.basis;
-    return recomputeRequeueTime(index, { ...state, selected, journalLength });
+    const { countLogLength } = ranking.basis;
+    return recomputeRequeueTime(index, { ...state, selected, countLogLength });
   }
   const { names } = index.clusterIndex;
   const { totals } = ranking;
@@ -60,7 +60,7 @@ export function applyRankingChange(index: SchedulingIndex, update: RankingUpdate
     kept,
     ranking,
     selected,
-    journalLength: ranking.basis.journalLength,
+    countLogLength: ranking.basis.countLogLength,
     scores: place(result.selectedScores, (at) => totals[at] as number),
     known: {
       names: place(result.selected, (at) => names[selected[at] as number] as string),
@@ -82,10 +82,10 @@ export function selectFromRanking(
   const { compiled, feasible, prior, kept } = state;
   const selected = ranking.order.subarray(0, compiled.limit);
   const scores = Array.from(ranking.totals.subarray(0, compiled.limit));
-  const { journalLength } = ranking.basis;
+  const { countLogLength } = ranking.basis;
   return finishDecision(index, {
     ...{ compiled, stage: 'done', status: SUCCESS, feasible, prior, kept, ranking },
-    ...{ journalLength, selected, scores },
+    ...{ countLogLength, selected, scores },
   });
 }
 

@@ -52,7 +52,7 @@ export function carryOverDecision(
     recorded: numbers.decisions(state.recorded),
   };
   // Without a ranking, nothing updates the cached scores. They are computed again later.
-  if (ranking === undefined) return { state: { ...carried, journalLength: undefined }, joined };
+  if (ranking === undefined) return { state: { ...carried, countLogLength: undefined }, joined };
   scoreJoined(carried, counts, numbers);
   return { state: carried, joined };
 }

@@ -14,11 +14,11 @@ export function isCountUnchanged({ result, compiled }: DecidedState): boolean {
 
 /** Whether nothing that this decision depends on has changed, apart from clusters. */
 export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIndex): boolean {
-  const { prior, kept, compiled, journalLength } = state;
+  const { prior, kept, compiled, countLogLength } = state;
   return (
     isCountUnchanged(state) &&
     sameDecisions(prior, decisionIndex.own(compiled.key)) &&
-    (kept.size === 0 || decisionIndex.journal.length === journalLength)
+    (kept.size === 0 || decisionIndex.countLog.length === countLogLength)
   );
 }
 
@@ -31,14 +31,14 @@ export function isDecisionCurrent(state: DecidedState, decisionIndex: DecisionIn
  * count is unchanged.
  */
 export function isSelectionUnaffected(state: DecidedState, decisionIndex: DecisionIndex): boolean {
-  const { compiled, feasible, kept, prior, recorded, ranking, journalLength } = state;
+  const { compiled, feasible, kept, prior, recorded, ranking, countLogLength } = state;
   const { policy, key } = compiled;
-  if (!policy.ok || feasible === undefined || ranking === undefined || journalLength === undefined)
+  if (!policy.ok || feasible === undefined || ranking === undefined || countLogLength === undefined)
     return false;
   if (!isCountUnchanged(state)) return false;
   if (!sameDecisions(prior, decisionIndex.own(key))) return false;
   if (kept.size === 0) return true;
-  const since = decisionIndex.journal.since(journalLength, FEW_CHANGED);
+  const since = decisionIndex.countLog.since(countLogLength, FEW_CHANGED);
   if (since === undefined) return false;
   const { most } = ranking.basis;
   for (const cluster of since) {
@@ -51,6 +51,6 @@ export function isSelectionUnaffected(state: DecidedState, decisionIndex: Decisi
 }
 
 /** Whether the ranking and the cached scores may be older than the last decision. */
-export function isRankingStale({ ranking, journalLength }: DecidedState): boolean {
-  return ranking !== undefined && ranking.basis.journalLength !== journalLength;
+export function isRankingStale({ ranking, countLogLength }: DecidedState): boolean {
+  return ranking !== undefined && ranking.basis.countLogLength !== countLogLength;
 }

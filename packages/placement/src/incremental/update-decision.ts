@@ -53,14 +53,14 @@ export function updateDecision(
   if (prior.repeats.length > 0 || state.hadAvailable !== hasAvailable) return undefined;
   const most = kept.size === 0 ? ranking.basis.most : decisionIndex.maxCountWithout(prior);
   if (most !== ranking.basis.most) return undefined;
-  const journalLength = decisionIndex.journal.length;
+  const countLogLength = decisionIndex.countLog.length;
   if (
     changes.mayLag === true &&
     changes.touched.length === 0 &&
     isSelectionUnaffected(state, decisionIndex)
   ) {
     // Changed in place, because this is the most frequent case.
-    state.journalLength = journalLength;
+    state.countLogLength = countLogLength;
     return recomputeRequeueTime(index, state);
   }
   const input = makeScoreInput(index, { prior, counts: decisionIndex.counts, counted: prior.bits, most });
@@ -69,9 +69,9 @@ export function updateDecision(
   const changed = changedClusters({ input, kept, prioritizers: policy.prioritizers }, noticed);
   const sameCount = isCountUnchanged(state);
   if (changed.length === 0) {
-    ranking.basis = { ...ranking.basis, journalLength };
+    ranking.basis = { ...ranking.basis, countLogLength };
     if (!sameCount) return selectFromRanking(index, { ...state, prior }, ranking);
-    return recomputeRequeueTime(index, { ...state, prior, journalLength });
+    return recomputeRequeueTime(index, { ...state, prior, countLogLength });
   }
   const { added, removed, leaving } = filterAgain(state, feasible, { changed, prior });
   // Decisions of other placements change neither amounts nor feasible clusters.
@@ -87,7 +87,7 @@ export function updateDecision(
     return { cluster: clusters[at] as number, total: totals[at] as number };
   });
   const splice = planFlagged(index, changed, () => ranking.plan({ leaving, joining }, index.scratch));
-  ranking.basis = { ranges, most, journalLength };
+  ranking.basis = { ranges, most, countLogLength };
   if (!sameCount) {
     ranking.apply(splice, index.scratch);
     return selectFromRanking(index, { ...state, prior }, ranking);
@@ -124,7 +124,7 @@ function noticedClusters(
   const few = FEW_CHANGED + count / 16;
   // A cluster may occur several times, so more entries are read. Reading them must not cost more
   // than ranking all clusters again.
-  const since = kept.size === 0 ? [] : decisionIndex.journal.since(basis.journalLength, 8 * few);
+  const since = kept.size === 0 ? [] : decisionIndex.countLog.since(basis.countLogLength, 8 * few);
   if (since === undefined || touched.length > 8 * few) return undefined;
   const now = decisionIndex.own(compiled.key);
   const { gained, lost } = now === prior ? { gained: [], lost: [] } : diffOwnDecisions(prior, now);

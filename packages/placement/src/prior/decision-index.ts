@@ -4,7 +4,7 @@ import { groupBy } from '@berth/runtime/lists/group-by';
 import { hasBit } from '../snapshot/bitset.ts';
 import type { ClusterIndex } from '../snapshot/cluster-index.ts';
 import { ClusterRenumbering } from './cluster-renumbering.ts';
-import { DecisionCountScores, DecisionCountJournal } from '../prioritize/decision-count-scores.ts';
+import { DecisionCountScores, DecisionCountLog } from '../prioritize/decision-count-scores.ts';
 import {
   type PublishedClusterLists,
   clustersOfPages,
@@ -23,7 +23,7 @@ import { diffOwnDecisions, listDecisions, makeOwnDecisions } from './own-decisio
  */
 export class DecisionIndex {
   /** The clusters whose count changed. */
-  readonly journal: DecisionCountJournal;
+  readonly countLog: DecisionCountLog;
   readonly countScores: DecisionCountScores;
   readonly #clusterIndex: ClusterIndex;
   readonly #nothing: OwnDecisions;
@@ -45,15 +45,15 @@ export class DecisionIndex {
   /** The clusters with count `#most`; undefined if not computed yet. */
   #top: Set<number> | undefined;
 
-  /** @param journal the journal of an index over another fleet that this index replaces */
+  /** @param countLog the log of an index over another fleet that this index replaces */
   constructor(
     clusterIndex: ClusterIndex,
     decisions: readonly PlacementDecision[],
-    journal = new DecisionCountJournal(),
+    countLog = new DecisionCountLog(),
   ) {
     this.#clusterIndex = clusterIndex;
-    this.journal = journal;
-    this.countScores = new DecisionCountScores(this.journal, clusterIndex.size);
+    this.countLog = countLog;
+    this.countScores = new DecisionCountScores(this.countLog, clusterIndex.size);
     this.#nothing = makeOwnDecisions(new Uint32Array(0), clusterIndex.size);
     this.#counts = new Int32Array(clusterIndex.size + 16);
     for (const [key, pages] of groupBy(decisions, (page) => decisionOwner(page) ?? ''))
@@ -68,13 +68,13 @@ export class DecisionIndex {
     readonly decisionIndex: DecisionIndex;
     readonly numbers: ClusterRenumbering;
   } {
-    const after = new DecisionIndex(clusterIndex, [], this.journal);
+    const after = new DecisionIndex(clusterIndex, [], this.countLog);
     const toNew = after.numbersOf([...this.#clusterIndex.names, ...this.#namesOutsideFleet]);
     const numbers = new ClusterRenumbering(toNew, {
       before: this.#clusterIndex.size,
       after: clusterIndex.size,
     });
-    this.journal.renumber(toNew);
+    this.countLog.renumber(toNew);
     this.#counts.forEach((count, number) => {
       if (count > 0) after.#counts[toNew[number] as number] = count;
     });
@@ -252,7 +252,7 @@ export class DecisionIndex {
     if (after >= this.#frequency.length) this.#frequency = grown(this.#frequency);
     if (before > 0) this.#frequency[before] = (this.#frequency[before] as number) - 1;
     if (after > 0) this.#frequency[after] = (this.#frequency[after] as number) + 1;
-    this.journal.add(number);
+    this.countLog.add(number);
     if (after > this.#most) {
       this.#most = after;
       this.#top = new Set([number]);

@@ -4,8 +4,8 @@ type CountScore = NonNullable<Prioritizer['countScore']>;
 
 interface Kept {
   readonly scores: Int8Array;
-  /** The length of the journal. */
-  journalLength: number;
+  /** The length of the log. */
+  countLogLength: number;
 }
 
 /** For how many different largest counts scores are cached. */
@@ -17,25 +17,25 @@ const MAX_KEPT = 4;
  * change from one placement to the next.
  */
 export class DecisionCountScores {
-  readonly #journal: DecisionCountJournal;
+  readonly #countLog: DecisionCountLog;
   readonly #size: number;
   readonly #kept = new Map<CountScore, Map<number, Kept>>();
 
   /** @param size number of clusters of the fleet */
-  constructor(journal: DecisionCountJournal, size: number) {
-    this.#journal = journal;
+  constructor(countLog: DecisionCountLog, size: number) {
+    this.#countLog = countLog;
     this.#size = size;
   }
 
   /** Scores by cluster number. They are valid until the next count changes. Read only. */
   of(countScore: CountScore, counts: Int32Array, most: number): Int8Array {
-    const { length } = this.#journal;
+    const { length } = this.#countLog;
     const known = this.#kept.get(countScore)?.get(most);
-    const changed = known && this.#journal.since(known.journalLength, this.#size);
+    const changed = known && this.#countLog.since(known.countLogLength, this.#size);
     if (known === undefined || changed === undefined) return this.#keep(countScore, counts, most);
     for (const cluster of changed)
       if (cluster < this.#size) known.scores[cluster] = countScore(counts[cluster] as number, most);
-    known.journalLength = length;
+    known.countLogLength = length;
     return known.scores;
   }
 
@@ -46,7 +46,7 @@ export class DecisionCountScores {
       scores[cluster] = table[counts[cluster] as number] ?? countScore(counts[cluster] as number, most);
     const ofScore = this.#kept.get(countScore) ?? new Map<number, Kept>();
     if (ofScore.size >= MAX_KEPT) ofScore.clear();
-    this.#kept.set(countScore, ofScore.set(most, { scores, journalLength: this.#journal.length }));
+    this.#kept.set(countScore, ofScore.set(most, { scores, countLogLength: this.#countLog.length }));
     return scores;
   }
 }
@@ -61,7 +61,7 @@ const NOTHING = new Uint32Array(0);
  * the log and can later ask what changed since then. Only the last entries are kept. A reader that
  * missed more entries has to check all clusters.
  */
-export class DecisionCountJournal {
+export class DecisionCountLog {
   /** Entry `n` is at `n` modulo its length. */
   readonly #entries = new Uint32Array(KEPT);
   #length = 0;
@@ -87,7 +87,7 @@ export class DecisionCountJournal {
   }
 
   /**
-   * The clusters that changed since the journal had this length, including repeats. Undefined if
+   * The clusters that changed since the log had this length, including repeats. Undefined if
    * they are no longer known or if there are more than `atMost`.
    */
   since(length: number, atMost: number): Uint32Array | undefined {

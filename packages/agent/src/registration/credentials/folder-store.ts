@@ -12,11 +12,11 @@ import {
 } from './credential-store.ts';
 
 /** The pending changes, written before the first file. */
-const JOURNAL = '.credentials-to-write.json';
+const PENDING = '.credentials-to-write.json';
 
 /**
- * Stores credentials in the files of a folder that only their owner may read, as OCM's agent does. A write goes through
- * a journal: after a crash in the middle, the next read completes it, so that certificate and key always match.
+ * Stores credentials in the files of a folder that only their owner may read, as OCM's agent does. A write stores
+ * all changes in one file first: after a crash in the middle, the next read completes it, so that certificate and key always match.
  */
 export class FolderStore implements CredentialStore {
   readonly folder: string;
@@ -42,8 +42,8 @@ export class FolderStore implements CredentialStore {
 
   async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
     await this.#prepare();
-    const journal = Object.entries(changes).map(([key, content]) => [key, content ?? null]);
-    await writeFileAtomic(join(this.folder, JOURNAL), JSON.stringify(Object.fromEntries(journal)));
+    const pending = Object.entries(changes).map(([key, content]) => [key, content ?? null]);
+    await writeFileAtomic(join(this.folder, PENDING), JSON.stringify(Object.fromEntries(pending)));
     await syncDirectory(this.folder);
     await this.#complete();
   }
@@ -63,16 +63,16 @@ export class FolderStore implements CredentialStore {
   }
 
   async #complete(): Promise<void> {
-    const journal = await this.#content(JOURNAL);
-    if (journal === undefined) return;
-    const changes = JSON.parse(journal) as Readonly<Record<string, string | null>>;
+    const pending = await this.#content(PENDING);
+    if (pending === undefined) return;
+    const changes = JSON.parse(pending) as Readonly<Record<string, string | null>>;
     for (const [key, content] of Object.entries(changes)) {
       const file = join(this.folder, key);
       if (content === null) await rm(file, { force: true });
       else await writeFileAtomic(file, content);
     }
     await syncDirectory(this.folder);
-    await rm(join(this.folder, JOURNAL), { force: true });
+    await rm(join(this.folder, PENDING), { force: true });
   }
 
   async #content(name: string): Promise<string | undefined> {
@@ -85,4 +85,4 @@ export class FolderStore implements CredentialStore {
   }
 }
 
-const OWN: ReadonlySet<string> = new Set([...CREDENTIAL_KEYS, JOURNAL]);
+const OWN: ReadonlySet<string> = new Set([...CREDENTIAL_KEYS, PENDING]);

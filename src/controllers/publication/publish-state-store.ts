@@ -1,7 +1,7 @@
 import type { PublishState } from '../../core/publish/judge/publish-state.ts';
 
 /** By `namespace/name` of the placement. */
-export interface PublicationJournal {
+export interface PublishStateStore {
   get(placement: string): PublishState | undefined;
   set(placement: string, state: PublishState): void;
   /** Resolves when the state is durable. */

@@ -17,7 +17,7 @@ import { recoverState } from './recovery.ts';
 import type { SnapshotObject } from './snapshot-file.ts';
 import { writeSnapshot } from './snapshot-file.ts';
 
-interface JournalKey {
+interface LoggedKey {
   readonly storage: string;
   readonly namespace: string;
   readonly name: string;
@@ -38,7 +38,7 @@ export interface LogIdentity {
   readonly served: boolean;
 }
 
-interface JournalOptions {
+interface AppendLogOptions {
   readonly directory: string;
   /** Default: any log in the directory, or a new one. */
   readonly identity?: Partial<LogIdentity> | undefined;
@@ -52,7 +52,7 @@ interface JournalOptions {
  * naming files before they are removed: so after a crash all files that it names exist, and no
  * other file is needed.
  */
-export class Journal {
+export class AppendLog {
   readonly #directory: string;
   readonly #commit: GroupCommit;
   readonly #manifestWrites = pLimit(1);
@@ -62,7 +62,7 @@ export class Journal {
   #compacting: Promise<void> | undefined;
 
   private constructor(
-    options: JournalOptions,
+    options: AppendLogOptions,
     opened: {
       readonly handle: FileHandle;
       readonly rv: number;
@@ -84,7 +84,7 @@ export class Journal {
    * Recovers the state from the directory and continues its log.
    * @throws InputError `hub.data-damaged`
    */
-  static async open(options: JournalOptions): Promise<{ journal: Journal; state: RecoveredState }> {
+  static async open(options: AppendLogOptions): Promise<{ log: AppendLog; state: RecoveredState }> {
     const { directory, identity } = options;
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await removeFiles((await findDataFiles(directory)).unfinished);
@@ -96,12 +96,12 @@ export class Journal {
     const last = segments.at(-1);
     if (last !== undefined) {
       const handle = await open(join(directory, last.file), 'a', 0o600);
-      return { journal: new Journal(options, { handle, rv, snapshotRv, position: last, manifest }), state };
+      return { log: new AppendLog(options, { handle, rv, snapshotRv, position: last, manifest }), state };
     }
     const { handle, segment } = await createSegment(directory, rv);
     manifest = { ...manifest, segments: [segment] };
     await writeManifest(directory, manifest);
-    return { journal: new Journal(options, { handle, rv, snapshotRv, position: segment, manifest }), state };
+    return { log: new AppendLog(options, { handle, rv, snapshotRv, position: segment, manifest }), state };
   }
 
   get durableRv(): number {
@@ -113,13 +113,13 @@ export class Journal {
     return this.#commit.position.bytes;
   }
 
-  put(key: JournalKey, rv: number, written: WrittenPut): void {
+  put(key: LoggedKey, rv: number, written: WrittenPut): void {
     const { storage, namespace, name } = key;
     const { timeMs, json, facts } = written;
     this.#commit.append(rv, encodePut({ type: 'put', rv, timeMs, storage, namespace, name, facts }, json));
   }
 
-  delete(key: JournalKey, rv: number, timeMs: number): void {
+  delete(key: LoggedKey, rv: number, timeMs: number): void {
     const { storage, namespace, name } = key;
     this.#commit.append(rv, encodeRecord({ type: 'delete', rv, timeMs, storage, namespace, name }));
   }
@@ -140,7 +140,7 @@ export class Journal {
     return this.#compacting;
   }
 
-  async #compactOnce(state: Parameters<Journal['compact']>[0]): Promise<void> {
+  async #compactOnce(state: Parameters<AppendLog['compact']>[0]): Promise<void> {
     const old = this.#handle;
     await this.#commit.rotate((rv) => this.#nextSegment(rv));
     if (old !== this.#handle) await old.close();
@@ -225,7 +225,7 @@ export class Journal {
     await syncDirectory(this.#directory);
   }
 
-  /** Waits until all records are durable; the journal must not be used afterwards. */
+  /** Waits until all records are durable; the log must not be used afterwards. */
   async close(lastRv: number): Promise<void> {
     await this.#compacting?.catch(() => undefined);
     await this.#commit.durable(lastRv);

@@ -28,7 +28,7 @@ const LAST = 'last';
  * first write; the first transition of the next process starts from the pages as they were before
  * these writes.
  */
-export class TransitionJournal {
+export class LastTransition {
   readonly #store: TransitionStore;
   readonly #log: Logger;
   /** The moves that the previous process stored and did not complete. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TransitionJournal } from '../../../src/controllers/publication/transition-journal.ts';
+import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
@@ -8,10 +8,10 @@ import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 const moved = (after: readonly string[]) => new Map([['team/a', { uid: 'u', before: ['c1'], after }]]);
 const AT_REST = new Map<string, never>();
 
-describe('the journal of transitions', () => {
+describe('the last transition', () => {
   const memory = () => new VolatileMemory<readonly PlacementMove[]>();
   const open = (kept: VolatileMemory<readonly PlacementMove[]>) =>
-    new TransitionJournal(kept, new SilentLogger());
+    new LastTransition(kept, new SilentLogger());
 
   it('is unfinished in the next process until that has decided', async () => {
     const kept = memory();
@@ -58,9 +58,9 @@ describe('the journal of transitions', () => {
 
   it('is finished when a transition moves nothing', async () => {
     const kept = memory();
-    const journal = open(kept);
-    await journal.begin(moved(['c2']));
-    await journal.begin(AT_REST);
+    const lastTransition = open(kept);
+    await lastTransition.begin(moved(['c2']));
+    await lastTransition.begin(AT_REST);
     expect(open(kept).isUnfinished).toBe(false);
   });
 
@@ -69,7 +69,7 @@ describe('the journal of transitions', () => {
     const written = new Promise<void>((resolve) => (write = resolve));
     const slow = { get: () => undefined, persist: () => written, delete: () => undefined };
     let mayPublish = false;
-    const begun = new TransitionJournal(slow, new SilentLogger())
+    const begun = new LastTransition(slow, new SilentLogger())
       .begin(moved(['c2']))
       .then(() => (mayPublish = true));
     await Promise.resolve();
@@ -85,9 +85,9 @@ describe('the journal of transitions', () => {
       persist: () => Promise.reject(new Error('disk full')),
       delete: () => undefined,
     };
-    const journal = new TransitionJournal(full, new SilentLogger());
-    await journal.begin(moved(['c2']));
-    expect(journal.isUnfinished).toBe(false);
+    const lastTransition = new LastTransition(full, new SilentLogger());
+    await lastTransition.begin(moved(['c2']));
+    expect(lastTransition.isUnfinished).toBe(false);
   });
 
   it('is forgotten when another process has published since', async () => {
