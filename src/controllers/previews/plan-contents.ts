@@ -151,19 +151,24 @@ export function planContents(input: ContentPlanInput): PlannedContents {
 
 /** The hub before the merge and after it, before anything is decided. */
 function layOver(
-  { base, hub, held = NOTHING_HELD, whatIf = [], now, ...input }: ContentPlanInput,
+  { base, hub, decides = 'all', held = NOTHING_HELD, whatIf = [], now, ...input }: ContentPlanInput,
   declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
   hubOnly: HubOnlyObjects,
   decisions: Snapshot['decisions'],
 ): { readonly hubWithBase: Snapshot; readonly merged: Snapshot } {
-  const withBase = hub === undefined ? declared.base : overlaySnapshot(hub, declared.base, undefined);
+  // A hub of which Berth decides everything has no agents.
+  const writes = { status: decides === 'all' };
+  const withBase = hub === undefined ? declared.base : overlaySnapshot(hub, declared.base, undefined, writes);
   const hubWithBase = { ...withHeld(withBase, held.before), now, decisions };
   const applied = snapshotOfObjects(joined(base.fleet.objects, hubOnly.returning), { now });
   const withoutDeleted = snapshotWithout(hubWithBase, hubOnly.gone);
   const withHead =
     hub === undefined
       ? declared.head
-      : withoutAnnotation(overlaySnapshot(withoutDeleted, declared.head, applied), givenUp(input));
+      : withoutAnnotation(
+          overlaySnapshot(withoutDeleted, declared.head, applied, writes),
+          givenUp({ ...input, decides }),
+        );
   return { hubWithBase, merged: applyWhatIf(withHeld(withHead, held.after), whatIf) };
 }
 

@@ -13,6 +13,7 @@ import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
 import { departuresOf } from '../../../core/sync/applied/departure.ts';
+import { isStatusRecorded, lacksRecordedStatus } from '../../../core/sync/recorded-status.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
   applySetId,
@@ -20,7 +21,7 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { isApplied, containsAll, placeObject } from '../../../core/sync/desired-object.ts';
+import { isApplied, placeObject } from '../../../core/sync/desired-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { type LeftField, withoutLeftFields } from '../../../core/sync/left-fields.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';
@@ -411,8 +412,6 @@ function aborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-const KINDS = new Set(['ManagedCluster', 'AddOnPlacementScore']);
-
 /**
  * Writes the status that Git records, on a hub without agents.
  * @returns whether it wrote
@@ -423,8 +422,8 @@ async function writeRecordedStatus(
   { object, live }: { readonly object: KubeObject; readonly live: KubeObject },
 ): Promise<boolean> {
   const status = object['status'];
-  if (!recordedStatus || !KINDS.has(object.kind) || status === undefined) return false;
-  if (containsAll(live['status'], status)) return false;
+  if (!recordedStatus || !isStatusRecorded(object.kind)) return false;
+  if (!lacksRecordedStatus(live['status'], status)) return false;
   const key = { namespace: live.metadata.namespace ?? '', name: live.metadata.name };
   const options = { subresource: 'status', fieldManager: RECORDED_STATUS_MANAGER } as const;
   written?.applied(await api.mergePatch(kind, key, { status }, options));

@@ -15,6 +15,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { withRecordedStatus } from '../../sync/recorded-status.ts';
 import { compareText } from '@berth/runtime/text/compare-text';
 
 /** The fields of an object that an overlay reads. */
@@ -31,12 +32,18 @@ interface Overlaid {
 
 /**
  * The state of a hub after Git's objects are applied. Git owns the fields that it declares: specs, and for clusters
- * acceptance and taints. Labels and annotations are owned one by one. Status, decisions and the objects of others do
- * not change.
+ * acceptance and taints. Labels and annotations are owned one by one. Decisions and the objects of others do not change,
+ * and status only on a hub without agents.
  * @param git the objects of the source, as a snapshot
  * @param before the objects of the source at the present state of the hub; those that are not in `git` are deleted
+ * @param writes whether the status that Git records is written, too
  */
-export function overlaySnapshot(hub: Snapshot, git: Snapshot, before: Snapshot | undefined): Snapshot {
+export function overlaySnapshot(
+  hub: Snapshot,
+  git: Snapshot,
+  before: Snapshot | undefined,
+  writes: { readonly status: boolean } = { status: false },
+): Snapshot {
   const clusterSets = overlay(hub.clusterSets, git.clusterSets, before?.clusterSets, { apply: withSpecOf });
   // If the set exists, the admission that adds its label exists, too.
   const hasDefaultSet = clusterSets.some(({ metadata }) => metadata.name === DEFAULT_SET);
@@ -44,16 +51,25 @@ export function overlaySnapshot(hub: Snapshot, git: Snapshot, before: Snapshot |
   return {
     ...hub,
     placements: overlay(hub.placements, git.placements, before?.placements, { apply: withSpecOf }),
-    clusters: overlay(hub.clusters, git.clusters, before?.clusters, { apply: withOwnedSpecOf, admit }),
+    clusters: overlay(hub.clusters, git.clusters, before?.clusters, {
+      ...statusRules(writes, withOwnedSpecOf),
+      admit,
+    }),
     clusterSets,
     bindings: overlay(hub.bindings, git.bindings, before?.bindings, { apply: withSpecOf }),
-    scores: overlay(hub.scores, git.scores, before?.scores, { apply: (live) => live }),
+    scores: overlay(hub.scores, git.scores, before?.scores, statusRules(writes, unchanged)),
   };
 }
 
+type Apply<T> = (live: T, wanted: T, earlier: T | undefined) => T;
+
 interface WriteRules<T> {
   /** Computes the new spec of an existing object. */
-  readonly apply: (live: T, wanted: T, earlier: T | undefined) => T;
+  readonly apply: Apply<T>;
+  /** Computes a new object. Default: as Git declares it. */
+  readonly create?: ((wanted: T) => T) | undefined;
+  /** Computes the status of an existing object. Default: it does not change. */
+  readonly record?: ((written: T, wanted: T) => T) | undefined;
   /** Computes what the hub adds to each object that is written. */
   readonly admit?: ((written: T) => T) | undefined;
 }
@@ -63,7 +79,7 @@ function overlay<T extends Overlaid>(
   live: readonly T[],
   git: readonly T[],
   before: readonly T[] = [],
-  { apply, admit }: WriteRules<T>,
+  { apply, create, record, admit }: WriteRules<T>,
 ): readonly T[] {
   const result = byKey(live);
   const earlier = byKey(before);
@@ -73,9 +89,10 @@ function overlay<T extends Overlaid>(
     const existing = result.get(key);
     const old = earlier.get(key);
     const admitted = (written: T): T => admit?.(written) ?? written;
-    const write = (live: T): T => admitted(withMetadataOf(apply(live, object, old), object, old));
-    if (existing === undefined) result.set(key, admitted(object));
-    else if (object !== old) result.set(key, writtenOnce(existing, [object, old, admit], write));
+    const recorded = (written: T): T => record?.(written, object) ?? written;
+    const write = (live: T): T => admitted(recorded(withMetadataOf(apply(live, object, old), object, old)));
+    if (existing === undefined) result.set(key, admitted(create?.(object) ?? object));
+    else if (object !== old) result.set(key, writtenOnce(existing, [object, old, admit, record], write));
   }
   return [...result].sort(([a], [b]) => compareText(a, b)).map(([, object]) => object);
 }
@@ -103,6 +120,29 @@ function writtenOnce<T extends Overlaid>(existing: T, from: Written['from'], wri
 
 function byKey<T extends Overlaid>(objects: readonly T[]): Map<string, T> {
   return new Map(objects.map((object) => [namespacedName(object.metadata), object]));
+}
+
+/** On a hub with agents, a status in Git shows nothing. */
+function statusRules<T extends Overlaid>(
+  { status }: { readonly status: boolean },
+  apply: Apply<T>,
+): Pick<WriteRules<T>, 'apply' | 'create' | 'record'> {
+  return status ? { apply, record: withStatusOf } : { apply, create: withoutStatus };
+}
+
+function unchanged<T>(live: T): T {
+  return live;
+}
+
+function withStatusOf<T extends Overlaid>(written: T, { status: recorded }: T): T {
+  const status = withRecordedStatus(written.status, recorded);
+  return status === written.status ? written : { ...written, status };
+}
+
+function withoutStatus<T extends Overlaid>(wanted: T): T {
+  if (wanted.status === undefined) return wanted;
+  const { status: _status, ...rest } = wanted;
+  return rest as T;
 }
 
 function withSpecOf<T extends Overlaid>(live: T, wanted: T): T {

@@ -12,7 +12,7 @@ import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { GitFixture } from '../../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { makeCliIo } from '../../cli-harness.ts';
-import { baseFiles, placement, replicaSet, yaml } from '../fleet-fixture.ts';
+import { baseFiles, cluster, namespace, placement, replicaSet, yaml } from '../fleet-fixture.ts';
 import { decisionsOn } from '../served-fleet.ts';
 
 /** A hub that a plan and a controller use. */
@@ -103,6 +103,29 @@ const scale = (hub: AnsweringHub): Promise<void> =>
     metadata: { name: 'web', namespace: 'team-a' },
     spec: { numberOfClusters: 2 },
   });
+
+const prefers = (scoreCoordinate: object): object => ({
+  prioritizerPolicy: { mode: 'Exact', configurations: [{ scoreCoordinate, weight: 1 }] },
+});
+const SCORED = prefers({ type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } });
+const ROOMY = prefers({ type: 'BuiltIn', builtIn: 'ResourceAllocatableMemory' });
+
+/** What the score provider of a cluster once said, as Git records it. */
+const score = (name: string, value: number) => ({
+  apiVersion: `${CLUSTER}/v1alpha1`,
+  kind: 'AddOnPlacementScore',
+  metadata: { name: 'usage', namespace: name },
+  status: { scores: [{ name: 'cpu', value }] },
+});
+
+/** The clusters, of which one has more memory than the others. */
+const memory = (largest: string): string =>
+  yaml(
+    ...['c1', 'c2', 'c3', 'c4', 'c5', 'c6'].map((name) => ({
+      ...cluster(name),
+      status: { allocatable: { memory: name === largest ? '64Gi' : '8Gi' }, capacity: { memory: '64Gi' } },
+    })),
+  );
 
 export const SCENARIOS: readonly Scenario[] = [
   {
@@ -198,6 +221,19 @@ export const SCENARIOS: readonly Scenario[] = [
     ],
     saysNot: ['→ 3', '→ none', '- Placement'],
     knownBy: 'hub',
+  },
+  {
+    name: 'the status that Git records of clusters and scores',
+    earlier: [
+      { 'web.yaml': one('web', SCORED), 'scores.yaml': yaml(namespace('c4'), score('c4', 50)) },
+      { 'batch.yaml': one('batch', ROOMY), 'clusters.yaml': memory('c2') },
+    ],
+    files: {
+      'scores.yaml': yaml(namespace('c4'), score('c4', -50), namespace('c5'), score('c5', 70)),
+      'clusters.yaml': memory('c6'),
+    },
+    code: 2,
+    says: ['+ c5: rank 1', '- c4', '+ c6: rank 1', '- c2'],
   },
   {
     name: 'the deletion of an object that the hub refused before',

@@ -75,6 +75,13 @@ describe('overlaySnapshot', () => {
       want: { metadata: { labels: { zone: 'a' } }, status: { version: { kubernetes: 'v1.33' } } },
     },
     {
+      name: 'writes the status that Git records to a hub without agents, and keeps the rest of it',
+      hub: cluster({ status: { version: { kubernetes: 'v1.33' }, capacity: { cpu: '4' } } }),
+      git: cluster({ status: { version: { kubernetes: 'recorded' } } }),
+      writes: { status: true },
+      want: { status: { version: { kubernetes: 'recorded' }, capacity: { cpu: '4' } } },
+    },
+    {
       name: 'leaves labels and taints of others alone, and takes away what left Git',
       hub: cluster({ metadata: { labels: { zone: 'a', found: 'here' } }, spec: { taints: [drain, lost] } }),
       before: cluster({ metadata: { labels: { zone: 'a' } }, spec: { taints: [drain] } }),
@@ -93,12 +100,20 @@ describe('overlaySnapshot', () => {
       git: cluster({ spec: {} }),
       want: { spec: { hubAcceptsClient: true, leaseDurationSeconds: 60 } },
     },
-  ])('$name', ({ hub, git, before, want }) => {
-    const { clusters } = overlaySnapshot(snapshotOf(hub), snapshotOf(git), before && snapshotOf(before));
+  ])('$name', ({ hub, git, before, writes, want }) => {
+    const earlier = before && snapshotOf(before);
+    const { clusters } = overlaySnapshot(snapshotOf(hub), snapshotOf(git), earlier, writes);
     expect(clusters).toHaveLength(1);
     expect(clusters[0]).toMatchObject(want);
     if ('labels' in (want.metadata ?? {}))
       expect(clusters[0]?.metadata.labels).toEqual(want.metadata?.labels);
+  });
+
+  it('counts the status of a new cluster only where it is written', () => {
+    const git = snapshotOf(cluster({ status: { version: { kubernetes: 'recorded' } } }));
+    const [created] = overlaySnapshot(empty, git, undefined).clusters;
+    expect(created).not.toHaveProperty('status');
+    expect(overlaySnapshot(empty, git, undefined, { status: true }).clusters).toEqual(git.clusters);
   });
 
   it('adds what is new, drops what left Git, and keeps what never was in it', () => {
