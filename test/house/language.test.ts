@@ -53,6 +53,7 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
     'clusters of it; a member is a simulated cluster',
   ],
   [/(?<!\.)\bjournals?\b/i, 'append log, publish state, last transition'],
+  [/\b(wave|preview|cache) records?\b/i, 'wave state, preview memory, cache entry'],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

@@ -16,7 +16,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { openMirror } from '@berth/git-reader/open-mirror';
 import { JsonFileMap } from '../../src/adapters/store/json-file.ts';
-import { RecordCache } from '../../src/adapters/store/record-cache.ts';
+import { EntryCache } from '../../src/adapters/store/entry-cache.ts';
 import { backupData, restoreData } from '@berth/embedded-hub/maintenance/backup-file';
 import { revokeUser } from '@berth/embedded-hub/maintenance/revoke-credentials';
 import { writePrivateFile } from '../../packages/embedded-hub/src/auth/files/private-file.ts';
@@ -157,7 +157,7 @@ describe('another user of the machine reads what is kept on disk', () => {
     await map.persist('a', 'b');
     map.set('c', 'd');
     await map.close();
-    const cache = new RecordCache({ dir: join(dir, 'cache'), stamp: 'x', log: new SilentLogger() });
+    const cache = new EntryCache({ dir: join(dir, 'cache'), stamp: 'x', log: new SilentLogger() });
     cache.add([{ key: 'a', bytes: Buffer.from('b') }], () => true);
     await cache.flush();
     expect(open(dir)).toEqual([]);

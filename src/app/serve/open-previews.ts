@@ -26,7 +26,7 @@ import {
 import type { FindMergedPlan } from '../../controllers/publication/plan-approvals.ts';
 import { planOfTree } from '../../controllers/previews/pull-requests/plan-of-tree.ts';
 import { PreviewQueue } from '../../controllers/previews/pull-requests/preview-queue.ts';
-import type { PreviewRecord } from '../../controllers/previews/pull-requests/preview-record.ts';
+import type { PreviewMemory } from '../../controllers/previews/pull-requests/preview-memory.ts';
 import { PreviewRepository } from '../../controllers/previews/pull-requests/preview-repository.ts';
 import { PullRequestPreviews } from '../../controllers/previews/pull-requests/pull-request-previews.ts';
 import type { PreviewReports } from '../../controllers/previews/pull-requests/pull-request-options.ts';
@@ -202,7 +202,7 @@ function openOne(
   const { api, clock, log, env, dataDir } = options;
   const name = sourceNameOf(source);
   const repository = new PreviewRepository({ source, name, dataDir, env });
-  const records = new JsonFileMap<PreviewRecord>(join(dir, `${name}.json`), clock, log);
+  const records = new JsonFileMap<PreviewMemory>(join(dir, `${name}.json`), clock, log);
   // The name of a source contains no dot, so this name is unique.
   const rules = new JsonFileMap<KnownRule>(join(dir, `${name}.rules.json`), clock, log);
   const planner = {
@@ -224,7 +224,7 @@ function openOne(
     source: name,
     branch: ref?.type === 'branch' ? ref.name : undefined,
     ...preview,
-    ...{ repository, records, reports, queue, clock, log, hubState, whenPublished },
+    ...{ repository, memories: records, reports, queue, clock, log, hubState, whenPublished },
     random: options.random,
     knownRules: preview.ruleStatuses ? new KnownRules(rules, () => clock.now()) : undefined,
     leadership: options.leadership,

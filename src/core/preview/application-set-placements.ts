@@ -12,21 +12,21 @@ const MAX_DEPTH = 4;
 export function applicationSetPlacements(object: KubeObject): readonly string[] {
   const found = new Set<string>();
   const spec = object['spec'];
-  collect(record(spec)['generators'], object.metadata.namespace ?? '', found, 0);
+  collect(fieldsOf(spec)['generators'], object.metadata.namespace ?? '', found, 0);
   return [...found].sort();
 }
 
 function collect(generators: unknown, namespace: string, found: Set<string>, depth: number): void {
   if (!Array.isArray(generators) || depth > MAX_DEPTH) return;
   for (const generator of generators) {
-    const { clusterDecisionResource, plugin, matrix, merge } = record(generator);
-    const labels = record(record(record(clusterDecisionResource)['labelSelector'])['matchLabels']);
+    const { clusterDecisionResource, plugin, matrix, merge } = fieldsOf(generator);
+    const labels = fieldsOf(fieldsOf(fieldsOf(clusterDecisionResource)['labelSelector'])['matchLabels']);
     add(labels[PLACEMENT_LABEL], namespace, found);
-    const parameters = record(record(record(plugin)['input'])['parameters']);
+    const parameters = fieldsOf(fieldsOf(fieldsOf(plugin)['input'])['parameters']);
     const own = parameters['namespace'];
     add(parameters['placement'], typeof own === 'string' ? own : namespace, found);
-    collect(record(matrix)['generators'], namespace, found, depth + 1);
-    collect(record(merge)['generators'], namespace, found, depth + 1);
+    collect(fieldsOf(matrix)['generators'], namespace, found, depth + 1);
+    collect(fieldsOf(merge)['generators'], namespace, found, depth + 1);
   }
 }
 
@@ -34,7 +34,7 @@ function add(name: unknown, namespace: string, found: Set<string>): void {
   if (typeof name === 'string' && name !== '') found.add(name.includes('/') ? name : `${namespace}/${name}`);
 }
 
-function record(value: unknown): Readonly<Record<string, unknown>> {
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Record<string, unknown>)
     : {};

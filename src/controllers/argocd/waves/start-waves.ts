@@ -9,16 +9,16 @@ import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
 import { hostingSet } from '../../../core/argocd/pull/pull-target.ts';
-import { planWaveRecord, type RecordPlan } from '../../../core/argocd/waves/plan-wave-record.ts';
+import { planWaveStates, type WaveStatePlan } from '../../../core/argocd/waves/plan-wave-states.ts';
 import type { HeldWaves } from '../../../core/argocd/waves/plan-waves.ts';
 import type { WaveReading, WavesRequest } from '../../../core/argocd/waves/served-waves.ts';
 import type { WaveEvent } from '../../../core/argocd/waves/wave-event.ts';
 import {
-  parseWaveRecord,
-  renderWaveRecord,
-  type WaveRecord,
+  parseWaves,
+  renderWaves,
+  type WaveStates,
   WAVES_ANNOTATION,
-} from '../../../core/argocd/waves/wave-record.ts';
+} from '../../../core/argocd/waves/wave-state.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
 import { refusedKindText } from '../../inventory/refused-kind.ts';
 import { WaveView, type WaveViewOptions } from './wave-view.ts';
@@ -142,7 +142,7 @@ interface HeldPlacementWaves extends HeldWaves {
 interface Memory {
   readonly uid: string | undefined;
   /** What this process last saw written. It is kept because a user may remove the annotation. */
-  readonly record: WaveRecord | undefined;
+  readonly states: WaveStates | undefined;
   readonly held: readonly HeldPlacementWaves[];
   readonly problems: readonly string[];
 }
@@ -177,15 +177,15 @@ class WaveWriter {
   }
 
   /**
-   * Stores the record of an ApplicationSet, which another process may have written. It is used even if a user removes
+   * Stores the waves of an ApplicationSet, which another process may have written. It is used even if a user removes
    * the annotation later.
    */
   note(key: string, { metadata }: KubeObject): void {
     const text = metadata.annotations?.[WAVES_ANNOTATION];
-    const record = text === undefined ? undefined : parseWaveRecord(text);
-    if (record === undefined) return;
+    const states = text === undefined ? undefined : parseWaves(text);
+    if (states === undefined) return;
     const known = this.#knownOf(key, metadata.uid);
-    this.#memory.set(key, { held: [], problems: [], ...known, uid: metadata.uid, record });
+    this.#memory.set(key, { held: [], problems: [], ...known, uid: metadata.uid, states });
   }
 
   async reconcile(key: string): Promise<ReconcileOutcome> {
@@ -202,18 +202,18 @@ class WaveWriter {
     }
     const healthProblem = view.healthProblem();
     const known = this.#knownOf(key, object.metadata.uid);
-    const plan = planWaveRecord({
+    const plan = planWaveStates({
       ...uses,
-      before: (written === undefined ? undefined : parseWaveRecord(written)) ?? known?.record,
+      before: (written === undefined ? undefined : parseWaves(written)) ?? known?.states,
       publishedOf: (placement) => published.get(placement),
       applications: view.applicationsOf(object),
       healthProblem,
       nowMs: clock.now(),
     });
-    const text = renderWaveRecord(plan.record);
+    const text = renderWaves(plan.states);
     const tooLong =
       text === undefined ? ['they are longer than an annotation may be: use fewer clusters'] : [];
-    if (text !== undefined && text !== written && plan.record.size > 0) await this.#write(object, text);
+    if (text !== undefined && text !== written && plan.states.size > 0) await this.#write(object, text);
     this.#remember(key, object, { ...plan, problems: [...plan.problems, ...tooLong] });
     if (plan.held.size === 0) return DONE;
     const waits = [plan.againAfterMs, healthProblem === undefined ? undefined : UNKNOWN_RECHECK_MS];
@@ -232,7 +232,7 @@ class WaveWriter {
     );
   }
 
-  #remember(key: string, { metadata }: KubeObject, { record, held, opened, problems }: RecordPlan): void {
+  #remember(key: string, { metadata }: KubeObject, { states, held, opened, problems }: WaveStatePlan): void {
     const { clock, onWaves } = this.#options;
     const before = this.#knownOf(key, metadata.uid);
     const applicationSet = namespacedName(metadata);
@@ -242,7 +242,7 @@ class WaveWriter {
       );
       return { ...one, applicationSet, placement, sinceMs: same?.sinceMs ?? clock.now() };
     });
-    this.#memory.set(key, { uid: metadata.uid, record, held: now, problems });
+    this.#memory.set(key, { uid: metadata.uid, states, held: now, problems });
     for (const [placement, served] of opened) {
       const one = now.find((hold) => hold.placement === placement);
       const earlier = before?.held.find((hold) => hold.placement === placement);

@@ -16,7 +16,7 @@ import {
   type WaveReading,
   type WavesRequest,
 } from '../../../core/argocd/waves/served-waves.ts';
-import { WAVES_ANNOTATION } from '../../../core/argocd/waves/wave-record.ts';
+import { WAVES_ANNOTATION } from '../../../core/argocd/waves/wave-state.ts';
 import { waveUses, type WaveUses } from '../../../core/argocd/waves/wave-use.ts';
 import { asApplication } from '../../../core/argocd/argo-application.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';

@@ -13,7 +13,7 @@ import { mergeResultText, withMergeResult } from '../../../core/preview/comment/
 import { activeHold } from '../../../core/publish/approval/active-hold.ts';
 import { releaseDeletions, releasePlacement } from '../../releases/release-held.ts';
 import type { Release } from '../../releases/release.ts';
-import { NO_RECORD, type PreviewRecord, type RecordedMerge } from './preview-record.ts';
+import { NO_MEMORY, type PreviewMemory, type SeenMerge } from './preview-memory.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker } from './sticky-comment.ts';
 
@@ -39,14 +39,14 @@ export class MergeWatch {
    * @throws the errors of the forge and of the hub
    */
   async begin({ number, mergeCommit, baseBranch }: PullRequest, signal: AbortSignal): Promise<void> {
-    const record = this.#record(number);
+    const memory = this.#memory(number);
     // Without a plan there is nothing to compare. A pull request that was read as closed may be merged, because some
     // forges respond while they merge.
-    if (record.base === '' || record.merge !== undefined) return;
+    if (memory.base === '' || memory.merge !== undefined) return;
     // The forge has not finished the merge.
     if (mergeCommit === undefined) return this.#later(number);
     const merge = { commit: mergeCommit, baseBranch, seenAtMs: this.#options.clock.now() };
-    this.#save(number, { ...record, merge, endedAtMs: undefined });
+    this.#save(number, { ...memory, merge, endedAtMs: undefined });
     await this.#write(number, undefined, signal);
     return this.follow(number, merge, signal);
   }
@@ -55,30 +55,30 @@ export class MergeWatch {
    * Checks the merge once, and again later until what is published has settled.
    * @throws the errors of the forge and of the hub
    */
-  async follow(number: number, merge: RecordedMerge, signal: AbortSignal): Promise<void> {
+  async follow(number: number, merge: SeenMerge, signal: AbortSignal): Promise<void> {
     const { clock, hub, namespace, snapshot, repositoryName } = this.#options;
     const nowMs = clock.now();
     if (merge.followedAtMs === undefined) {
       if (nowMs - merge.seenAtMs > GIVE_UP_MS) return this.#end(number);
       // The source notifies this class when it has followed another commit.
       if (this.followed === undefined || !(await this.#isFollowed(merge, this.followed, signal))) return;
-      this.#save(number, { ...this.#record(number), merge: { ...merge, followedAtMs: nowMs } });
+      this.#save(number, { ...this.#memory(number), merge: { ...merge, followedAtMs: nowMs } });
     }
-    const record = this.#record(number);
-    const released = await releaseApproved(hub, record, {
+    const memory = this.#memory(number);
+    const released = await releaseApproved(hub, memory, {
       namespace,
       now: new Date(nowMs).toISOString(),
       subject: `${repositoryName}#${number}`,
     });
-    const differences = mergeDifferences(record, snapshot());
+    const differences = mergeDifferences(memory, snapshot());
     const hasSettled = nowMs - (merge.followedAtMs ?? nowMs) >= SETTLE_MS;
-    const isOpen = differences.length > 0 || isApprovedHeld(record, snapshot());
+    const isOpen = differences.length > 0 || isApprovedHeld(memory, snapshot());
     if (released || (isOpen && !hasSettled)) return this.#later(number);
     await this.#report(number, merge.commit, differences, signal);
     this.#end(number);
   }
 
-  async #isFollowed(merge: RecordedMerge, followed: string, signal: AbortSignal): Promise<boolean> {
+  async #isFollowed(merge: SeenMerge, followed: string, signal: AbortSignal): Promise<boolean> {
     const { repository } = this.#options;
     await repository.fetchBranch(merge.baseBranch, signal);
     await repository.fetchCommit(merge.commit, signal);
@@ -124,7 +124,7 @@ export class MergeWatch {
   }
 
   #end(number: number): void {
-    this.#save(number, { ...this.#record(number), endedAtMs: this.#options.clock.now() });
+    this.#save(number, { ...this.#memory(number), endedAtMs: this.#options.clock.now() });
   }
 
   #later(number: number): void {
@@ -132,18 +132,18 @@ export class MergeWatch {
     queue.addAfter({ source, number }, CHECK_INTERVAL_MS);
   }
 
-  #record(number: number): PreviewRecord {
-    return this.#options.records.get(String(number)) ?? NO_RECORD;
+  #memory(number: number): PreviewMemory {
+    return this.#options.memories.get(String(number)) ?? NO_MEMORY;
   }
 
-  #save(number: number, record: PreviewRecord): void {
-    this.#options.records.set(String(number), record);
+  #save(number: number, memory: PreviewMemory): void {
+    this.#options.memories.set(String(number), memory);
   }
 }
 
 /** Whether a change that was approved on the pull request is still held. */
 function isApprovedHeld(
-  { approvals, expected }: PreviewRecord,
+  { approvals, expected }: PreviewMemory,
   snapshot: Parameters<typeof mergeDifferences>[1],
 ): boolean {
   const approved = expected.filter(({ heldToken: heldCode }) =>
@@ -155,7 +155,7 @@ function isApprovedHeld(
 
 /** The differences between what is published now and what the plan of the merged pull request said. */
 function mergeDifferences(
-  { expected }: Pick<PreviewRecord, 'expected'>,
+  { expected }: Pick<PreviewMemory, 'expected'>,
   { placements, decisions }: Pick<Snapshot, 'placements' | 'decisions'>,
 ): readonly MergeDifference[] {
   const { clusters } = new PublishedClusters().read(decisions);
@@ -175,7 +175,7 @@ function mergeDifferences(
  */
 async function releaseApproved(
   hub: KubeApi,
-  record: Pick<PreviewRecord, 'approvals' | 'expected' | 'heldDeletions'>,
+  memory: Pick<PreviewMemory, 'approvals' | 'expected' | 'heldDeletions'>,
   options: { readonly namespace: string; readonly subject: string; readonly now: string },
 ): Promise<boolean> {
   const { namespace, subject, now } = options;
@@ -184,7 +184,7 @@ async function releaseApproved(
     code: string | undefined,
     release: (release: Release) => Promise<unknown>,
   ): Promise<void> => {
-    const approval = record.approvals.find((one) => one.token === code);
+    const approval = memory.approvals.find((one) => one.token === code);
     if (code === undefined || approval === undefined) return;
     try {
       await release({ code, releasedBy: `${approval.by} on ${subject} at ${now}` });
@@ -194,11 +194,11 @@ async function releaseApproved(
       if (!(error instanceof InputError)) throw error;
     }
   };
-  for (const { placement, heldToken: heldCode } of record.expected) {
+  for (const { placement, heldToken: heldCode } of memory.expected) {
     const [space = '', name = ''] = placement.split('/');
     await attempt(heldCode, (release) => releasePlacement(hub, { namespace: space, name }, release));
   }
-  for (const { source, token: code } of record.heldDeletions)
+  for (const { source, token: code } of memory.heldDeletions)
     await attempt(code, (release) => releaseDeletions(hub, { source, namespace }, release));
   return isReleased;
 }

@@ -6,7 +6,7 @@ import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
-import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
+import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
 import { PLANNING, type PreviewStatuses, type Reported } from './preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker, writeStickyComment } from './sticky-comment.ts';
@@ -31,7 +31,7 @@ export class OpenPullRequests {
   async preview(pull: PullRequest, signal: AbortSignal): Promise<void> {
     const { number, headCommit, draft, fromFork, baseBranch } = pull;
     const { rules, repository, source, clock, log } = this.#options;
-    const before = this.#record(number);
+    const before = this.#memory(number);
     if (before.allowedHead !== headCommit) {
       const skip = (why: string): Promise<void> => this.#skip(pull, why, signal);
       if (draft && !rules.drafts) return skip('Not planned: it is a draft');
@@ -60,7 +60,7 @@ export class OpenPullRequests {
     const digest = outcomeDigest(planned);
     const isSame = isAnswered && before.planned?.digest === digest;
     if (!isSame) await this.#write(pull, base, planned, signal);
-    this.#save(number, { ...this.#record(number), planned: { state, digest } });
+    this.#save(number, { ...this.#memory(number), planned: { state, digest } });
     if (isSame) return;
     log.info('pull request was planned', {
       source,
@@ -74,7 +74,7 @@ export class OpenPullRequests {
   async #announce(pull: PullRequest, signal: AbortSignal): Promise<void> {
     const { number, headCommit } = pull;
     // Saved first: a status that was perhaps not written is replaced as well when the pull request is closed.
-    this.#save(number, { ...this.#record(number), planning: headCommit });
+    this.#save(number, { ...this.#memory(number), planning: headCommit });
     await this.#statuses.pending(reported(pull), PLANNING, signal);
   }
 
@@ -84,9 +84,9 @@ export class OpenPullRequests {
    */
   async close(pull: PullRequest, signal: AbortSignal): Promise<void> {
     const { number, headCommit } = pull;
-    if (this.#record(number).planning !== headCommit) return;
+    if (this.#memory(number).planning !== headCommit) return;
     await this.#statuses.pending(reported(pull), 'Not planned: it was closed', signal);
-    this.#save(number, { ...this.#record(number), planning: undefined });
+    this.#save(number, { ...this.#memory(number), planning: undefined });
   }
 
   async #isMergedInto(base: string, { headCommit }: PullRequest, signal: AbortSignal): Promise<boolean> {
@@ -96,7 +96,7 @@ export class OpenPullRequests {
 
   /** Reports once why there is no plan. A plan is made when an account with write access asks for it. */
   async #skip(pull: PullRequest, why: string, signal: AbortSignal): Promise<void> {
-    const before = this.#record(pull.number);
+    const before = this.#memory(pull.number);
     if (before.head === pull.headCommit && before.base === '') return;
     await this.#statuses.pending(reported(pull), why, signal);
     this.#save(pull.number, { ...before, head: pull.headCommit, base: '', endedAtMs: undefined });
@@ -110,13 +110,13 @@ export class OpenPullRequests {
   ): Promise<void> {
     const { number, headCommit } = pull;
     const { forge, reports, source, repositoryName } = this.#options;
-    const before = this.#record(number);
+    const before = this.#memory(number);
     const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
     const { approvals } = before;
     const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
     // On the disk before the comment is written: if this process ends between the two, the next one still compares the
     // merge with the plan.
-    await this.#options.records.persist(String(number), {
+    await this.#options.memories.persist(String(number), {
       ...before,
       ...{ head: headCommit, base, tree, expected, heldDeletions },
       ...{ statuses: undefined, endedAtMs: undefined },
@@ -143,7 +143,7 @@ export class OpenPullRequests {
       signal,
     );
     // An approval belongs to one change: it counts by its code, and ends with the plan that has this code.
-    const now = this.#record(number);
+    const now = this.#memory(number);
     this.#save(number, {
       ...now,
       ...{ comment, answered: before.asked },
@@ -155,20 +155,20 @@ export class OpenPullRequests {
       before.head === headCommit ? (before.statuses ?? []) : [],
       signal,
     );
-    this.#save(number, { ...this.#record(number), statuses, planning: undefined });
+    this.#save(number, { ...this.#memory(number), statuses, planning: undefined });
   }
 
-  #record(number: number): PreviewRecord {
-    return this.#options.records.get(String(number)) ?? NO_RECORD;
+  #memory(number: number): PreviewMemory {
+    return this.#options.memories.get(String(number)) ?? NO_MEMORY;
   }
 
-  #save(number: number, record: PreviewRecord): void {
-    this.#options.records.set(String(number), record);
+  #save(number: number, memory: PreviewMemory): void {
+    this.#options.memories.set(String(number), memory);
   }
 }
 
-function isPlannedOnOlderBase(record: PreviewRecord, { headCommit }: PullRequest, base: string): boolean {
-  return record.head === headCommit && record.base !== '' && record.base !== base;
+function isPlannedOnOlderBase(memory: PreviewMemory, { headCommit }: PullRequest, base: string): boolean {
+  return memory.head === headCommit && memory.base !== '' && memory.base !== base;
 }
 
 function reported({ number, headCommit }: PullRequest): Reported {

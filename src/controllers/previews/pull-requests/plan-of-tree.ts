@@ -1,4 +1,4 @@
-import type { PreviewRecord } from './preview-record.ts';
+import type { PreviewMemory } from './preview-memory.ts';
 
 /**
  * Finds the plan of the merge that left this tree. Each way to merge leaves the same tree, as long as
@@ -7,16 +7,16 @@ import type { PreviewRecord } from './preview-record.ts';
  *   predicted the tree
  */
 export function planOfTree(
-  records: {
+  memories: {
     readonly keys: () => readonly string[];
-    readonly get: (key: string) => PreviewRecord | undefined;
+    readonly get: (key: string) => PreviewMemory | undefined;
   },
   tree: string,
 ): ReadonlyMap<string, readonly string[]> | undefined {
-  const found = records
+  const found = memories
     .keys()
-    .map((key) => records.get(key))
-    .find((record) => record?.tree === tree && record.head !== '');
+    .map((key) => memories.get(key))
+    .find((memory) => memory?.tree === tree && memory.head !== '');
   return (
     found &&
     new Map(

@@ -7,7 +7,7 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 import type { PreviewQueue } from './preview-queue.ts';
-import type { PreviewRecord } from './preview-record.ts';
+import type { PreviewMemory } from './preview-memory.ts';
 import type { PreviewRepository } from './preview-repository.ts';
 import type { KnownRules } from './preview-statuses.ts';
 
@@ -54,11 +54,11 @@ export interface PullRequestPreviewsOptions {
   /** Namespace of the controller's objects on the hub. */
   readonly namespace: string;
   /** By pull request number. */
-  readonly records: {
-    get(number: string): PreviewRecord | undefined;
-    set(number: string, record: PreviewRecord): void;
+  readonly memories: {
+    get(number: string): PreviewMemory | undefined;
+    set(number: string, memory: PreviewMemory): void;
     /** Resolves when it is on the disk. */
-    persist(number: string, record: PreviewRecord): Promise<void>;
+    persist(number: string, memory: PreviewMemory): Promise<void>;
     delete(number: string): void;
     keys(): readonly string[];
   };

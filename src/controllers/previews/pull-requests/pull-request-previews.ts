@@ -13,7 +13,7 @@ import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import { MergeWatch } from './merge-watch.ts';
 import { OpenPullRequests } from './open-pull-requests.ts';
-import { NO_RECORD, type PreviewRecord } from './preview-record.ts';
+import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
 import { PreviewStatuses, PLANNING } from './preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import type { MergeGroup, PullRequestComment } from './reported-events.ts';
@@ -21,7 +21,7 @@ import { previewMarker } from './sticky-comment.ts';
 
 /** Webhook deliveries may get lost, so the open pull requests are listed at this interval. */
 const LIST_INTERVAL_MS = 5 * 60_000;
-/** Records of merged and closed pull requests are kept this long, for late deliveries. */
+/** Memories of merged and closed pull requests are kept this long, for late deliveries. */
 const KEEP_ENDED_MS = 7 * 24 * 3_600_000;
 /** A closed pull request is read again after this time. */
 const CLOSED_AGAIN_MS = 5_000;
@@ -60,7 +60,7 @@ export class PullRequestPreviews {
     // Until the hub follows the source, a plan would be made on an outdated fleet. When it does, the open pull requests
     // are listed.
     if (this.#merges.followed === undefined) return;
-    queue.add({ source, number }, headCommit === undefined || this.#record(number).head !== headCommit);
+    queue.add({ source, number }, headCommit === undefined || this.#memory(number).head !== headCommit);
   }
 
   /** The source was read at this commit. The hub does not follow it yet. */
@@ -84,7 +84,7 @@ export class PullRequestPreviews {
   hubChanged(state: string): void {
     if (this.#merges.followed === undefined) return;
     for (const number of this.#openNumbers()) {
-      const { planned } = this.#record(number);
+      const { planned } = this.#memory(number);
       if (planned !== undefined && planned.state !== state) this.#enqueue(number);
     }
   }
@@ -98,7 +98,7 @@ export class PullRequestPreviews {
     if (this.#options.leadership?.isHeld === false) return;
     const change = await runCommentCommand(this.#options, comment, signal);
     if (change === undefined) return;
-    this.#save(number, change(this.#record(number)));
+    this.#save(number, change(this.#memory(number)));
     this.#enqueue(number);
   }
 
@@ -168,28 +168,28 @@ export class PullRequestPreviews {
 
   /** @returns how many are open */
   async #catchUp(signal: AbortSignal): Promise<number> {
-    const { forge, records, clock } = this.#options;
+    const { forge, memories, clock } = this.#options;
     const open = await forge.listOpen(signal);
     for (const { number, headCommit, baseBranch } of open) {
-      const { head, endedAtMs } = this.#record(number);
+      const { head, endedAtMs } = this.#memory(number);
       const isOurs = this.#branch === undefined || baseBranch === this.#branch;
       if (isOurs && (head !== headCommit || endedAtMs !== undefined)) this.#enqueue(number);
     }
     const numbers = new Set(open.map(({ number }) => number));
     for (const number of this.#openNumbers()) if (!numbers.has(number)) this.#enqueue(number);
-    for (const key of records.keys()) {
-      const { endedAtMs } = records.get(key) ?? NO_RECORD;
-      if (endedAtMs !== undefined && clock.now() - endedAtMs > KEEP_ENDED_MS) records.delete(key);
+    for (const key of memories.keys()) {
+      const { endedAtMs } = memories.get(key) ?? NO_MEMORY;
+      if (endedAtMs !== undefined && clock.now() - endedAtMs > KEEP_ENDED_MS) memories.delete(key);
     }
     return open.length;
   }
 
   async #workOn(number: number, signal: AbortSignal): Promise<void> {
     const { forge } = this.#options;
-    const { merge, endedAtMs } = this.#record(number);
+    const { merge, endedAtMs } = this.#memory(number);
     if (merge !== undefined && endedAtMs === undefined) return this.#merges.follow(number, merge, signal);
     const pull = await forge.read(number, signal);
-    if (pull === undefined) return this.#options.records.delete(String(number));
+    if (pull === undefined) return this.#options.memories.delete(String(number));
     this.#branch ??= await forge.defaultBranch(signal);
     if (pull.baseBranch !== this.#branch) return;
     switch (pull.state) {
@@ -204,10 +204,10 @@ export class PullRequestPreviews {
   }
 
   #closed(number: number): void {
-    const { records, clock, queue, source } = this.#options;
-    const record = records.get(String(number));
-    if (record === undefined || record.endedAtMs !== undefined) return;
-    this.#save(number, { ...record, head: '', endedAtMs: clock.now() });
+    const { memories, clock, queue, source } = this.#options;
+    const memory = memories.get(String(number));
+    if (memory === undefined || memory.endedAtMs !== undefined) return;
+    this.#save(number, { ...memory, head: '', endedAtMs: clock.now() });
     // A forge may briefly report a pull request as closed and not merged while it merges it.
     queue.addAfter({ source, number }, CLOSED_AGAIN_MS);
   }
@@ -218,19 +218,19 @@ export class PullRequestPreviews {
   }
 
   #openNumbers(): readonly number[] {
-    const { records } = this.#options;
-    return records
+    const { memories } = this.#options;
+    return memories
       .keys()
-      .filter((key) => records.get(key)?.endedAtMs === undefined)
+      .filter((key) => memories.get(key)?.endedAtMs === undefined)
       .map(Number);
   }
 
-  #record(number: number): PreviewRecord {
-    return this.#options.records.get(String(number)) ?? NO_RECORD;
+  #memory(number: number): PreviewMemory {
+    return this.#options.memories.get(String(number)) ?? NO_MEMORY;
   }
 
-  #save(number: number, record: PreviewRecord): void {
-    this.#options.records.set(String(number), record);
+  #save(number: number, memory: PreviewMemory): void {
+    this.#options.memories.set(String(number), memory);
   }
 }
 
@@ -270,16 +270,16 @@ class MergeGroups {
    * @throws the errors of the forge
    */
   async plan({ head, base, baseBranch }: MergeGroup, signal: AbortSignal): Promise<void> {
-    const { forge, repository, records, plan, whenPublished, source } = this.#options;
+    const { forge, repository, memories, plan, whenPublished, source } = this.#options;
     await this.#statuses.pending({ commit: head }, PLANNING, signal);
     await repository.fetchCommit(base, signal);
     await whenPublished(signal);
     // A user with write access added it to the queue, even if the pull request comes from a fork.
     const { outcome, map } = await plan({ headCommit: head, baseBranch, fromFork: false }, base, signal);
     const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
-    const approvals = records
+    const approvals = memories
       .keys()
-      .flatMap((number) => records.get(number)?.approvals ?? [])
+      .flatMap((number) => memories.get(number)?.approvals ?? [])
       .filter(({ token: code }) => codes.includes(code));
     const summary = renderComment({
       ...{ marker: previewMarker(source), outcome, approvals, map, head },
@@ -292,14 +292,14 @@ class MergeGroups {
 
 /**
  * Reads a comment that may contain a command. A command counts only if its author may write to the repository.
- * @returns the changed fields of the record of the pull request; undefined if nothing changes
+ * @returns the changed fields of the memory of the pull request; undefined if nothing changes
  * @throws the errors of the forge
  */
 async function runCommentCommand(
   { forge, rules }: Pick<PullRequestPreviewsOptions, 'forge' | 'rules'>,
   { number, author, authorName, text }: PullRequestComment,
   signal: AbortSignal,
-): Promise<((record: PreviewRecord) => PreviewRecord) | undefined> {
+): Promise<((memory: PreviewMemory) => PreviewMemory) | undefined> {
   const command = commentCommand(text);
   if (command === undefined) return undefined;
   const permission = await permissionOf(forge, author, signal);
@@ -309,7 +309,7 @@ async function runCommentCommand(
   if (pull === undefined) return undefined;
   // An id alone tells readers nothing, and a name alone is not unique.
   const by = authorName === undefined ? author : `${authorName} (${author})`;
-  return (record) => recordCommand(record, { command, author, by, permission }, pull, rules);
+  return (memory) => noteCommand(memory, { command, author, by, permission }, pull, rules);
 }
 
 async function permissionOf(
@@ -343,18 +343,18 @@ interface GivenCommand {
 }
 
 /**
- * The record of a pull request after a command of an account with write access. It contains what was requested or
+ * The memory of a pull request after a command of an account with write access. It contains what was requested or
  * approved, or why the command was refused.
  */
-export function recordCommand(
-  record: PreviewRecord,
+export function noteCommand(
+  memory: PreviewMemory,
   { command, author, by, permission }: GivenCommand,
   pull: Pick<PullRequest, 'author' | 'headCommit'>,
   rules: Pick<PreviewRules, 'approvers' | 'selfApproval'>,
-): PreviewRecord {
-  const asked = record.asked + 1;
-  const refused = (refusal: string): PreviewRecord => ({ ...record, asked, refusal });
-  if (command.kind === 'plan') return { ...record, asked, refusal: undefined, allowedHead: pull.headCommit };
+): PreviewMemory {
+  const asked = memory.asked + 1;
+  const refused = (refusal: string): PreviewMemory => ({ ...memory, asked, refusal });
+  if (command.kind === 'plan') return { ...memory, asked, refusal: undefined, allowedHead: pull.headCommit };
   if (command.kind === 'unknown')
     return refused('The command is unknown. The commands are: /berth plan, /berth approve CODE.');
   if (rules.approvers === 'admin' && permission !== 'admin')
@@ -363,15 +363,15 @@ export function recordCommand(
     return refused(`${by} opened this pull request and may not approve it.`);
   const { codes } = command;
   const known = [
-    ...record.expected.map(({ heldToken: heldCode }) => heldCode),
-    ...record.heldDeletions.map(({ token: code }) => code),
+    ...memory.expected.map(({ heldToken: heldCode }) => heldCode),
+    ...memory.heldDeletions.map(({ token: code }) => code),
   ];
   const unknown = codes.filter((code) => !known.includes(code));
   if (unknown.length > 0)
     return refused(
       `Not approved: ${unknown.join(', ')} is not the approval code of a change that this plan would hold.`,
     );
-  const others = record.approvals.filter(({ token: code }) => !codes.includes(code));
+  const others = memory.approvals.filter(({ token: code }) => !codes.includes(code));
   const approvals = [...others, ...codes.map((code) => ({ token: code, by }))];
-  return { ...record, asked, approvals, refusal: undefined };
+  return { ...memory, asked, approvals, refusal: undefined };
 }

@@ -1,6 +1,6 @@
 import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import { sha256 } from '@berth/runtime/sha256';
-import type { PreviewRecord } from './preview-record.ts';
+import type { PreviewMemory } from './preview-memory.ts';
 
 /** The text that marks the comment of a source's preview, inside an HTML comment. */
 export function previewMarker(source: string): string {
@@ -15,10 +15,10 @@ export function previewMarker(source: string): string {
  */
 export async function writeStickyComment(
   forge: PullRequestForge,
-  target: { readonly number: number; readonly marker: string; readonly known: PreviewRecord['comment'] },
+  target: { readonly number: number; readonly marker: string; readonly known: PreviewMemory['comment'] },
   text: string,
   signal: AbortSignal,
-): Promise<NonNullable<PreviewRecord['comment']>> {
+): Promise<NonNullable<PreviewMemory['comment']>> {
   const { number, marker, known } = target;
   const digest = sha256(text);
   if (known?.digest === digest) return known;

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
-import { RecordCache } from '../../../adapters/store/record-cache.ts';
-import type { CacheRecord } from '../../../adapters/store/segment-file.ts';
+import { EntryCache } from '../../../adapters/store/entry-cache.ts';
+import type { CacheEntry } from '../../../adapters/store/segment-file.ts';
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import type { Logger } from '@berth/runtime/logger';
 import { builtFrom } from '../../../adapters/program/package-root.ts';
@@ -18,7 +18,7 @@ const ENCODED_AT_ONCE = 200;
  * another parser starts empty, because it may parse a file differently.
  */
 export class ParsedCache implements ParsedFiles {
-  readonly #records: RecordCache;
+  readonly #records: EntryCache;
   #added: Added[] = [];
   #writing: Promise<void> = Promise.resolve();
   #live: () => ReadonlySet<string> = () => new Set();
@@ -28,7 +28,7 @@ export class ParsedCache implements ParsedFiles {
     readonly log: Logger;
     readonly maxBytes?: number | undefined;
   }) {
-    this.#records = new RecordCache({ ...options, stamp: builtFrom()?.parser ?? 'sources' });
+    this.#records = new EntryCache({ ...options, stamp: builtFrom()?.parser ?? 'sources' });
   }
 
   /**
@@ -85,8 +85,8 @@ export class ParsedCache implements ParsedFiles {
 type Added = { readonly id: string } & ({ readonly parsed: ParsedFile } | { readonly bytes: Buffer });
 
 /** In slices, so that callers that wait for parsed files are not delayed. */
-async function encoded(added: readonly Added[]): Promise<CacheRecord[]> {
-  const records: CacheRecord[] = [];
+async function encoded(added: readonly Added[]): Promise<CacheEntry[]> {
+  const records: CacheEntry[] = [];
   for (const one of added) {
     if (records.length % ENCODED_AT_ONCE === 0) await setImmediate();
     const bytes = 'bytes' in one ? one.bytes : Buffer.from(encodeParsedFile(one.parsed));

@@ -8,7 +8,7 @@ import { decisionUses } from '../refresh/decision-use.ts';
 import { applicationsByCluster } from './application-clusters.ts';
 import { clusterHealth } from './cluster-health.ts';
 import { type ClosedGate, planWaves } from './plan-waves.ts';
-import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
+import { parseWaves, type PlacementWaves, WAVES_ANNOTATION } from './wave-state.ts';
 import type { WaveRule } from './wave-rule.ts';
 import { waveUses } from './wave-use.ts';
 
@@ -58,7 +58,7 @@ export function explainWaves(
   if ('problem' in rule) return unknown(rule.problem);
   if (groups === undefined) return unknown('no decision is published');
   const written = applicationSet.metadata.annotations?.[WAVES_ANNOTATION];
-  const before = written === undefined ? undefined : parseWaveRecord(written)?.get(placement);
+  const before = written === undefined ? undefined : parseWaves(written)?.get(placement);
   if (before === undefined)
     return unknown('they are not written on the ApplicationSet: berth serve --argocd-waves writes them');
   const byCluster = [...applicationsByCluster(read.applications, () => clusters).byCluster];
@@ -68,7 +68,7 @@ export function explainWaves(
   return { applicationSet: name, waves: wavesOf(rule, plan.waves, before, plan.gate), problem: undefined };
 }
 
-/** The recorded waves are the served ones. The plan is the next record. */
+/** The recorded waves are the served ones. The plan is the next state. */
 function wavesOf(
   { count }: WaveRule,
   planned: PlacementWaves,

@@ -2,14 +2,14 @@ import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import type { PublishedGroup } from '../../publish/pages/published-placements.ts';
 import type { ClusterHealth } from './cluster-health.ts';
-import type { ClusterWave, PlacementWaves } from './wave-record.ts';
+import type { ClusterWave, PlacementWaves } from './wave-state.ts';
 import type { WaveRule } from './wave-rule.ts';
 
 export interface WaveInputs {
   readonly rule: WaveRule;
   /** The clusters of the published decision. */
   readonly groups: readonly PublishedGroup[];
-  /** The current record; undefined if there is none. */
+  /** The current state; undefined if there is none. */
   readonly before: PlacementWaves | undefined;
   /** By cluster, for clusters with Applications of the ApplicationSet. */
   readonly health: ReadonlyMap<string, ClusterHealth>;
@@ -73,7 +73,7 @@ export function planWaves(inputs: WaveInputs): WavePlan {
     }
   const held = blocked === undefined ? undefined : heldWaves(waveOf, blocked);
   return {
-    // If no cluster waits, the health of Applications does not change the record.
+    // If no cluster waits, the health of Applications does not change the state.
     waves: { clusters: waveOf, healthySinceMs: held === undefined ? [] : healthySinceMs },
     held,
     gate: blocked,

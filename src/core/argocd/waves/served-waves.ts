@@ -1,5 +1,5 @@
 import { sameRule, type WaveRule } from './wave-rule.ts';
-import { parseWaveRecord, type PlacementWaves, WAVES_ANNOTATION } from './wave-record.ts';
+import { parseWaves, type PlacementWaves, WAVES_ANNOTATION } from './wave-state.ts';
 
 /** Which waves an ApplicationSet requests. */
 export interface WavesRequest {
@@ -64,15 +64,15 @@ export type ServedWaves = ReadonlyMap<string, number>;
 
 /**
  * Reads the annotation `berth.dev/waves`. By placement: the wave of each served cluster. Undefined: it is not a valid
- * record.
+ * state.
  */
 export function servedWaves(written: string): ReadonlyMap<string, ServedWaves> | undefined {
-  const record = parseWaveRecord(written);
-  if (record === undefined) return undefined;
-  return new Map([...record].map(([placement, waves]) => [placement, servedOf(waves)]));
+  const states = parseWaves(written);
+  if (states === undefined) return undefined;
+  return new Map([...states].map(([placement, waves]) => [placement, servedOf(waves)]));
 }
 
-/** The part of the record on which a response depends; '' if there is none. */
+/** The part of the state on which a response depends; '' if there is none. */
 export function servedText(annotations: Readonly<Record<string, string>> | undefined): string {
   const written = annotations?.[WAVES_ANNOTATION];
   const waves = written === undefined ? undefined : servedWaves(written);

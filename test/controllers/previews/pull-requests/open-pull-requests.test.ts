@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OpenPullRequests } from '../../../../src/controllers/previews/pull-requests/open-pull-requests.ts';
 import {
-  NO_RECORD,
-  type PreviewRecord,
-} from '../../../../src/controllers/previews/pull-requests/preview-record.ts';
+  NO_MEMORY,
+  type PreviewMemory,
+} from '../../../../src/controllers/previews/pull-requests/preview-memory.ts';
 import { PreviewStatuses } from '../../../../src/controllers/previews/pull-requests/preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from '../../../../src/controllers/previews/pull-requests/pull-request-options.ts';
 import type { CommitStatus, PullRequest } from '@berth/forge/contract/pull-request-forge';
@@ -41,7 +41,7 @@ const HELD_PLAN = plan({
 });
 
 describe('an open pull request', () => {
-  let record: PreviewRecord;
+  let memory: PreviewMemory;
   let comments: string[];
   let statuses: CommitStatus[];
   let outcome: Awaited<ReturnType<PullRequestPreviewsOptions['plan']>>['outcome'];
@@ -53,7 +53,7 @@ describe('an open pull request', () => {
   let plans: number;
   let hubState: string;
   beforeEach(() => {
-    [record, comments, statuses] = [NO_RECORD, [], []];
+    [memory, comments, statuses] = [NO_MEMORY, [], []];
     onDisk = Promise.resolve();
     [outcome, meanwhile] = [planned(HELD_PLAN), () => undefined];
     [rules, plans, hubState] = [{ drafts: true, forks: 'off' }, 0, 'as it is'];
@@ -84,11 +84,11 @@ describe('an open pull request', () => {
       },
       whenPublished: () => Promise.resolve(),
       hubState: () => hubState,
-      records: {
-        get: () => record,
-        set: (_number: string, next: PreviewRecord) => (record = next),
-        persist: async (_number: string, next: PreviewRecord) => {
-          record = next;
+      memories: {
+        get: () => memory,
+        set: (_number: string, next: PreviewMemory) => (memory = next),
+        persist: async (_number: string, next: PreviewMemory) => {
+          memory = next;
           await onDisk;
         },
       },
@@ -100,10 +100,10 @@ describe('an open pull request', () => {
     open = new OpenPullRequests(options, new PreviewStatuses(options));
   });
   const preview = (pull = PULL) => open.preview(pull, signal);
-  const approvals = () => record.approvals.map(({ token: code }) => code);
+  const approvals = () => memory.approvals.map(({ token: code }) => code);
 
   it('has approvals that count for the changes of this plan, and for no other', async () => {
-    record = { ...NO_RECORD, approvals: [by(EARLIER), by(HELD), by(DELETED)] };
+    memory = { ...NO_MEMORY, approvals: [by(EARLIER), by(HELD), by(DELETED)] };
     await preview();
     expect(approvals()).toEqual([HELD, DELETED]);
     expect(comments[0]).toContain(`who approved ${HELD}`);
@@ -116,7 +116,7 @@ describe('an open pull request', () => {
     onDisk = new Promise((resolve) => (saved = resolve));
     const done = preview();
     await whenIdle(() => comments.length);
-    expect(record).toMatchObject({ head: PULL.headCommit, base: BASE });
+    expect(memory).toMatchObject({ head: PULL.headCommit, base: BASE });
     expect(comments).toEqual([]);
     saved();
     await done;
@@ -124,20 +124,20 @@ describe('an open pull request', () => {
   });
 
   it('stays held with approvals of an earlier plan alone', async () => {
-    record = { ...NO_RECORD, approvals: [by(EARLIER)] };
+    memory = { ...NO_MEMORY, approvals: [by(EARLIER)] };
     await preview();
     expect(approvals()).toEqual([]);
     expect(statuses.at(-1)).toMatchObject({ state: 'failure' });
   });
 
   it('keeps an approval that comes while the comment is written, if it is for this plan', async () => {
-    meanwhile = () => (record = { ...record, approvals: [by(EARLIER), by(DELETED)] });
+    meanwhile = () => (memory = { ...memory, approvals: [by(EARLIER), by(DELETED)] });
     await preview();
     expect(approvals()).toEqual([DELETED]);
   });
 
   it('loses its approvals with its plan', async () => {
-    record = { ...NO_RECORD, approvals: [by(HELD)] };
+    memory = { ...NO_MEMORY, approvals: [by(HELD)] };
     outcome = { kind: 'unplanned', message: 'the commits conflict' };
     await preview();
     expect(approvals()).toEqual([]);
@@ -154,14 +154,14 @@ describe('an open pull request', () => {
       await preview(pull);
       await preview(pull);
       expect([plans, comments, statuses.map(({ description }) => description)]).toEqual([0, [], [why]]);
-      record = { ...record, allowedHead: 'd'.repeat(40) };
+      memory = { ...memory, allowedHead: 'd'.repeat(40) };
       await preview(pull);
       expect(plans).toBe(0);
-      record = { ...record, allowedHead: PULL.headCommit };
+      memory = { ...memory, allowedHead: PULL.headCommit };
       await preview(pull);
       expect(plans).toBe(1);
       rules = { drafts: true, forks: 'summary' };
-      record = NO_RECORD;
+      memory = NO_MEMORY;
       await preview(pull);
       expect(plans).toBe(2);
     },
@@ -176,7 +176,7 @@ describe('an open pull request', () => {
     const written = statuses.length;
     await preview();
     expect([plans, comments.length, statuses.length]).toEqual([2, 1, written]);
-    record = { ...record, asked: 1 };
+    memory = { ...memory, asked: 1 };
     await preview();
     expect(plans).toBe(3);
     await preview({ ...PULL, headCommit: 'd'.repeat(40) });
@@ -184,8 +184,8 @@ describe('an open pull request', () => {
   });
 
   it('has its plan stored before the comment is written: a merge is compared with it after a crash', async () => {
-    let stored: PreviewRecord | undefined;
-    meanwhile = () => (stored = record);
+    let stored: PreviewMemory | undefined;
+    meanwhile = () => (stored = memory);
     await preview();
     expect(stored).toMatchObject({
       head: PULL.headCommit,

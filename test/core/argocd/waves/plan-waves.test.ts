@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ClusterHealth } from '../../../../src/core/argocd/waves/cluster-health.ts';
 import { planWaves, type WaveInputs, type WavePlan } from '../../../../src/core/argocd/waves/plan-waves.ts';
-import type { PlacementWaves } from '../../../../src/core/argocd/waves/wave-record.ts';
+import type { PlacementWaves } from '../../../../src/core/argocd/waves/wave-state.ts';
 
 const MINUTE = 60_000;
 const NOW = Date.UTC(2026, 7, 1, 12);

@@ -14,7 +14,7 @@ export interface ClusterWave {
   readonly isServed: boolean;
 }
 
-/** The record of one placement. */
+/** The waves of one placement. */
 export interface PlacementWaves {
   readonly clusters: ReadonlyMap<string, ClusterWave>;
   /**
@@ -25,20 +25,20 @@ export interface PlacementWaves {
 }
 
 /** By placement, `namespace/name`. */
-export type WaveRecord = ReadonlyMap<string, PlacementWaves>;
+export type WaveStates = ReadonlyMap<string, PlacementWaves>;
 
 /** The limit for all annotations of an object is 256 KiB. */
 const MAX_LENGTH = 160 * 1024;
 
-/** Undefined if it is too long for an annotation. Equal records give equal text. */
-export function renderWaveRecord(record: WaveRecord): string | undefined {
-  const placements = [...record].sort(([a], [b]) => (a < b ? -1 : 1));
+/** Undefined if it is too long for an annotation. Equal states give equal text. */
+export function renderWaves(states: WaveStates): string | undefined {
+  const placements = [...states].sort(([a], [b]) => (a < b ? -1 : 1));
   const text = JSON.stringify(Object.fromEntries(placements.map(([name, waves]) => [name, wavesOf(waves)])));
   return text.length > MAX_LENGTH ? undefined : text;
 }
 
-/** Undefined if the text is not a valid record. */
-export function parseWaveRecord(text: string): WaveRecord | undefined {
+/** Undefined if the text is not valid. */
+export function parseWaves(text: string): WaveStates | undefined {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -46,13 +46,13 @@ export function parseWaveRecord(text: string): WaveRecord | undefined {
     return undefined;
   }
   if (!isObject(value)) return undefined;
-  const record = new Map<string, PlacementWaves>();
+  const states = new Map<string, PlacementWaves>();
   for (const [placement, waves] of Object.entries(value)) {
-    const parsed = parseWaves(waves);
+    const parsed = parsePlacementWaves(waves);
     if (parsed === undefined) return undefined;
-    record.set(placement, parsed);
+    states.set(placement, parsed);
   }
-  return record;
+  return states;
 }
 
 interface WrittenWave {
@@ -77,7 +77,7 @@ function wavesOf({ clusters, healthySinceMs }: PlacementWaves): readonly Written
   });
 }
 
-function parseWaves(value: unknown): PlacementWaves | undefined {
+function parsePlacementWaves(value: unknown): PlacementWaves | undefined {
   if (!Array.isArray(value)) return undefined;
   const clusters = new Map<string, ClusterWave>();
   const healthySinceMs: (number | undefined)[] = [];

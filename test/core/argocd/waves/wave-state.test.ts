@@ -1,12 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { readServedWaves, servedText, servedWaves } from '../../../../src/core/argocd/waves/served-waves.ts';
-import {
-  parseWaveRecord,
-  renderWaveRecord,
-  type WaveRecord,
-} from '../../../../src/core/argocd/waves/wave-record.ts';
+import { parseWaves, renderWaves, type WaveStates } from '../../../../src/core/argocd/waves/wave-state.ts';
 
-const RECORD: WaveRecord = new Map([
+const STATES: WaveStates = new Map([
   [
     'team-a/web',
     {
@@ -25,10 +21,10 @@ const TEXT =
 
 describe('what is written of waves', () => {
   it('is the same text for the same waves, and is read back', () => {
-    expect(renderWaveRecord(RECORD)).toBe(TEXT);
-    const read = parseWaveRecord(TEXT);
+    expect(renderWaves(STATES)).toBe(TEXT);
+    const read = parseWaves(TEXT);
     expect(read?.get('team-a/web')?.healthySinceMs).toEqual([1_785_585_600_123, undefined, undefined]);
-    expect(read && renderWaveRecord(read)).toBe(TEXT);
+    expect(read && renderWaves(read)).toBe(TEXT);
   });
 
   it.each([
@@ -40,13 +36,13 @@ describe('what is written of waves', () => {
     ['names that are numbers', '{"team-a/web":[{"served":[1]}]}'],
     ['one name instead of a list', '{"team-a/web":[{"held":"a"}]}'],
   ])('is nothing when it is %s', (_, text) => {
-    expect(parseWaveRecord(text)).toBeUndefined();
+    expect(parseWaves(text)).toBeUndefined();
     expect(servedWaves(text)).toBeUndefined();
     expect(servedText({ 'berth.dev/waves': text })).toBe('');
   });
 
   it('counts a cluster as served that is both, and ignores a time that is none', () => {
-    const read = parseWaveRecord('{"p/p":[{"served":["a"],"held":["a","b"],"healthySince":"soon"}]}');
+    const read = parseWaves('{"p/p":[{"served":["a"],"held":["a","b"],"healthySince":"soon"}]}');
     expect(read?.get('p/p')).toEqual({
       clusters: new Map([
         ['a', { wave: 0, isServed: true }],
@@ -57,7 +53,7 @@ describe('what is written of waves', () => {
   });
 
   it('has no more than an annotation may have, with room for others', () => {
-    const fleet = (size: number): WaveRecord =>
+    const fleet = (size: number): WaveStates =>
       new Map([
         [
           'team-a/web',
@@ -72,8 +68,8 @@ describe('what is written of waves', () => {
           },
         ],
       ]);
-    expect(renderWaveRecord(fleet(5_000))).toBeDefined();
-    expect(renderWaveRecord(fleet(10_000))).toBeUndefined();
+    expect(renderWaves(fleet(5_000))).toBeDefined();
+    expect(renderWaves(fleet(10_000))).toBeUndefined();
   });
 
   it('changes an answer only by what is served', () => {

@@ -1,14 +1,14 @@
 import { expect, it } from 'vitest';
 import {
-  NO_RECORD,
-  type PreviewRecord,
-} from '../../../../src/controllers/previews/pull-requests/preview-record.ts';
-import { recordCommand } from '../../../../src/controllers/previews/pull-requests/pull-request-previews.ts';
+  NO_MEMORY,
+  type PreviewMemory,
+} from '../../../../src/controllers/previews/pull-requests/preview-memory.ts';
+import { noteCommand } from '../../../../src/controllers/previews/pull-requests/pull-request-previews.ts';
 import type { CommentCommand } from '../../../../src/core/preview/comment/comment-command.ts';
 
 const [HELD, DELETED, OTHER] = ['a', 'b', 'c'].map((digit) => digit.repeat(12)) as [string, string, string];
-const record: PreviewRecord = {
-  ...NO_RECORD,
+const memory: PreviewMemory = {
+  ...NO_MEMORY,
   expected: [{ placement: 'team-a/web', before: ['c1'], after: [], heldToken: HELD }],
   heldDeletions: [{ source: 'fleet', token: DELETED }],
   approvals: [{ token: DELETED, by: 'eve' }],
@@ -29,7 +29,7 @@ it.each<{
   {
     name: 'a wish for a plan, which also allows the head of a fork',
     command: { kind: 'plan' },
-    want: { allowedHead: PULL.headCommit, refusal: undefined, approvals: record.approvals },
+    want: { allowedHead: PULL.headCommit, refusal: undefined, approvals: memory.approvals },
   },
   {
     name: 'an approval of two changes, each by whom it was given last',
@@ -40,7 +40,7 @@ it.each<{
     name: 'an approval of something else, of which nothing counts',
     command: approve(HELD, OTHER),
     want: {
-      approvals: record.approvals,
+      approvals: memory.approvals,
       refusal: expect.stringContaining(`${OTHER} is not the approval code`),
     },
   },
@@ -48,36 +48,36 @@ it.each<{
     name: 'an approval by the author',
     command: approve(HELD),
     author: 'ada',
-    want: { approvals: record.approvals, refusal: 'ada opened this pull request and may not approve it.' },
+    want: { approvals: memory.approvals, refusal: 'ada opened this pull request and may not approve it.' },
   },
   {
     name: 'an approval by the author, who may',
     command: approve(HELD),
     author: 'ada',
     selfApproval: true,
-    want: { approvals: [...record.approvals, { token: HELD, by: 'ada' }] },
+    want: { approvals: [...memory.approvals, { token: HELD, by: 'ada' }] },
   },
   {
     name: 'an approval by somebody who only writes, where administrators approve',
     command: approve(HELD),
     approvers: 'admin',
-    want: { approvals: record.approvals, refusal: expect.stringContaining('only an administrator') },
+    want: { approvals: memory.approvals, refusal: expect.stringContaining('only an administrator') },
   },
   {
     name: 'an approval by an administrator',
     command: approve(HELD),
     approvers: 'admin',
     permission: 'admin',
-    want: { approvals: [...record.approvals, { token: HELD, by: 'grace' }] },
+    want: { approvals: [...memory.approvals, { token: HELD, by: 'grace' }] },
   },
   {
     name: 'what is no command',
     command: { kind: 'unknown' },
-    want: { approvals: record.approvals, refusal: expect.stringContaining('The commands are: /berth plan') },
+    want: { approvals: memory.approvals, refusal: expect.stringContaining('The commands are: /berth plan') },
   },
 ])('remembers $name', (given) => {
   const { command, author = 'grace', permission = 'write', want } = given;
   const rules = { approvers: given.approvers ?? 'write', selfApproval: given.selfApproval ?? false } as const;
-  const after = recordCommand(record, { command, author, by: author, permission }, PULL, rules);
-  expect(after).toMatchObject({ ...want, asked: 1, expected: record.expected });
+  const after = noteCommand(memory, { command, author, by: author, permission }, PULL, rules);
+  expect(after).toMatchObject({ ...want, asked: 1, expected: memory.expected });
 });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { RecordCache } from '../../../src/adapters/store/record-cache.ts';
+import { EntryCache } from '../../../src/adapters/store/entry-cache.ts';
 import type { Logger } from '@berth/runtime/logger';
 
 let dir: string;
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(path.dirname(dir), { recursive: true, force: true }));
 
-const open = (limits: { stamp?: string; maxBytes?: number; maxRecords?: number } = {}) => {
+const open = (limits: { stamp?: string; maxBytes?: number; maxEntries?: number } = {}) => {
   const none = () => undefined;
   const log: Logger = {
     debug: none,
@@ -22,22 +22,22 @@ const open = (limits: { stamp?: string; maxBytes?: number; maxRecords?: number }
     error: none,
     child: () => log,
   };
-  return new RecordCache({ dir, stamp: 'v1', log, ...limits });
+  return new EntryCache({ dir, stamp: 'v1', log, ...limits });
 };
-const record = (key: string, text = `content of ${key}`) => ({ key, bytes: Buffer.from(text) });
-const held = async (cache: RecordCache, ...keys: string[]): Promise<Record<string, string>> => {
+const entry = (key: string, text = `content of ${key}`) => ({ key, bytes: Buffer.from(text) });
+const held = async (cache: EntryCache, ...keys: string[]): Promise<Record<string, string>> => {
   const found: Record<string, string> = {};
   await cache.read(new Set(keys), ({ key, bytes }) => (found[key] = bytes.toString()));
   return found;
 };
 const fill = async (
-  cache: RecordCache,
+  cache: EntryCache,
   keys: readonly string[],
   live: readonly string[] = [],
   text?: string,
 ) => {
   cache.add(
-    keys.map((key) => record(key, text)),
+    keys.map((key) => entry(key, text)),
     (key) => live.includes(key),
   );
   await cache.flush();
@@ -45,7 +45,7 @@ const fill = async (
 const files = () => readdirSync(dir).sort();
 const diskBytes = () => files().reduce((sum, name) => sum + readFileSync(path.join(dir, name)).length, 0);
 
-describe('a cache of records', () => {
+describe('a cache of entries', () => {
   it('gives back what was put in, to another process too', async () => {
     await fill(open(), ['a1', 'b2']);
     await fill(open(), ['c3']);
@@ -63,10 +63,10 @@ describe('a cache of records', () => {
   });
 
   it.each<[string, (content: Buffer) => Buffer, string[]]>([
-    ['cut off in the last record', (content) => content.subarray(0, -5), ['a1', 'b2']],
+    ['cut off in the last entry', (content) => content.subarray(0, -5), ['a1', 'b2']],
     ['cut off in the first line', (content) => content.subarray(0, 5), []],
     [
-      'with a bit flipped in a record',
+      'with a bit flipped in an entry',
       (content) => flipped(content, content.indexOf('content of b2') + 3),
       ['a1', 'c3'],
     ],
@@ -74,7 +74,7 @@ describe('a cache of records', () => {
     ['with a length beyond the end', (content) => replaced(content, 'b2 13', 'b2 99'), ['a1']],
     ['of zeros, as a power cut leaves it', (content) => Buffer.alloc(content.length), []],
     ['empty', () => Buffer.alloc(0), []],
-  ])('reads no record that is damaged from a file %s', async (_name, damage, want) => {
+  ])('reads no entry that is damaged from a file %s', async (_name, damage, want) => {
     await fill(open(), ['a1', 'b2', 'c3']);
     const file = path.join(dir, files()[0] ?? '');
     writeFileSync(file, damage(readFileSync(file)));
@@ -96,7 +96,7 @@ describe('a cache of records', () => {
 
   it.each([
     ['bytes', { maxBytes: 10_000 }],
-    ['records', { maxRecords: 15 }],
+    ['entries', { maxEntries: 15 }],
   ])('stays within its limit of %s, and keeps what is live', async (_name, limits) => {
     const cache = open(limits);
     const live = ['live1', 'live2'];
@@ -111,7 +111,7 @@ describe('a cache of records', () => {
   it('is shared by two that write and merge at the same time', async () => {
     const caches = [open(), open()];
     const keys = Array.from({ length: 60 }, (_, index) => `k${index}`);
-    for (const [index, key] of keys.entries()) caches[index % 2]?.add([record(key)], () => true);
+    for (const [index, key] of keys.entries()) caches[index % 2]?.add([entry(key)], () => true);
     const reads: Promise<unknown>[] = keys.map((key) => held(open(), key));
     await Promise.all([...caches.map((cache) => cache.flush()), ...reads]);
     const found = await held(open(), ...keys);

@@ -2,12 +2,12 @@ import type { PublishedPlacement } from '../../publish/pages/published-placement
 import type { ApplicationsByCluster } from './application-clusters.ts';
 import { clusterHealth } from './cluster-health.ts';
 import { type HeldWaves, planWaves } from './plan-waves.ts';
-import { type PlacementWaves, type WaveRecord } from './wave-record.ts';
+import { type PlacementWaves, type WaveStates } from './wave-state.ts';
 import type { WaveUses } from './wave-use.ts';
 
-export interface RecordInputs extends WaveUses {
-  /** The current record; undefined if there is none. */
-  readonly before: WaveRecord | undefined;
+export interface WaveStateInputs extends WaveUses {
+  /** The current state; undefined if there is none. */
+  readonly before: WaveStates | undefined;
   readonly publishedOf: (placement: string) => PublishedPlacement | undefined;
   readonly applications: ApplicationsByCluster;
   /** Why the health of Applications is unknown. */
@@ -15,8 +15,8 @@ export interface RecordInputs extends WaveUses {
   readonly nowMs: number;
 }
 
-export interface RecordPlan {
-  readonly record: WaveRecord;
+export interface WaveStatePlan {
+  readonly states: WaveStates;
   /** By placement. */
   readonly held: ReadonlyMap<string, HeldWaves>;
   /** By placement: clusters that are served now and were not before, sorted. */
@@ -26,13 +26,13 @@ export interface RecordPlan {
   readonly againAfterMs: number | undefined;
 }
 
-/** The waves of all placements of one ApplicationSet. Waves that cannot be planned now keep their record. */
-export function planWaveRecord(inputs: RecordInputs): RecordPlan {
+/** The waves of all placements of one ApplicationSet. Waves that cannot be planned now keep their state. */
+export function planWaveStates(inputs: WaveStateInputs): WaveStatePlan {
   const { rules, refused, before, applications, publishedOf } = inputs;
   const health = new Map(
     [...applications.byCluster].map(([cluster, ofCluster]) => [cluster, clusterHealth(ofCluster)]),
   );
-  const record = new Map<string, PlacementWaves>();
+  const states = new Map<string, PlacementWaves>();
   const held = new Map<string, HeldWaves>();
   const opened = new Map<string, readonly string[]>();
   const problems = [...refused].map(([placement, problem]) => `placement ${placement}: ${problem}`);
@@ -43,7 +43,7 @@ export function planWaveRecord(inputs: RecordInputs): RecordPlan {
     const published = publishedOf(placement);
     if (rule === undefined || published === undefined) {
       // Argo CD keeps the Applications of a placement without a published decision.
-      if (written !== undefined) record.set(placement, written);
+      if (written !== undefined) states.set(placement, written);
       continue;
     }
     if (written === undefined && applications.unassigned.length > 0) {
@@ -53,13 +53,13 @@ export function planWaveRecord(inputs: RecordInputs): RecordPlan {
       continue;
     }
     const plan = planWaves({ ...inputs, rule, groups: published.groups, before: written, health });
-    record.set(placement, plan.waves);
+    states.set(placement, plan.waves);
     if (plan.held !== undefined) held.set(placement, plan.held);
     if (plan.againAfterMs !== undefined) waits.push(plan.againAfterMs);
     opened.set(placement, openedClusters(written, plan.waves));
   }
   const againAfterMs = waits.length === 0 ? undefined : Math.min(...waits);
-  return { record, held, opened, problems, againAfterMs };
+  return { states, held, opened, problems, againAfterMs };
 }
 
 const MAX_NAMES = 5;

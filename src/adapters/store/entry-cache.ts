@@ -5,61 +5,61 @@ import { errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { PRIVATE_DIRECTORY_MODE, PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
 import { decodeSegment, encodeSegment } from './segment-file.ts';
-import type { CacheRecord } from './segment-file.ts';
+import type { CacheEntry } from './segment-file.ts';
 
-export interface RecordCacheOptions {
+export interface EntryCacheOptions {
   readonly dir: string;
-  /** Records with another stamp are discarded. It must contain everything that the meaning of records depends on. No spaces. */
+  /** Entries with another stamp are discarded. It must contain everything that the meaning of entries depends on. No spaces. */
   readonly stamp: string;
   readonly maxBytes?: number | undefined;
-  readonly maxRecords?: number | undefined;
+  readonly maxEntries?: number | undefined;
   readonly log: Logger;
 }
 
 const DEFAULT_MAX_BYTES = 128 * 1024 ** 2;
-const DEFAULT_MAX_RECORDS = 200_000;
+const DEFAULT_MAX_ENTRIES = 200_000;
 /** If there are more files, they are merged. */
 const MAX_SEGMENTS = 16;
 const SEGMENT = /^(\d{10})-[0-9a-f]{8}\.seg$/;
 
 /**
- * A bounded cache on disk of immutable records. Nothing here throws: damaged or missing records
+ * A bounded cache on disk of immutable entries. Nothing here throws: damaged or missing entries
  * count as absent, and failed writes are reported and dropped. Several processes may share the
  * folder: files are created atomically with unique names, and a file that another process merged is
  * treated as missing.
  */
-export class RecordCache {
-  readonly #options: RecordCacheOptions;
+export class EntryCache {
+  readonly #options: EntryCacheOptions;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(options: RecordCacheOptions) {
+  constructor(options: EntryCacheOptions) {
     this.#options = options;
   }
 
   /**
-   * Calls back for each wanted record in the cache, in no particular order. The bytes are only valid during the call.
+   * Calls back for each wanted entry in the cache, in no particular order. The bytes are only valid during the call.
    * @returns the keys that are not in the cache
    */
   async read(
     wanted: ReadonlySet<string>,
-    onRecord: (record: CacheRecord) => void,
+    onEntry: (entry: CacheEntry) => void,
   ): Promise<ReadonlySet<string>> {
     await this.#removeLeftovers();
     const missing = new Set(wanted);
-    // The newest first, because recent records are needed most.
+    // The newest first, because recent entries are needed most.
     for (const file of (await this.#files()).reverse()) {
       if (missing.size === 0) break;
-      for (const record of await this.#recordsOf(file)) if (missing.delete(record.key)) onRecord(record);
+      for (const entry of await this.#entriesOf(file)) if (missing.delete(entry.key)) onEntry(entry);
     }
     return missing;
   }
 
   /**
-   * Adds records in the background; `isLive` selects the records that stay when the cache is full.
+   * Adds entries in the background; `isLive` selects the entries that stay when the cache is full.
    */
-  add(records: readonly CacheRecord[], isLive: (key: string) => boolean): void {
+  add(entries: readonly CacheEntry[], isLive: (key: string) => boolean): void {
     this.#writing = this.#writing
-      .then(() => this.#write(records))
+      .then(() => this.#write(entries))
       .then(() => this.#shrink(isLive))
       .catch((error: unknown) =>
         this.#options.log.warn('the cache was not written; it will be filled again later', {
@@ -74,14 +74,14 @@ export class RecordCache {
     return this.#writing;
   }
 
-  async #write(records: readonly CacheRecord[]): Promise<string> {
+  async #write(entries: readonly CacheEntry[]): Promise<string> {
     const { dir, stamp } = this.#options;
     await mkdir(dir, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     const newest = Number(SEGMENT.exec((await this.#files()).at(-1) ?? '')?.[1] ?? 0);
     const name = `${String(newest + 1).padStart(10, '0')}-${randomBytes(4).toString('hex')}.seg`;
     const temporary = path.join(dir, `${name}.${process.pid}.tmp`);
     try {
-      await writeFile(temporary, encodeSegment(stamp, records), { mode: PRIVATE_FILE_MODE });
+      await writeFile(temporary, encodeSegment(stamp, entries), { mode: PRIVATE_FILE_MODE });
       await rename(temporary, path.join(dir, name));
     } catch (error) {
       await rm(temporary, { force: true });
@@ -91,47 +91,47 @@ export class RecordCache {
   }
 
   /**
-   * Merges small files into one. If the cache is too large, drops records that are not live, then
+   * Merges small files into one. If the cache is too large, drops entries that are not live, then
    * further ones beyond the limit.
    */
   async #shrink(isLive: (key: string) => boolean): Promise<void> {
-    const { dir, maxBytes = DEFAULT_MAX_BYTES, maxRecords = DEFAULT_MAX_RECORDS } = this.#options;
+    const { dir, maxBytes = DEFAULT_MAX_BYTES, maxEntries = DEFAULT_MAX_ENTRIES } = this.#options;
     await this.#removeLeftovers();
     const files = await this.#files();
     const sizes = await Promise.all(files.map((file) => this.#sizeOf(file)));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
-    const tooLarge = bytes > maxBytes || (await this.#mayHoldMoreThan(maxRecords, bytes));
+    const tooLarge = bytes > maxBytes || (await this.#mayHoldMoreThan(maxEntries, bytes));
     if (files.length <= MAX_SEGMENTS && !tooLarge) return;
     const largest = sizes.indexOf(Math.max(...sizes));
     const merged = tooLarge ? files : files.filter((_file, index) => index !== largest);
-    const records = new Map<string, CacheRecord>();
+    const entries = new Map<string, CacheEntry>();
     for (const file of merged.toReversed())
-      for (const record of await this.#recordsOf(file))
-        if (!records.has(record.key)) records.set(record.key, record);
+      for (const entry of await this.#entriesOf(file))
+        if (!entries.has(entry.key)) entries.set(entry.key, entry);
     await this.#write(
-      tooLarge ? selectWithin([...records.values()], isLive, maxBytes, maxRecords) : [...records.values()],
+      tooLarge ? selectWithin([...entries.values()], isLive, maxBytes, maxEntries) : [...entries.values()],
     );
     for (const file of merged) await rm(path.join(dir, file), { force: true });
   }
 
-  /** Records are counted only if there may be too many: each is at least as long as its line. */
-  async #mayHoldMoreThan(maxRecords: number, bytes: number): Promise<boolean> {
-    if (bytes < maxRecords * SHORTEST_RECORD_BYTES) return false;
+  /** Entries are counted only if there may be too many: each is at least as long as its line. */
+  async #mayHoldMoreThan(maxEntries: number, bytes: number): Promise<boolean> {
+    if (bytes < maxEntries * SHORTEST_ENTRY_BYTES) return false;
     let count = 0;
-    for (const file of await this.#files()) count += (await this.#recordsOf(file)).length;
-    return count > maxRecords;
+    for (const file of await this.#files()) count += (await this.#entriesOf(file)).length;
+    return count > maxEntries;
   }
 
-  async #recordsOf(file: string): Promise<readonly CacheRecord[]> {
+  async #entriesOf(file: string): Promise<readonly CacheEntry[]> {
     const { dir, stamp, maxBytes = DEFAULT_MAX_BYTES } = this.#options;
     const filePath = path.join(dir, file);
     // A file of twice the limit was not written by this class.
     if ((await this.#sizeOf(file)) > 2 * maxBytes) return [];
     const content = await readFile(filePath).catch(() => undefined);
     if (content === undefined) return [];
-    const records = decodeSegment(stamp, content);
-    if (records === undefined) await rm(filePath, { force: true }).catch(() => undefined);
-    return records ?? [];
+    const entries = decodeSegment(stamp, content);
+    if (entries === undefined) await rm(filePath, { force: true }).catch(() => undefined);
+    return entries ?? [];
   }
 
   /** Names of the files, oldest first. */
@@ -154,24 +154,24 @@ export class RecordCache {
   }
 }
 
-const SHORTEST_RECORD_BYTES = 50;
+const SHORTEST_ENTRY_BYTES = 50;
 
-/** Live records first, then the rest, the newest first, up to half of the limits. */
+/** Live entries first, then the rest, the newest first, up to half of the limits. */
 function selectWithin(
-  records: readonly CacheRecord[],
+  entries: readonly CacheEntry[],
   isLive: (key: string) => boolean,
   maxBytes: number,
-  maxRecords: number,
-): CacheRecord[] {
-  const kept: CacheRecord[] = [];
+  maxEntries: number,
+): CacheEntry[] {
+  const kept: CacheEntry[] = [];
   let bytes = 0;
-  const take = (record: CacheRecord, share: number): void => {
-    if (bytes + record.bytes.length > maxBytes * share || kept.length >= maxRecords * share) return;
-    bytes += record.bytes.length + SHORTEST_RECORD_BYTES;
-    kept.push(record);
+  const take = (entry: CacheEntry, share: number): void => {
+    if (bytes + entry.bytes.length > maxBytes * share || kept.length >= maxEntries * share) return;
+    bytes += entry.bytes.length + SHORTEST_ENTRY_BYTES;
+    kept.push(entry);
   };
-  for (const record of records) if (isLive(record.key)) take(record, 0.9);
-  for (const record of records) if (!isLive(record.key)) take(record, 0.5);
+  for (const entry of entries) if (isLive(entry.key)) take(entry, 0.9);
+  for (const entry of entries) if (!isLive(entry.key)) take(entry, 0.5);
   return kept;
 }
 

@@ -2,11 +2,11 @@ import type { ExpectedPlacement } from '../../../core/preview/comment/merge-comp
 import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
 
 /** What Berth remembers of a pull request, also after a restart. Plain JSON. */
-export interface PreviewRecord {
+export interface PreviewMemory {
   /** Full ids of the head and of the tip of the base that were planned; '' if none was planned. */
   readonly head: string;
   readonly base: string;
-  /** Digests of the state of the hub that the plan was made on, and of the plan. Absent in records of earlier versions. */
+  /** Digests of the state of the hub that the plan was made on, and of the plan. Absent in memories of earlier versions. */
   readonly planned?: { readonly state: string; readonly digest: string } | undefined;
   /** The comment of the preview, and a digest of its text. */
   readonly comment?: { readonly id: string; readonly digest: string } | undefined;
@@ -32,13 +32,13 @@ export interface PreviewRecord {
   /** The head in a fork that an account with write access asked to plan. */
   readonly allowedHead?: string | undefined;
   /** Present after the merge. */
-  readonly merge?: RecordedMerge | undefined;
+  readonly merge?: SeenMerge | undefined;
   /** When the merged or closed pull request was finished. */
   readonly endedAtMs?: number | undefined;
 }
 
 /** Times are milliseconds since the epoch. */
-export interface RecordedMerge {
+export interface SeenMerge {
   /** Full id of the commit that the merge put on the base branch. */
   readonly commit: string;
   readonly baseBranch: string;
@@ -47,7 +47,7 @@ export interface RecordedMerge {
   readonly followedAtMs?: number | undefined;
 }
 
-export const NO_RECORD: PreviewRecord = {
+export const NO_MEMORY: PreviewMemory = {
   head: '',
   base: '',
   expected: [],
