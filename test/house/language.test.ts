@@ -54,6 +54,7 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   ],
   [/(?<!\.)\bjournals?\b/i, 'append log, publish state, last transition'],
   [/\b(wave|preview|cache) records?\b/i, 'wave state, preview memory, cache entry'],
+  [/\bsettled (pages?|pass(es)?|state|objects?|works?|fleet)\b/i, 'final, up to date, published'],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

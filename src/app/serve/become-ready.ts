@@ -35,8 +35,8 @@ export async function becomeReady(parts: ReadyParts): Promise<void> {
   const { decider, standby, publishedPlacements, readiness, http, supervisor } = parts;
   const { signal } = supervisor;
   const sourcesRead = readiness.whenSourcesRead(signal);
-  await decider.whenSettled(signal);
-  await standby?.whenSettled(signal);
+  await decider.whenPublished(signal);
+  await standby?.whenPublished(signal);
   // The plugin endpoint is available from here on, even if a forge is down.
   if (!signal.aborted) publishedPlacements.markComplete();
   await sourcesRead;

@@ -193,7 +193,7 @@ function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): 
 
 function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {
   return (signal: AbortSignal): Promise<void> =>
-    Promise.race([decider.whenSettled(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
+    Promise.race([decider.whenPublished(signal), sleep(clock, MAX_FIRST_PUBLICATION_MS, signal)]);
 }
 
 /** Starts what decides: Berth's engine with the publisher, or a reader of the decisions of OCM's controller. */

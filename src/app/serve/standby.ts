@@ -44,9 +44,9 @@ export class Standby {
   }
 
   /** Resolves when the published decisions are known; immediately if this process leads. */
-  async whenSettled(signal: AbortSignal): Promise<void> {
+  async whenPublished(signal: AbortSignal): Promise<void> {
     await this.#options.leadership.whenDecided(signal);
-    if (!this.#options.leadership.isHeld) await this.#published.whenSettled(signal);
+    if (!this.#options.leadership.isHeld) await this.#published.whenPublished(signal);
   }
 
   async #follow(signal: AbortSignal): Promise<void> {

@@ -9,7 +9,7 @@ import { predictOutcome } from '../../core/publish/machine/pass/decide-from-fact
 import type { PassEnd, PlacementAction } from '../../core/publish/machine/state/placement-action.ts';
 import type { PlacementEvent } from '../../core/publish/machine/state/placement-event.ts';
 import { decisionPageOf, hasGroup } from '../../core/publish/pages/decision-page.ts';
-import type { SettledPage } from '../../core/publish/pages/plan-pages.ts';
+import type { FinalPage } from '../../core/publish/pages/plan-pages.ts';
 import type { PublishedDecision } from '../../core/publish/pages/published-decision.ts';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { ControllerEventBody } from '../events/controller-events.ts';
@@ -50,7 +50,7 @@ export interface PublisherOptions {
   readonly record: (entry: PublishedDecision) => string;
   readonly emit: (event: ControllerEventBody) => void;
   /** Called after each complete pass with the published clusters. */
-  readonly onSettled: (placement: string, pages: readonly SettledPage[]) => void;
+  readonly onFinalPages: (placement: string, pages: readonly FinalPage[]) => void;
   /** Called for each confirmed write of a page. */
   readonly onPageWritten?: ((written: PageWritten) => void) | undefined;
   readonly decideAgain: (cause: 'decisions' | 'inputs', placement: string) => void;
@@ -95,12 +95,12 @@ export class PlacementPublisher {
    * deleted.
    */
   async #gone(key: string): Promise<ReconcileOutcome> {
-    const { facts, requests, onResultHandled, onSettled, mayBeReapplied, isServed } = this.#options;
+    const { facts, requests, onResultHandled, onFinalPages, mayBeReapplied, isServed } = this.#options;
     const pages = facts.pages(key);
     onResultHandled(key);
     if (mayBeReapplied(key)) {
       if (!isServed(key))
-        onSettled(key, pages.map((page) => decisionPageOf(page, undefined)).filter(hasGroup));
+        onFinalPages(key, pages.map((page) => decisionPageOf(page, undefined)).filter(hasGroup));
       return { kind: 'requeue', afterMs: REAPPLY_RECHECK_MS };
     }
     await this.#pass(key, { kind: 'gone' });
@@ -153,7 +153,7 @@ export class PlacementPublisher {
 
   /** Applies the action. Returns the response that the state machine waits for, if there is one. */
   #begin(key: string, action: PlacementAction): Promise<PlacementEvent> | undefined {
-    const { publishStates, previousRecords, approvals, onSettled, decideAgain, enqueue } = this.#options;
+    const { publishStates, previousRecords, approvals, onFinalPages, decideAgain, enqueue } = this.#options;
     switch (action.kind) {
       case 'read-pages':
       case 'fence-page':
@@ -177,8 +177,8 @@ export class PlacementPublisher {
         return void previousRecords.drop(key);
       case 'judge-plans':
         return void approvals.judged(key, action.plans, action.outcome);
-      case 'settled':
-        return void onSettled(key, action.pages);
+      case 'final-pages':
+        return void onFinalPages(key, action.pages);
       case 'decide-again':
         return void decideAgain(action.cause, key);
       case 'enqueue':

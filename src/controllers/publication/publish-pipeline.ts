@@ -210,7 +210,7 @@ export class PublishPipeline {
   }
 
   /** Resolves after the first cycle over all placements. If another process leads, it resolves as soon as that is known. */
-  async whenSettled(signal: AbortSignal): Promise<void> {
+  async whenPublished(signal: AbortSignal): Promise<void> {
     const { inventory, clock } = this.#options;
     await inventory.whenSynced(signal);
     while (this.scheduling.cycles === 0 && !signal.aborted)
@@ -240,7 +240,7 @@ export class PublishPipeline {
       resultOf: (key) => this.scheduling.resultOf(key),
       onResultHandled: (key) => this.#underWay.end(key),
       record: (entry) => recorder.record(entry),
-      onSettled: (placement, pages) => publishedPlacements.set(placement, pages),
+      onFinalPages: (placement, pages) => publishedPlacements.set(placement, pages),
       decideAgain: (cause, key) => this.scheduling.request(cause, key),
       enqueue: (key) => this.queue.add(key),
       onPageWritten: (written) => events?.pageWritten(written),

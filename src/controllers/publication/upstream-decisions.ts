@@ -41,7 +41,7 @@ export class UpstreamDecisions {
 
   /** Follows the pages until the signal aborts. */
   async follow(signal: AbortSignal): Promise<void> {
-    await this.whenSettled(signal);
+    await this.whenPublished(signal);
     if (signal.aborted) return;
     const unsubscribe = this.#inventory.decisions.store.onChange((change) => {
       for (const placement of placementsOf(change)) this.#scheduleRead(placement);
@@ -65,7 +65,7 @@ export class UpstreamDecisions {
   }
 
   /** Publishes all pages as they are now, when the inventory is synced. */
-  async whenSettled(signal: AbortSignal): Promise<void> {
+  async whenPublished(signal: AbortSignal): Promise<void> {
     await this.#inventory.whenSynced(signal);
     if (signal.aborted) return;
     for (const decision of this.#inventory.decisions.store.list()) this.#publish(placementOfPage(decision));

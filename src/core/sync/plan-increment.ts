@@ -5,22 +5,22 @@ import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 
 /**
- * The objects to apply from the settled state, which is completely on the hub, to the next one.
+ * The objects to apply from the last state, which is completely on the hub, to the next one.
  * Undefined if this needs the state of the hub: an object was removed from Git, or there are kinds
  * or namespaces that the ApplySet does not name yet. Objects of unchanged files are the same values
  * from commit to commit, so this is cheap.
  */
 export function planIncrement(
-  settled: readonly SourceObject[],
+  onHub: readonly SourceObject[],
   next: readonly SourceObject[],
 ): readonly SourceObject[] | undefined {
-  const inPlace = changedPositions(settled, next);
+  const inPlace = changedPositions(onHub, next);
   if (inPlace !== undefined)
     return inPlace
-      .filter((at) => !jsonEqual(settled[at]?.object, next[at]?.object))
+      .filter((at) => !jsonEqual(onHub[at]?.object, next[at]?.object))
       .map((at) => next[at] as SourceObject);
-  const objects = new Set(settled.map(({ object }) => object));
-  const places = new Set(settled.map(({ object }) => placeOf(object)));
+  const objects = new Set(onHub.map(({ object }) => object));
+  const places = new Set(onHub.map(({ object }) => placeOf(object)));
   const kept = new Set<KubeObject>();
   const fresh: SourceObject[] = [];
   for (const source of next) {

@@ -24,7 +24,7 @@ import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { SettledPage } from '../../../src/core/publish/pages/plan-pages.ts';
+import type { FinalPage } from '../../../src/core/publish/pages/plan-pages.ts';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { binding, cluster, clusterSet, namespace, placement } from './fleet-fixture.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
@@ -44,14 +44,14 @@ const digest = (text: string) => createHash('sha256').update(text).digest('hex')
 class WatchingClient {
   /** Per placement: the last complete publication, and everything decided since. */
   readonly #open = new Map<string, string[][]>();
-  readonly #settled = new Map<string, string[]>();
+  readonly #finalClusters = new Map<string, string[]>();
 
   decided(key: string, selected: readonly string[]): void {
     this.#open.set(key, [...(this.#open.get(key) ?? []), [...selected]]);
   }
 
-  settled(key: string, pages: readonly SettledPage[]): void {
-    this.#settled.set(
+  notePages(key: string, pages: readonly FinalPage[]): void {
+    this.#finalClusters.set(
       key,
       pages.flatMap((page) => page.decisions.map((d) => d.clusterName)),
     );
@@ -60,7 +60,7 @@ class WatchingClient {
   }
 
   check(objects: readonly KubeObject[]): void {
-    for (const [key, published] of this.#settled) {
+    for (const [key, published] of this.#finalClusters) {
       const open = this.#open.get(key) ?? [];
       const listed = new Set(clustersOf(objects, key));
       for (const name of published)
@@ -188,9 +188,9 @@ export class Simulation {
       append: () => undefined,
     });
     const publishedPlacements = new (class extends PublishedPlacements {
-      override set(key: string, pages: readonly SettledPage[]): void {
+      override set(key: string, pages: readonly FinalPage[]): void {
         super.set(key, pages);
-        client.settled(key, pages);
+        client.notePages(key, pages);
       }
     })();
     const engine = startEngine();

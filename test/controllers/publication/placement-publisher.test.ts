@@ -55,7 +55,7 @@ describe('the publisher of a placement', () => {
   let isRecalled: boolean;
   /** Pages that were deleted, and pages that endpoints serve. */
   let deleted: readonly KubeObject[];
-  let settled: readonly unknown[];
+  let final: readonly unknown[];
   let publisher: PlacementPublisher;
   const end = (how: PassEnd): readonly PlacementAction[] => [{ kind: 'end', end: how }];
 
@@ -63,7 +63,7 @@ describe('the publisher of a placement', () => {
     [events, handled, newest, next] = [[], 0, result(['c1']), undefined];
     persist = () => Promise.resolve();
     [found, mayBeReapplied, isServed, isRecalled] = [placement, false, true, false];
-    [deleted, settled, answers] = [[], [], {}];
+    [deleted, final, answers] = [[], [], {}];
     const parts = {
       clock: new FakeClock(),
       log: new SilentLogger(),
@@ -78,7 +78,7 @@ describe('the publisher of a placement', () => {
       requests: { deleteKept: (pages: readonly KubeObject[]) => Promise.resolve(void (deleted = pages)) },
       mayBeReapplied: () => mayBeReapplied,
       isServed: () => isServed,
-      onSettled: (_key: string, pages: readonly unknown[]) => (settled = pages),
+      onFinalPages: (_key: string, pages: readonly unknown[]) => (final = pages),
       recall: () => Promise.resolve(void (isRecalled = true)),
       publishStates: { persist: () => persist() },
       resultOf: () => newest,
@@ -126,28 +126,28 @@ describe('the publisher of a placement', () => {
     [
       'that left Git are deleted',
       { found: undefined, mayBeReapplied: false, isServed: true },
-      { outcome: 'done', deleted: [page], settled: 0, events: ['gone'] },
+      { outcome: 'done', deleted: [page], final: 0, events: ['gone'] },
     ],
     [
       'stay while it is being deleted: others may still need them',
       { found: deleting, mayBeReapplied: false, isServed: true },
-      { outcome: 'done', deleted: [], settled: 0, events: ['gone'] },
+      { outcome: 'done', deleted: [], final: 0, events: ['gone'] },
     ],
     [
       'stay until Git applies it again',
       { found: undefined, mayBeReapplied: true, isServed: true },
-      { outcome: 'requeue', deleted: [], settled: 0, events: [] },
+      { outcome: 'requeue', deleted: [], final: 0, events: [] },
     ],
     [
       'are served until Git applies it again, also by a process that has just started',
       { found: undefined, mayBeReapplied: true, isServed: false },
-      { outcome: 'requeue', deleted: [], settled: 1, events: [] },
+      { outcome: 'requeue', deleted: [], final: 1, events: [] },
     ],
   ])('the pages of a placement that is gone %s', async (_name, given, want) => {
     ({ found, mayBeReapplied, isServed } = given);
     answers = { gone: end({ kind: 'done' }) };
     const outcome = await publisher.reconcile(KEY);
-    expect({ outcome: outcome.kind, deleted, settled: settled.length, events }).toEqual(want);
+    expect({ outcome: outcome.kind, deleted, final: final.length, events }).toEqual(want);
     expect(handled).toBe(1);
   });
 

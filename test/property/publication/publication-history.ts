@@ -487,7 +487,7 @@ export class PublicationHistory {
   #did(process: ModelProcess, action: PlacementAction): void {
     if (process !== this.leader) return;
     if (action.kind === 'report-held') this.#heldCode = action.hold.code;
-    if (action.kind === 'settled') this.isDisturbed = false;
+    if (action.kind === 'final-pages') this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
     if ((action.kind === 'persist' || action.kind === 'remember') && action.state.change !== undefined)
@@ -496,7 +496,7 @@ export class PublicationHistory {
     // A pass may end after its placement was deleted, made again or restored: it says nothing of the one that is there.
     if (process.passUid === this.hub.placement?.metadata.uid) this.oracle.told(action, this.nowMs);
     // Others may have added to the pages, and its watch does not show it yet.
-    if (action.kind === 'settled' || action.kind === 'record') this.oracle.saw(this.hub.listed());
+    if (action.kind === 'final-pages' || action.kind === 'record') this.oracle.saw(this.hub.listed());
   }
 
   /** A publication of this placement, and not what a process found. */

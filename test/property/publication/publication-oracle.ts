@@ -66,7 +66,7 @@ export class PublicationOracle {
   }
 
   /** A pass is over. */
-  settled(clusters: readonly string[]): void {
+  sawFinalPages(clusters: readonly string[]): void {
     this.published = [...new Set(clusters)];
     if (this.#isAlone) this.#known = [];
     this.#taken.clear();
@@ -75,13 +75,13 @@ export class PublicationOracle {
   }
 
   told(action: PlacementAction, nowMs: number): void {
-    if (action.kind === 'settled')
-      this.settled(action.pages.flatMap(({ decisions }) => decisions.map((d) => d.clusterName)));
+    if (action.kind === 'final-pages')
+      this.sawFinalPages(action.pages.flatMap(({ decisions }) => decisions.map((d) => d.clusterName)));
     if (action.kind !== 'record') return;
     const { groups, released, found } = action.entry;
     const clusters = groups.flatMap(({ decisions }) => decisions.map((d) => d.clusterName));
     if (found !== undefined) return this.#found(action.entry, found);
-    this.settled(clusters);
+    this.sawFinalPages(clusters);
     this.#removals = this.#removals.filter(({ atMs }) => nowMs - atMs < REMOVAL_WINDOW_MS);
     // A release begins again.
     const counting =

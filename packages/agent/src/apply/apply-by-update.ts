@@ -31,7 +31,7 @@ export async function applyByUpdate(context: ApplyContext): Promise<StrategyResu
   if (live === undefined) return { object: await create(context), wrote: true };
   const id = objectIdOf(task);
   const wanted = desiredDigest('Update', task.manifest, ownership);
-  if (memory.isSettled(id, wanted, live)) return { object: live, wrote: false };
+  if (memory.isAsWritten(id, wanted, live)) return { object: live, wrote: false };
   const plan = planUpdate(live, task.manifest, ownership, sha256);
   if (plan.action === 'none') return { object: live, wrote: false };
   if (plan.action === 'recreate') return { object: await recreate(context, live), wrote: true };

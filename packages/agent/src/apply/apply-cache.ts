@@ -55,7 +55,7 @@ export class ApplyCache {
   readonly #leftFields = new Map<string, readonly FieldPath[]>();
 
   /** Whether the live object is still the result of writing exactly this manifest. */
-  isSettled(id: string, wanted: string, live: KubeObject): boolean {
+  isAsWritten(id: string, wanted: string, live: KubeObject): boolean {
     const remembered = this.#byId.get(id);
     if (remembered?.wanted !== wanted || remembered.uid !== live.metadata.uid) return false;
     if (remembered.resourceVersion === live.metadata.resourceVersion) return true;

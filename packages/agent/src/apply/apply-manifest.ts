@@ -220,7 +220,7 @@ async function applyAll(
   const { force, fieldManager } = config;
   const wanted = desiredDigest('Apply', manifest, force ?? false, fieldManager ?? '', context.ownership);
   const live = context.likelyNew ? undefined : await readLive(context);
-  if (live !== undefined && context.memory.isSettled(objectIdOf(context.task), wanted, live))
+  if (live !== undefined && context.memory.isAsWritten(objectIdOf(context.task), wanted, live))
     return { object: live, wrote: false };
   const object = await send(context, manifest, config, live);
   return { object, wanted, wrote: object.metadata.resourceVersion !== live?.metadata.resourceVersion };

@@ -114,9 +114,9 @@ class KindSimulation {
     if (known !== undefined && (known.generation === generation || this.#kind.kind === 'Job'))
       return known.atMs;
     const status = workload['status'] as { observedGeneration?: number; phase?: string } | undefined;
-    const settled =
+    const isObserved =
       known === undefined && generation !== undefined && status?.observedGeneration === generation;
-    const atMs = settled ? -Infinity : this.#options.clock.now();
+    const atMs = isObserved ? -Infinity : this.#options.clock.now();
     this.#started.set(uid, { generation, atMs });
     return atMs;
   }

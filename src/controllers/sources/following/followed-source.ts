@@ -147,7 +147,7 @@ export class FollowedSource {
   get canFollow(): boolean {
     const { sync } = this.#parts;
     if (sync === undefined || this.#content === undefined) return false;
-    return this.#syncedCommit !== this.#content.commit?.id && (!this.mustCompare || sync.isSettled);
+    return this.#syncedCommit !== this.#content.commit?.id && (!this.mustCompare || sync.isComplete);
   }
 
   /**

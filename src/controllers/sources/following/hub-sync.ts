@@ -117,7 +117,7 @@ export class HubSync {
   readonly #deletedBefore: DeletedBeforeRestore;
   readonly #stored: StoredForms;
   /** The content of the source after the last sync without open problems; undefined until then. */
-  #settled: readonly SourceObject[] | undefined;
+  #complete: readonly SourceObject[] | undefined;
 
   constructor(options: HubSyncOptions) {
     const { api, digest, source, namespace, concurrency } = options;
@@ -133,13 +133,13 @@ export class HubSync {
   }
 
   /** Whether the last call left nothing open, so that the next state can be applied without a full comparison. */
-  get isSettled(): boolean {
-    return this.#settled !== undefined;
+  get isComplete(): boolean {
+    return this.#complete !== undefined;
   }
 
   /** The state of the hub is unknown, so the next call of `sync` compares everything. */
   compareAllNext(): void {
-    this.#settled = undefined;
+    this.#complete = undefined;
   }
 
   /** Whether the object on the hub is a member of this source's ApplySet, and among these objects. */
@@ -167,9 +167,9 @@ export class HubSync {
    */
   async begin(input: SyncInput, { compare = true, signal }: SyncOptions = {}): Promise<SourceRound> {
     const wanted = this.claim(input);
-    const settled = this.#settled;
-    this.#settled = undefined;
-    const changed = compare || settled === undefined ? undefined : planIncrement(settled, wanted);
+    const complete = this.#complete;
+    this.#complete = undefined;
+    const changed = compare || complete === undefined ? undefined : planIncrement(complete, wanted);
     return changed === undefined || changed.length > MAX_READ_ONE_BY_ONE
       ? this.#compareAll(input, wanted, signal)
       : this.#compareChanged(changed, wanted);
@@ -283,7 +283,7 @@ export class HubSync {
   }
 
   #ended(outcome: SyncOutcome, wanted: readonly SourceObject[]): SyncOutcome {
-    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#settled = wanted;
+    if (outcome.problems.length === 0 && outcome.pruneHeld === undefined) this.#complete = wanted;
     return outcome;
   }
 

@@ -49,7 +49,7 @@ export class SourceReader {
   /** The last commit in which every file could be read. */
   #lastComplete: SourceContent | undefined;
   /** The last complete commit, until it is stored for the next start. */
-  #unsettled: string | undefined;
+  #notStored: string | undefined;
 
   constructor(repository: GitRepository, options: SourceReaderOptions = {}) {
     this.#repository = repository;
@@ -118,15 +118,15 @@ export class SourceReader {
 
   /** Stores the last read state for the next start. */
   async settle(): Promise<void> {
-    const commit = this.#unsettled;
+    const commit = this.#notStored;
     if (commit === undefined) return;
     await this.#options.lastComplete?.store(commit);
-    if (this.#unsettled === commit) this.#unsettled = undefined;
+    if (this.#notStored === commit) this.#notStored = undefined;
   }
 
   /** The mirror lost its pins, so the next `settle` must pin the last complete commit again. */
   fileRemoved(): void {
-    this.#unsettled ??= this.#lastComplete?.commit?.id;
+    this.#notStored ??= this.#lastComplete?.commit?.id;
   }
 
   /** Reads a commit that changed only the content of a few files. Undefined if the commit must be read in full. */
@@ -149,7 +149,7 @@ export class SourceReader {
     this.#memory = { ...before, commit: info.id, plain: fleet };
     this.#lastComplete = fleet;
     // The names are the same as before, so until it is stored, the recorded commit serves a restart just as well.
-    this.#unsettled = info.id;
+    this.#notStored = info.id;
     return fleet;
   }
 
@@ -208,7 +208,7 @@ export class SourceReader {
     };
     if (whole.complete) {
       this.#lastComplete = whole;
-      this.#unsettled = info.id;
+      this.#notStored = info.id;
       await this.settle();
     }
     return whole;

@@ -43,6 +43,8 @@ export function followOtherScheduler(state: PassingState, nowMs: number): StepRe
   // The first pass cannot know how long the pages have been unchanged, and does not wait.
   if (seen !== undefined && Math.abs(nowMs - since.sinceMs) < OTHER_SCHEDULER_QUIET_MS)
     return endPass(next, { kind: 'requeue', afterMs: OTHER_SCHEDULER_QUIET_MS });
-  const settled = listClustersOnce(pages.map((page) => decisionPageOf(page, placement.metadata.uid))).pages;
-  return endPass(next, DONE, [{ kind: 'settled', pages: settled }]);
+  const finalPages = listClustersOnce(
+    pages.map((page) => decisionPageOf(page, placement.metadata.uid)),
+  ).pages;
+  return endPass(next, DONE, [{ kind: 'final-pages', pages: finalPages }]);
 }

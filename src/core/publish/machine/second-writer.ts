@@ -84,14 +84,14 @@ export function finishYielding(state: PassingState, nowMs: number): StepResult {
     : [];
   const { last, pass } = state;
   const isLastOfPlacement = last !== undefined && last.uid === pass.placement.metadata.uid;
-  const settled: readonly PlacementAction[] = isLastOfPlacement
-    ? [{ kind: 'settled', pages: last.pages }]
+  const finalPages: readonly PlacementAction[] = isLastOfPlacement
+    ? [{ kind: 'final-pages', pages: last.pages }]
     : [];
   const newest = recentRivalRounds(state, nowMs).at(-1) ?? nowMs;
   return endPass(
     { ...state, reportedHold: REASON },
     { kind: 'requeue', afterMs: untilForgotten(newest, nowMs) },
-    [...reports, ...settled],
+    [...reports, ...finalPages],
   );
 }
 

@@ -230,7 +230,7 @@ function onPlacementGone(state: PlacementState): StepResult {
   const kept = { pages, status, isUncertain, suspects, isCompared, beforeRestore, rivalRoundsAtMs };
   return {
     state: { ...INITIAL_STATE, ...kept },
-    actions: [{ kind: 'forget' }, { kind: 'settled', pages: [] }, { kind: 'end', end: DONE }],
+    actions: [{ kind: 'forget' }, { kind: 'final-pages', pages: [] }, { kind: 'end', end: DONE }],
   };
 }
 

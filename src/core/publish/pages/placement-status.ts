@@ -2,7 +2,7 @@ import type { Condition } from '@berth/kube/model/object-meta';
 import type { DecisionGroupStatus, PlacementStatus } from '@berth/ocm/kind/placement';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { type GroupKey, sameGroup } from './decision-page.ts';
-import type { SettledPage } from './plan-pages.ts';
+import type { FinalPage } from './plan-pages.ts';
 
 /**
  * The new status of a Placement; undefined if nothing changes. A condition keeps its transition
@@ -12,7 +12,7 @@ import type { SettledPage } from './plan-pages.ts';
 export function planPlacementStatus(input: {
   readonly current: PlacementStatus | undefined;
   /** Undefined if another scheduler writes the pages. Then only conditions are set. */
-  readonly pages: readonly SettledPage[] | undefined;
+  readonly pages: readonly FinalPage[] | undefined;
   readonly conditions: readonly Condition[];
   readonly now: string;
 }): PlacementStatus | undefined {
@@ -30,7 +30,7 @@ export function planPlacementStatus(input: {
 }
 
 /** One entry per group in index order, with the names of its pages in page order. */
-function groupStatuses(pages: readonly SettledPage[]): readonly DecisionGroupStatus[] {
+function groupStatuses(pages: readonly FinalPage[]): readonly DecisionGroupStatus[] {
   const groups: (GroupKey & { decisions: string[]; clusterCount: number })[] = [];
   for (const page of pages) {
     let group = groups.find((candidate) => sameGroup(candidate, page.group));

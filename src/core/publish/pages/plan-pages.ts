@@ -17,12 +17,12 @@ export interface PagePlan {
    */
   readonly actions: readonly PageAction[];
   /** The pages after all writes, in page order. */
-  readonly pages: readonly SettledPage[];
+  readonly pages: readonly FinalPage[];
   /** Only scores and the order by score change. Such a write may wait (`scoreRateLimit`). */
   readonly scoresOnly: boolean;
 }
 
-export interface SettledPage {
+export interface FinalPage {
   readonly name: string;
   readonly group: GroupKey;
   readonly decisions: readonly ClusterDecision[];
@@ -40,7 +40,7 @@ export function planPages(
 ): PagePlan {
   const layout = layOutPages(placementName, current, desired, hints);
   const kept = pagesToKeep(layout);
-  const settled = settlePages(kept, desired);
+  const pages = finalPages(kept, desired);
   const labels: PageAction[] = [];
   const creates: PageAction[] = [];
   for (const { page, group } of kept) {
@@ -48,7 +48,7 @@ export function planPages(
     else if (!sameGroup(page.before.group, group) || !page.before.owned)
       labels.push({ kind: 'label', page: page.name, group });
   }
-  const finals = settled.filter(
+  const finals = pages.filter(
     (page, at) => !sameDecisions(kept[at]?.page.before?.decisions ?? [], page.decisions),
   );
   const deletes = layout
@@ -60,16 +60,16 @@ export function planPages(
     .filter((page) => !sameDecisions(covered.get(page.name) ?? [], page.decisions) || !covered.has(page.name))
     .map((page): PageAction => ({ kind: 'write', page: page.name, decisions: page.decisions }));
   const actions = [...labels, ...creates, ...additions, ...removals, ...deletes];
-  const scoresOnly = actions.length === 0 || (current.every(isOwned) && sameClusters(settled, current));
-  return { actions, pages: settled, scoresOnly };
+  const scoresOnly = actions.length === 0 || (current.every(isOwned) && sameClusters(pages, current));
+  return { actions, pages, scoresOnly };
 }
 
 /** The final content of each page, in the wanted order. */
-function settlePages(
+function finalPages(
   kept: readonly { readonly page: LaidOutPage; readonly group: GroupKey }[],
   desired: readonly DesiredGroup[],
-): readonly SettledPage[] {
-  const settled = kept.map(({ page, group }) => ({
+): readonly FinalPage[] {
+  const pages = kept.map(({ page, group }) => ({
     name: page.name,
     group,
     decisions: [] as ClusterDecision[],
@@ -80,15 +80,15 @@ function settlePages(
     const { clusters } = only.page;
     const wanted = desired.flatMap(({ decisions }) => decisions);
     const decisions = wanted.filter(({ clusterName }) => clusters.has(clusterName));
-    return settled.map((page) => ({ ...page, decisions }));
+    return pages.map((page) => ({ ...page, decisions }));
   }
   const pageOf = new Map<string, ClusterDecision[]>();
-  settled.forEach(({ decisions }, at) => {
+  pages.forEach(({ decisions }, at) => {
     for (const cluster of kept[at]?.page.clusters ?? []) pageOf.set(cluster, decisions);
   });
   for (const group of desired)
     for (const decision of group.decisions) pageOf.get(decision.clusterName)?.push(decision);
-  return settled;
+  return pages;
 }
 
 /**

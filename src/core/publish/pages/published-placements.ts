@@ -1,5 +1,5 @@
 import type { ClusterDecision } from '@berth/ocm/kind/placement-decision';
-import type { SettledPage } from './plan-pages.ts';
+import type { FinalPage } from './plan-pages.ts';
 
 export interface PublishedGroup {
   readonly name: string;
@@ -49,7 +49,7 @@ export class PublishedPlacements {
    * Sets the pages of a placement. Without pages the placement is removed. A cluster on two pages
    * counts once.
    */
-  set(placement: string, pages: readonly SettledPage[]): void {
+  set(placement: string, pages: readonly FinalPage[]): void {
     if (pages.length === 0) {
       this.#placements.delete(placement);
       this.#notify(placement);

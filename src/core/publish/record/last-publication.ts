@@ -1,11 +1,11 @@
 import { type DecisionPage, listedClusters, byPageNumber } from '../pages/decision-page.ts';
 import { joinGroups } from '../pages/desired-groups.ts';
-import { type PagePlan, planPages, type SettledPage, type PageAction } from '../pages/plan-pages.ts';
+import { type PagePlan, planPages, type FinalPage, type PageAction } from '../pages/plan-pages.ts';
 import { groupsOfPages } from './recorded-groups.ts';
 
 /** The last publication of Berth, page by page. */
 export interface LastPublication {
-  readonly pages: readonly SettledPage[];
+  readonly pages: readonly FinalPage[];
   /**
    * The clusters that unfinished writes after this publication may have removed. Undefined if no
    * writes were started. Then the hub must show exactly these pages.
@@ -20,7 +20,7 @@ export interface LastPublication {
 export function publishedPages(
   pages: readonly DecisionPage[],
   last: LastPublication | undefined,
-): readonly SettledPage[] {
+): readonly FinalPage[] {
   if (last !== undefined && last.leaving === undefined) return last.pages;
   const onHub = listClustersOnce(pages).pages;
   const taken = last === undefined ? [] : takenFrom(onHub, last);
@@ -63,7 +63,7 @@ export function planToRestore(
   });
 }
 
-function takenFrom(onHub: readonly SettledPage[], last: LastPublication): readonly SettledPage[] {
+function takenFrom(onHub: readonly FinalPage[], last: LastPublication): readonly FinalPage[] {
   const known = new Set([...listedClusters(onHub), ...(last.leaving ?? [])]);
   return last.pages
     .map((page) => ({
@@ -79,16 +79,16 @@ function takenFrom(onHub: readonly SettledPage[], last: LastPublication): readon
  */
 export function listClustersOnce(pages: readonly DecisionPage[]): {
   readonly actions: readonly PageAction[];
-  readonly pages: readonly SettledPage[];
+  readonly pages: readonly FinalPage[];
 } {
   const seen = new Set<string>();
   const actions: PageAction[] = [];
-  const settled = [...pages].sort(byPageNumber).map(({ name, group, decisions: before }): SettledPage => {
+  const finalPages = [...pages].sort(byPageNumber).map(({ name, group, decisions: before }): FinalPage => {
     const decisions = before.filter(
       ({ clusterName }) => !seen.has(clusterName) && seen.add(clusterName).size > 0,
     );
     if (decisions.length < before.length) actions.push({ kind: 'write', page: name, decisions });
     return { name, group: group ?? { name: '', index: 0 }, decisions };
   });
-  return { actions, pages: settled };
+  return { actions, pages: finalPages };
 }

@@ -140,10 +140,10 @@ function rolledOut(
 ): Condition {
   const selected = sum(placements, ({ selected: n, withoutWork }) => n - withoutWork.length);
   const succeeded = sum(placements, ({ succeeded: n }) => n);
-  const settled = placements.every(({ state }) => state === 'planned');
+  const arePlanned = placements.every(({ state }) => state === 'planned');
   const leaving = placements.some(({ existing, selected: n }) => existing.length > n);
   const wanted = hold === 'none' || hold === 'paused';
-  const complete = wanted && selected > 0 && succeeded === selected && settled && !leaving;
+  const complete = wanted && selected > 0 && succeeded === selected && arePlanned && !leaving;
   const list = (pick: (placement: PlacementOutcome) => readonly string[]): string =>
     [...new Set(placements.flatMap(pick))].sort().join(', ');
   const parts = [`${succeeded} of ${selected} clusters succeeded`];

@@ -57,7 +57,7 @@ class ScriptedRepository implements Pick<GitSources, 'fetch' | 'last' | 'read'> 
 
 /** A way to the hub on which `sync` decides how each round ends. */
 function scripted(script: {
-  readonly isSettled: boolean;
+  readonly isComplete: boolean;
   readonly sync: (content: SourceContent, options: SyncOptions) => Promise<unknown>;
   readonly claim?: (content: SourceContent) => void;
   readonly namespaceArrives?: HubSync['namespaceArrives'];
@@ -69,8 +69,8 @@ function scripted(script: {
       prune: () => script.sync(content, options),
     }),
     claim: (content: SourceContent) => script.claim?.(content),
-    get isSettled() {
-      return script.isSettled;
+    get isComplete() {
+      return script.isComplete;
     },
     namespaceArrives: script.namespaceArrives,
   };
@@ -133,7 +133,7 @@ describe('the loop of a repository', () => {
     const done: string[] = [];
     const outcome = { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
     const sync = {
-      isSettled: false,
+      isComplete: false,
       claim: ({ commit }: SourceContent) => void done.push(`claim ${commit?.id}`),
       sync: async ({ commit }: SourceContent) => {
         done.push(`sync ${commit?.id}`);
@@ -229,10 +229,10 @@ describe('the loop of a repository', () => {
     stop = new AbortController();
     const compared: (boolean | undefined)[] = [];
     const sync = {
-      isSettled: false,
+      isComplete: false,
       sync: async (_fleet: SourceContent, { compare }: SyncOptions) => {
         compared.push(compare);
-        sync.isSettled = true;
+        sync.isComplete = true;
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
       },
     };
@@ -260,7 +260,7 @@ describe('the loop of a repository', () => {
     let publish = (): void => undefined;
     const published = new Promise<void>((resolve) => (publish = resolve));
     const sync = {
-      isSettled: false,
+      isComplete: false,
       sync: async ({ commit }: SourceContent) => {
         told.push(`follow ${commit?.id}`);
         return { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
@@ -317,7 +317,7 @@ describe('the loop of a repository', () => {
     const compared: (boolean | undefined)[] = [];
     let failing = false;
     const sync = {
-      isSettled: true,
+      isComplete: true,
       sync: async (_fleet: SourceContent, { compare }: SyncOptions) => {
         compared.push(compare);
         if (failing) throw new TransientError('busy', { code: 'kube.busy', subject: 'hub' });
@@ -358,7 +358,7 @@ describe('the loop of a repository', () => {
     let problems = [problem('team')];
     let arrive = (): void => undefined;
     const sync = {
-      isSettled: false,
+      isComplete: false,
       sync: async () => {
         triedAtMs.push(clock.now() - startedAtMs);
         return { applied: 0, unchanged: 0, pruned: 0, problems, pruneHeld: undefined, unlisted: [] };
@@ -438,7 +438,7 @@ describe('the loop of a repository with two sources', () => {
       };
     };
     const claim = (content: SourceContent) => void rounds.push(`claim ${name} ${content.commit?.id}`);
-    return { begin, claim, isSettled: false } as unknown as HubSync;
+    return { begin, claim, isComplete: false } as unknown as HubSync;
   };
   const objectIn = (name: string) => ({
     object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },

@@ -98,7 +98,7 @@ describe('what was published before the hub was restored', () => {
     });
     const { state } = run([restored(), saw(published, backup)]);
     // Nothing may go, so that what was published stays.
-    expect(wholePass({ kind: 'reconcile', facts }, state).lines).toContain(`settled ${want.join()}`);
+    expect(wholePass({ kind: 'reconcile', facts }, state).lines).toContain(`final-pages ${want.join()}`);
   });
 
   it.each([

@@ -114,7 +114,7 @@ export function run(events: readonly PlacementEvent[], state = INITIAL_STATE, no
   return last;
 }
 
-/** `write-page write web-decision-1 c1,c2`, `end requeue 2000`, `settled c1`: an action in a line of a table. */
+/** `write-page write web-decision-1 c1,c2`, `end requeue 2000`, `final-pages c1`: an action in a line of a table. */
 export function lineOf(action: PlacementAction): string {
   switch (action.kind) {
     case 'write-page': {
@@ -123,8 +123,8 @@ export function lineOf(action: PlacementAction): string {
         write.kind === 'write' ? ` ${write.decisions.map(({ clusterName }) => clusterName).join()}` : '';
       return `${write.kind} ${write.page}${clusters}`;
     }
-    case 'settled':
-      return `settled ${action.pages.flatMap(({ decisions }) => decisions.map((d) => d.clusterName)).join()}`;
+    case 'final-pages':
+      return `final-pages ${action.pages.flatMap(({ decisions }) => decisions.map((d) => d.clusterName)).join()}`;
     case 'fence-page':
       return `fence ${action.page.metadata.name}`;
     case 'decide-again':

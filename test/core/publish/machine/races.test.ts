@@ -79,7 +79,7 @@ describe('a pass', () => {
         'record',
         'remember',
         'report-published',
-        'settled c1',
+        'final-pages c1',
         'end done',
       ],
     },
@@ -92,7 +92,7 @@ describe('a pass', () => {
     {
       name: 'forgets a placement that is being deleted',
       facts: { placement: webPlacement({ deletionTimestamp: '2026-01-01T00:00:00Z' }) },
-      want: ['forget', 'settled ', 'end done'],
+      want: ['forget', 'final-pages ', 'end done'],
     },
   ])('$name', ({ facts, want }) => {
     expect(wholePass(look(facts)).lines).toEqual(want);
@@ -153,7 +153,7 @@ const RACES: readonly {
     name: 'the pass ends when both are done: the status first',
     given: run([{ kind: 'status-written', after: pageOf('9', []), seen: undefined }], finishing.state).state,
     events: [RESUMED, RECORDED],
-    want: ['remember', 'report-published', 'settled c2,c3', 'end done'],
+    want: ['remember', 'report-published', 'final-pages c2,c3', 'end done'],
   },
   {
     name: 'a status patch that fails does not lose the record',
@@ -214,14 +214,14 @@ const RACES: readonly {
     name: 'half of a commit moves nothing',
     given: published,
     events: [next({ clusters: ['c1'], snapshotConsistency: () => 'partial' })],
-    want: ['settled c1,c2', 'end, again after 2000'],
+    want: ['final-pages c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
   {
     name: 'half of a commit ends no hold',
     given: { ...published, status: undefined },
     events: [next({ clusters: ['c1', 'c2'], placement: HELD, snapshotConsistency: () => 'partial' })],
-    want: ['settled c1,c2', 'end, again after 2000'],
+    want: ['final-pages c1,c2', 'end, again after 2000'],
     state: { waitsForCommit: true },
   },
   {
@@ -234,7 +234,7 @@ const RACES: readonly {
     name: 'more of the commit came since it was decided: it is decided again',
     given: published,
     events: [next({ clusters: ['c1'], snapshotConsistency: () => 'outdated' })],
-    want: ['decide again inputs', 'settled c1,c2', 'end, again after 2000'],
+    want: ['decide again inputs', 'final-pages c1,c2', 'end, again after 2000'],
   },
   {
     name: 'another change than the approved one waits while the commit may still make that',
@@ -245,7 +245,7 @@ const RACES: readonly {
         plans: [{ tokens: ['000000000000'], commit: 'a', followedAtMs: undefined, held: false }],
       }),
     ],
-    want: ['settled c1,c2', 'end, again after 500'],
+    want: ['final-pages c1,c2', 'end, again after 500'],
   },
   {
     name: 'a hub that was restored: own writes are news',
@@ -399,7 +399,7 @@ describe('a result that was decided for an earlier spec', () => {
     wholePass(next({ placement: webPlacement({ generation }), result }), published).lines;
 
   it('moves nothing: the placement is decided again first', () => {
-    expect(passAt(2)).toEqual(['decide again inputs', 'settled c1,c2', 'end, again after 2000']);
+    expect(passAt(2)).toEqual(['decide again inputs', 'final-pages c1,c2', 'end, again after 2000']);
   });
 
   it('is published where the spec is still the same', () => {
@@ -450,6 +450,6 @@ describe('a released change', () => {
     const snapshotConsistency = (ofLastCommit: boolean) => (ofLastCommit ? 'partial' : 'consistent');
     const { state, actions } = run([look({ ...over, placement, snapshotConsistency })], held.state);
     expect(state.waitsForCommit).toBe(true);
-    expect(actions.map(({ kind }) => kind)).toEqual(['settled', 'end']);
+    expect(actions.map(({ kind }) => kind)).toEqual(['final-pages', 'end']);
   });
 });

@@ -47,7 +47,7 @@ describe('pages that others write', () => {
     {
       name: 'are left alone after three rounds, and what was published stays',
       state: after(4),
-      want: ['patch-status', 'held SecondWriter', 'settled c1', 'end, again after 600000'],
+      want: ['patch-status', 'held SecondWriter', 'final-pages c1', 'end, again after 600000'],
     },
     { name: 'are restored ten minutes later', state: after(4, 600_000), want: ['write web-decision-1 c1'] },
     {
@@ -68,7 +68,7 @@ describe('pages that others write', () => {
     ]);
     const placement = { ...MARKED, status: patch?.status ?? {} };
     const again = look({ ...first.state, status: undefined }, { placement });
-    expect(again.lines).toEqual(['settled c1', 'end, again after 600000']);
+    expect(again.lines).toEqual(['final-pages c1', 'end, again after 600000']);
   });
 });
 
@@ -82,11 +82,11 @@ describe('a placement that nobody marked, on a hub with other schedulers', () =>
       lines: skipped(true),
       want: ['annotate-placement', 'end done'],
     },
-    { name: 'is left alone elsewhere', lines: skipped(false), want: ['settled c2', 'end done'] },
+    { name: 'is left alone elsewhere', lines: skipped(false), want: ['final-pages c2', 'end done'] },
     {
       name: 'is left alone where its owner says so',
       lines: skipped(true, MARKED),
-      want: ['settled c2', 'end done'],
+      want: ['final-pages c2', 'end done'],
     },
   ])('$name', ({ lines, want }) =>
     expect(lines.filter((line) => !line.startsWith('end, again'))).toEqual(want),

@@ -58,8 +58,8 @@ export function observedStatus(
   const { generation, now } = moment;
   let conditions = before.conditions ?? [];
   const isSettling = observations.some((one) => one.kind === 'present' && one.isSettling);
-  const settledAt = isSettling ? lastSettled(conditions, generation) : generation;
-  conditions = setCondition(conditions, aggregateAvailable(manifests, settledAt), now);
+  const observedGeneration = isSettling ? lastAvailableGeneration(conditions, generation) : generation;
+  conditions = setCondition(conditions, aggregateAvailable(manifests, observedGeneration), now);
   for (const rule of aggregateRules(manifests, generation)) conditions = setCondition(conditions, rule, now);
   conditions = pruneRuleConditions(conditions, generation);
   return { ...before, conditions, resourceStatus: { manifests } };
@@ -69,7 +69,7 @@ export function observedStatus(
  * The generation for which the work was last available. While a workload's status is about the version before, so are its
  * replicas, and a rollout must not take them for those of the new version.
  */
-function lastSettled(conditions: readonly Condition[], generation: number): number {
+function lastAvailableGeneration(conditions: readonly Condition[], generation: number): number {
   return findCondition(conditions, 'Available')?.observedGeneration ?? generation - 1;
 }
 

@@ -5,7 +5,7 @@ import { decidePublication, type Publication } from '../../judge/decide-publicat
 import { decisionPageOf, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
 import { publishedPages } from '../../record/last-publication.ts';
 import { currentApprovals } from '../../approval/pending-plans.ts';
-import type { SettledPage } from '../../pages/plan-pages.ts';
+import type { FinalPage } from '../../pages/plan-pages.ts';
 import { latestVersion } from '../state/own-writes.ts';
 import type { PassFacts } from '../state/placement-facts.ts';
 import type { PlacementState } from '../state/placement-state.ts';
@@ -17,7 +17,7 @@ export function decideFromFacts(
   on: {
     readonly placement: Placement;
     readonly result: ScheduleResult;
-    readonly published: readonly SettledPage[];
+    readonly published: readonly FinalPage[];
     readonly state: Pick<PlacementState, 'remembered'>;
   },
   nowMs: number,

@@ -4,7 +4,7 @@ import type { Publication } from '../../judge/decide-publication.ts';
 import { heldCondition, type Hold, addHoldReasons } from '../../judge/judge-result.ts';
 import type { PlanOutcome } from '../../approval/pending-plans.ts';
 import { planPlacementStatus } from '../../pages/placement-status.ts';
-import type { SettledPage } from '../../pages/plan-pages.ts';
+import type { FinalPage } from '../../pages/plan-pages.ts';
 import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
 import { computeSettlement } from './publication-in-progress.ts';
 import {
@@ -35,14 +35,14 @@ export function finishPass(
 ): StepResult {
   const { facts, placement } = state.pass;
   const { wanted } = purpose;
-  const settled = purpose.kind === 'publish' ? purpose.plan.pages : purpose.pages;
+  const finalPages = purpose.kind === 'publish' ? purpose.plan.pages : purpose.pages;
   const hold = wanted.hold && addHoldReasons(wanted.hold, facts.lostClusters);
-  const status = statusOf(state.pass, settled, hold, nowMs);
+  const status = statusOf(state.pass, finalPages, hold, nowMs);
   const actions: PlacementAction[] = plansJudged(state.pass, wanted);
   if (status !== undefined) actions.push({ kind: 'patch-status', placement, status });
   if (purpose.kind === 'publish') actions.push({ kind: 'yield' });
   const finishing: FinishingStage = {
-    settled,
+    finalPages: finalPages,
     hold,
     againAfterMs: wanted.againAfterMs,
     isPatching: status !== undefined,
@@ -113,7 +113,7 @@ export function onPublicationRecorded(
 
 /** Ends the pass if no response is pending; otherwise the pass waits for the rest. */
 export function endPassIfComplete(state: PassingState, finishing: FinishingStage): StepResult {
-  const { isPatching, record, failure, hold, settled, againAfterMs } = finishing;
+  const { isPatching, record, failure, hold, finalPages: finalPages, againAfterMs } = finishing;
   if (isPatching || record.kind !== 'none')
     return { state: withStage(state, { kind: 'finishing', finishing }), actions: [] };
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
@@ -123,13 +123,13 @@ export function endPassIfComplete(state: PassingState, finishing: FinishingStage
   return endPass(
     { ...state, reportedHold: text },
     againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
-    [...reports, { kind: 'settled', pages: settled }],
+    [...reports, { kind: 'final-pages', pages: finalPages }],
   );
 }
 
 function statusOf(
   { facts, placement, result }: Pass,
-  pages: readonly SettledPage[],
+  pages: readonly FinalPage[],
   hold: Hold | undefined,
   nowMs: number,
 ): PlacementStatus | undefined {

@@ -157,8 +157,8 @@ function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number)
         wait.actions,
         stay(wait.state, passPages, { kind: 'wait', afterMs: wait.waitMs }, nowMs),
       );
-    const settled: PlacementAction = { kind: 'settled', pages: published };
-    return endPass(wait.state, { kind: 'requeue', afterMs: wait.waitMs }, [...wait.actions, settled]);
+    const report: PlacementAction = { kind: 'final-pages', pages: published };
+    return endPass(wait.state, { kind: 'requeue', afterMs: wait.waitMs }, [...wait.actions, report]);
   }
   const finished = finishedChange(state, published);
   if (wanted.groups === undefined) {
@@ -334,15 +334,15 @@ function waitBeforeJudging(
     if (consistency === 'outdated' || isOfEarlierSpec(state))
       return { state, actions: [{ kind: 'decide-again', cause: 'inputs' }], waitMs };
   }
-  let settled = state;
+  let next = state;
   if (moves && isDisturbed(state.disturbance, nowMs)) {
     if (!facts.wasDecidedKnowing(publishedClusters(published)))
       return { state, actions: [{ kind: 'decide-again', cause: 'decisions' }], waitMs: DECISION_RETRY_MS };
-    settled = { ...state, disturbance: undefined };
+    next = { ...state, disturbance: undefined };
   }
   // While the commit is partly applied, the change may differ from the plan.
   const isWaiting = wanted.approval === 'differs' && isPlanWaiting(facts.plans, nowMs);
-  return { state: settled, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
+  return { state: next, actions: [], waitMs: isWaiting ? PLAN_RETRY_MS : 0 };
 }
 
 /**

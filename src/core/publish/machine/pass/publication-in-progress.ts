@@ -3,7 +3,7 @@ import { continueChange, earlierRemovals, isUnfinished } from '../../judge/chang
 import { clusterChange, sameClusters } from '@berth/placement/result/cluster-change';
 import { specHash } from '../../judge/decide-publication.ts';
 import { type DesiredGroup, listedClusters, publishedClusters } from '../../pages/decision-page.ts';
-import type { PagePlan, SettledPage } from '../../pages/plan-pages.ts';
+import type { PagePlan, FinalPage } from '../../pages/plan-pages.ts';
 import { addSpentCode } from '../../approval/approval-code.ts';
 import { RELEASED_ANNOTATION, RELEASED_BY_ANNOTATION } from '../../approval/publish-annotations.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
@@ -154,7 +154,7 @@ function unrecordedChange(
 /** A change that the pages show completely and that has no record yet. */
 export function finishedChange(
   { remembered: state, pass }: Pick<PassingState, 'remembered' | 'pass'>,
-  published: readonly SettledPage[],
+  published: readonly FinalPage[],
 ): ChangeUnderWay | undefined {
   if (state?.change === undefined || isUnfinished(state.change, publishedClusters(published)))
     return undefined;

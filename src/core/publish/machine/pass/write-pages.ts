@@ -73,5 +73,5 @@ function allWritten(state: PassingState, { passPages, purpose }: WritingStage, n
   const { pages } = purpose;
   const next = isClear ? { ...state, last: { uid, pages, leaving: undefined } } : state;
   if (purpose.kind === 'stay') return finishPass(next, { passPages, purpose }, nowMs);
-  return endPass(next, { kind: 'requeue', afterMs: purpose.afterMs }, [{ kind: 'settled', pages }]);
+  return endPass(next, { kind: 'requeue', afterMs: purpose.afterMs }, [{ kind: 'final-pages', pages }]);
 }

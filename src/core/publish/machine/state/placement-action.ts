@@ -2,7 +2,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement, PlacementStatus } from '@berth/ocm/kind/placement';
 import type { Hold } from '../../judge/judge-result.ts';
 import type { PendingPlan, PlanOutcome } from '../../approval/pending-plans.ts';
-import type { PageAction, SettledPage } from '../../pages/plan-pages.ts';
+import type { PageAction, FinalPage } from '../../pages/plan-pages.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { PublishedDecision } from '../../pages/published-decision.ts';
 
@@ -54,7 +54,7 @@ export type PlacementAction =
       readonly outcome: PlanOutcome;
     }
   /** These pages are published now. */
-  | { readonly kind: 'settled'; readonly pages: readonly SettledPage[] }
+  | { readonly kind: 'final-pages'; readonly pages: readonly FinalPage[] }
   /** Report a new publication. */
   | {
       readonly kind: 'report-published';

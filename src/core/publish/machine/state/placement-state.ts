@@ -5,7 +5,7 @@ import type { Publication } from '../../judge/decide-publication.ts';
 import type { DecisionPage } from '../../pages/decision-page.ts';
 import type { Hold } from '../../judge/judge-result.ts';
 import type { LastPublication } from '../../record/last-publication.ts';
-import type { PageAction, PagePlan, SettledPage } from '../../pages/plan-pages.ts';
+import type { PageAction, PagePlan, FinalPage } from '../../pages/plan-pages.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { PublishedDecision } from '../../pages/published-decision.ts';
 import type { PassFacts } from './placement-facts.ts';
@@ -37,7 +37,7 @@ export interface Disturbance {
 export interface BeforeRestore {
   /** Of the placement. */
   readonly uid: string | undefined;
-  readonly pages: readonly SettledPage[];
+  readonly pages: readonly FinalPage[];
   /** Newest resource version of these pages. */
   readonly pagesVersion: string;
   /** Newest resource version of the restored hub. */
@@ -60,7 +60,7 @@ export interface PassPages {
   readonly objects: readonly KubeObject[];
   readonly pages: readonly DecisionPage[];
   readonly last: LastPublication | undefined;
-  readonly published: readonly SettledPage[];
+  readonly published: readonly FinalPage[];
   /** Others changed which clusters the pages list. */
   readonly isChanged: boolean;
 }
@@ -70,9 +70,9 @@ export type PassPurpose =
   /** Publish a new decision. */
   | { readonly kind: 'publish'; readonly wanted: Publication; readonly plan: PagePlan }
   /** Keep the pages, or restore those that others changed. */
-  | { readonly kind: 'stay'; readonly wanted: Publication; readonly pages: readonly SettledPage[] }
+  | { readonly kind: 'stay'; readonly wanted: Publication; readonly pages: readonly FinalPage[] }
   /** Wait, because the result cannot be judged yet. */
-  | { readonly kind: 'wait'; readonly afterMs: number; readonly pages: readonly SettledPage[] };
+  | { readonly kind: 'wait'; readonly afterMs: number; readonly pages: readonly FinalPage[] };
 
 export interface WritingStage {
   readonly passPages: PassPages;
@@ -87,7 +87,7 @@ export interface WritingStage {
 
 /** The steps after the writes. */
 export interface FinishingStage {
-  readonly settled: readonly SettledPage[];
+  readonly finalPages: readonly FinalPage[];
   readonly hold: Hold | undefined;
   readonly againAfterMs: number | undefined;
   /** The status patch has no response yet. */

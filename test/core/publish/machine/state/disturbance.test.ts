@@ -16,7 +16,7 @@ const look = (state: PlacementState, isKnown: boolean, nowMs = NOW) => {
 const WAITS = [
   'restored web-decision-1',
   'write web-decision-1 c1,c2',
-  'settled c1,c2',
+  'final-pages c1,c2',
   'end, again after 1000',
 ];
 
