@@ -12,7 +12,6 @@ import type { ControllerEvent, ControllerEventBody } from '../../controllers/eve
 import { PlacementEvents } from '../../controllers/events/placement-events.ts';
 import { HubContinuity, type HubContinuityOptions } from '../../controllers/inventory/hub-continuity.ts';
 import { HubInventory } from '../../controllers/inventory/hub-inventory.ts';
-import { ControllerAnnouncement } from '../../controllers/leadership/controller-announcement.ts';
 import { PreparedLeadership } from '../../controllers/leadership/prepared-leadership.ts';
 import { DecisionRecorder } from '../../controllers/publication/decision-recorder.ts';
 import type { PlanApprovals } from '../../controllers/publication/plan-approvals.ts';
@@ -29,13 +28,14 @@ import {
   startWorkControllers,
 } from '../../controllers/works/start-work-controllers.ts';
 import { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
-import { ownPlacements, type ServeOptions, decidedPlacements } from '../settings/serve-options.ts';
+import { ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import { becomeReady } from './become-ready.ts';
 import { type ControllerState, isControllerData, openControllerState } from './controller-state.ts';
 import { serveHttp } from './http/controller-http.ts';
 import { ControllerMetrics } from './http/controller-metrics.ts';
 import { EventStream } from './http/event-stream.ts';
 import { Readiness } from './http/readiness.ts';
+import { openAnnouncement } from './open-announcement.ts';
 import type { OpenPreviews, PreviewDependencies } from './open-previews.ts';
 import { openSources, restoreDeleted, type SourceDependencies } from './open-sources.ts';
 import { serveCache } from './serve-cache.ts';
@@ -331,21 +331,6 @@ function recordDeletions(
       }
     },
   };
-}
-
-/** What says on the hub what this controller writes there, if it is to. It is not started yet. */
-function openAnnouncement(options: ServeOptions): ControllerAnnouncement | undefined {
-  const { announcement, api, clock, log, leadership, sources, registration } = options;
-  if (announcement === undefined) return undefined;
-  return new ControllerAnnouncement({
-    ...{ api, clock, log, ...announcement },
-    duties: {
-      decides: decidedPlacements(options),
-      applies: sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
-      registration: registration?.duties ?? [],
-    },
-    mayBegin: async (signal) => leadership?.whenHeld(signal),
-  });
 }
 
 /** Starts the controllers for works. They write only what complete commits lead to. */

@@ -11,21 +11,31 @@ export function selectSources(
   names: readonly string[],
   unnamed: 'all' | 'only',
 ): readonly SourceSettings[] {
-  const known = all.map(({ name }) => name);
-  const wrong = names.find((name) => !known.includes(name));
-  if (wrong !== undefined) {
-    const near = closestName(wrong, known);
+  if (names.length > 0) return chosenNames(all, names);
+  if (unnamed === 'only' && all.length > 1)
     throw refused(
-      `got ${JSON.stringify(wrong)}, expected ${known.join(' or ')}`,
-      near && `did you mean ${near}?`,
-    );
-  }
-  if (names.length === 0 && unnamed === 'only' && all.length > 1)
-    throw refused(
-      `got none, expected the source that the files belong to: ${known.join(' or ')}`,
+      `got none, expected the source that the files belong to: ${all.map(({ name }) => name).join(' or ')}`,
       'it may be repeated if several sources use one repository',
     );
-  return names.length === 0 ? all : all.filter(({ name }) => names.includes(name));
+  return all;
+}
+
+/**
+ * The sources with these names, in their own order.
+ * @throws InputError for an unknown name
+ */
+export function chosenNames<T extends { readonly name: string }>(
+  all: readonly T[],
+  names: readonly string[],
+): readonly T[] {
+  const known = all.map(({ name }) => name);
+  const wrong = names.find((name) => !known.includes(name));
+  if (wrong === undefined) return all.filter(({ name }) => names.includes(name));
+  const near = closestName(wrong, known);
+  throw refused(
+    `got ${JSON.stringify(wrong)}, expected ${known.join(' or ')}`,
+    near && `did you mean ${near}?`,
+  );
 }
 
 function refused(problem: string, hint: string | undefined): InputError {

@@ -13,6 +13,7 @@ import {
   readDuties,
   sharedDuties,
 } from '../../core/registration/install/controller-announcement.ts';
+import type { AnnouncedSettings } from './announced-settings.ts';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
 
@@ -23,6 +24,7 @@ export interface ControllerAnnouncementOptions {
   /** Unique for each start of a process. */
   readonly identity: string;
   readonly duties: ControllerDuties;
+  readonly settings: AnnouncedSettings;
   readonly clock: Clock;
   readonly log: Logger;
   /** Awaited before anything is said. Default: no wait. */
@@ -102,12 +104,13 @@ export class ControllerAnnouncement {
 
   /** @param holder the identity that must be in the Lease, or nothing is written; default: any */
   async #write(identity: string, holder?: string): Promise<void> {
-    const { api, name, duties, clock } = this.#options;
+    const { api, name, duties, settings, clock } = this.#options;
     const lease = announcementLease(
       {
         name,
         identity,
         duties,
+        settings: JSON.stringify(settings),
         durationSeconds: (SILENT_LOOKS * RENEW_MS) / 1_000,
         renewedAtMs: clock.now(),
       },

@@ -15,6 +15,14 @@ const DECIDES_OWN: ControllerDuties = { decides: 'own', applies: ['fleet'], regi
 const REGISTERS: ControllerDuties = { decides: 'none', applies: [], registration: ['acceptance', 'sets'] };
 const KEEPS_SETS: ControllerDuties = { decides: 'own', applies: [], registration: ['sets'] };
 
+const SETTINGS = {
+  version: '1',
+  embedded: true,
+  removalBudget: { percent: 25, atLeast: 2 },
+  deletionWindow: 600_000,
+  sources: [{ name: 'fleet', url: '/srv/fleet' }],
+};
+
 let hub: FakeKubeApi;
 let clock: FakeClock;
 let log: SilentLogger;
@@ -32,7 +40,15 @@ function start(
   duties: ControllerDuties,
   { identity = name, api = hub }: { readonly identity?: string; readonly api?: KubeApi } = {},
 ): ControllerAnnouncement {
-  const announcement = new ControllerAnnouncement({ api, name, identity, duties, clock, log });
+  const announcement = new ControllerAnnouncement({
+    api,
+    name,
+    identity,
+    duties,
+    settings: SETTINGS,
+    clock,
+    log,
+  });
   const supervisor = new Supervisor({ clock, log, random: () => 0.5 });
   announcement.start(supervisor);
   running.push({ announcement, supervisor });

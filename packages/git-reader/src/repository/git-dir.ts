@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import fs, { readFile, stat } from 'node:fs/promises';
 import path from 'node:path';
 
 export interface FoundGitDir {
@@ -39,4 +39,12 @@ export async function resolveGitDir(folder: string): Promise<string | undefined>
 
 function infoOf(place: string) {
   return stat(place).catch(() => undefined);
+}
+
+/** The addresses of the remotes of a repository; none if its configuration cannot be read. */
+export async function remoteUrls(gitDir: string): Promise<readonly string[]> {
+  // Loaded here, because most commands need no Git library.
+  const { default: git } = await import('isomorphic-git');
+  const remotes = await git.listRemotes({ fs: { promises: fs }, gitdir: gitDir }).catch(() => []);
+  return remotes.map(({ url }) => url);
 }

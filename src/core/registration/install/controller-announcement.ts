@@ -11,6 +11,9 @@ export const APPLIES_ANNOTATION = 'berth.dev/applies';
 /** On such a Lease: the duties of registration that it has, with commas. */
 export const REGISTRATION_ANNOTATION = 'berth.dev/registration';
 
+/** On such a Lease: the settings by which the controller follows commits, as JSON. */
+export const SETTINGS_ANNOTATION = 'berth.dev/settings';
+
 /** What a controller writes on a hub. */
 export interface ControllerDuties {
   /** Placements with Berth's annotation and those of Git; all; none. */
@@ -28,10 +31,12 @@ export interface Announcement {
   /** Milliseconds since the epoch. */
   readonly renewedAtMs: number;
   readonly duties: ControllerDuties;
+  /** JSON. */
+  readonly settings: string;
 }
 
 export function announcementLease(announcement: Announcement, namespace: string): KubeObject {
-  const { name, identity, durationSeconds, renewedAtMs, duties } = announcement;
+  const { name, identity, durationSeconds, renewedAtMs, duties, settings } = announcement;
   return {
     apiVersion: apiVersionOf(LEASE),
     kind: LEASE.kind,
@@ -42,6 +47,7 @@ export function announcementLease(announcement: Announcement, namespace: string)
         [DECIDES_ANNOTATION]: duties.decides,
         [APPLIES_ANNOTATION]: duties.applies.join(','),
         [REGISTRATION_ANNOTATION]: duties.registration.join(','),
+        [SETTINGS_ANNOTATION]: settings,
       },
     },
     spec: {

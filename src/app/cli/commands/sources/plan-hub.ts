@@ -13,7 +13,7 @@ import type { OpenedInventory } from './plan-inventory.ts';
 export type HubPart = Pick<PlanRevisionsInput, 'hub' | 'hubMemory' | 'hubApi' | 'decides' | 'trials'> &
   ArgoPart;
 
-interface HubReading {
+export interface HubReading {
   /** RFC 3339; undefined: now. */
   readonly now: string | undefined;
   readonly sources: readonly string[];

@@ -3,6 +3,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../../../core/sync/apply-set.ts';
 import type { SourceDeclaration } from '../../../../core/preview/sides/merge-sources.ts';
 import type { PlanRevisionsInput } from '../../../../controllers/previews/plan-revisions.ts';
+import type { AnnouncedSettings } from '../../../../controllers/leadership/announced-settings.ts';
 import { takesFields } from '../../../../controllers/sources/progress/source-options.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
@@ -10,14 +11,15 @@ import { durationOrNone, removalBudget, wrongOption, checkListedKinds } from '..
 import { checkSettingsFlags, type SettingsFlags, withFetchContext } from './settings-sources.ts';
 
 interface PlanSourceFlags extends SettingsFlags {
-  /** Objects of other sources are known already, from a hub or its inventory. */
-  readonly knowsHub: boolean;
+  readonly repo: string;
+  /** What controllers announced on the hub. Undefined: the plan knows no hub, nor the objects of other sources on it. */
+  readonly announced: readonly AnnouncedSettings[] | undefined;
   readonly kind?: readonly string[];
   readonly removalBudget?: string;
   readonly deletionWindow?: string;
 }
 
-type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf'>;
+type PlanSources = Pick<PlanRevisionsInput, 'sources' | 'others' | 'budgetOf' | 'notes'>;
 
 /**
  * The sources of a plan: those in the clone are read at its two commits; all others are fetched,
@@ -28,16 +30,9 @@ export async function planSources(
   flags: PlanSourceFlags,
   report: (what: string) => void,
 ): Promise<PlanSources> {
-  checkSettingsFlags(flags);
-  const defaults = defaultsOf(flags);
-  if (flags.config === undefined) {
-    checkListedKinds(flags.kind ?? []);
-    const only = { ...ONLY_SOURCE, ...defaults, kinds: flags.kind };
-    return {
-      sources: [{ ...plannedSource(only, 0), paths: flags.path }],
-      budgetOf: () => defaults.removalBudget,
-    };
-  }
+  const { announced } = flags;
+  checkSettingsFlags(flags, announced !== undefined);
+  if (flags.config === undefined) return sourcesOfClone(io, flags);
   if (flags.kind !== undefined)
     throw wrongOption(
       '--kind',
@@ -46,6 +41,7 @@ export async function planSources(
   const { readSettings } = await import('../../../settings/read-settings.ts');
   const { selectSources } = await import('../../../settings/select-sources.ts');
   const settings = await readSettings(resolve(io.cwd, flags.config));
+  const defaults = { ...announced?.[0], ...defaultsOf(flags) };
   const all = settings.map(
     (source): SourceSettings => ({
       ...source,
@@ -54,7 +50,7 @@ export async function planSources(
     }),
   );
   const chosen = selectSources(all, flags.source, 'only');
-  const others = flags.knowsHub ? [] : all.filter((source) => !chosen.includes(source));
+  const others = announced !== undefined ? [] : all.filter((source) => !chosen.includes(source));
   const setOf = ({ name }: SourceSettings): string => applySetId(sha256, parentOfSource(name));
   const budgets = new Map(all.map((source) => [setOf(source), source.removalBudget]));
   return {
@@ -71,12 +67,46 @@ export async function planSources(
   };
 }
 
-/** What `berth serve` takes from flags of these names where a source does not say it. */
-function defaultsOf({ removalBudget: budget, deletionWindow }: PlanSourceFlags) {
+/** Without a settings file: the sources that controllers on the hub follow, or one as `berth serve --repo` has. */
+async function sourcesOfClone(io: CliIo, flags: PlanSourceFlags): Promise<PlanSources> {
+  checkListedKinds(flags.kind ?? []);
+  const { announced, repo, source: names } = flags;
+  const given = defaultsOf(flags);
+  if (announced === undefined) return planned([{ ...ONLY_SOURCE, kinds: flags.kind }], flags, given);
+  const { hubSettingsFor } = await import('./announced-sources.ts');
+  const { sources, defaults, note } = await hubSettingsFor(announced, {
+    folder: resolve(io.cwd, repo),
+    names,
+  });
+  const known = sources.length === 0 ? [{ ...ONLY_SOURCE, kinds: flags.kind }] : sources.map(withKinds);
+  return { ...planned(known, flags, { ...defaults, ...given }), notes: [note] };
+}
+
+/** The flags override what each source says. */
+function planned(
+  sources: readonly ClonedSource[],
+  flags: PlanSourceFlags,
+  defaults: Partial<Budgets>,
+): PlanSources {
+  const given = { ...defaultsOf(flags), ...(flags.kind !== undefined && { kinds: flags.kind }) };
   return {
-    removalBudget: budget === undefined ? undefined : removalBudget('--removal-budget', budget),
-    deletionWindow:
-      deletionWindow === undefined ? undefined : durationOrNone('--deletion-window', deletionWindow),
+    sources: sources.map((source, rank) => ({
+      ...plannedSource({ ...defaults, ...source, ...given }, rank),
+      paths: flags.path.length > 0 ? flags.path : (source.paths ?? []),
+    })),
+    budgetOf: () => defaults.removalBudget,
+  };
+}
+
+type Budgets = Required<Pick<SourceSettings, 'removalBudget' | 'deletionWindow'>>;
+
+/** What `berth serve` takes from flags of these names where a source does not say it. */
+function defaultsOf({ removalBudget: budget, deletionWindow }: PlanSourceFlags): Partial<Budgets> {
+  return {
+    ...(budget !== undefined && { removalBudget: removalBudget('--removal-budget', budget) }),
+    ...(deletionWindow !== undefined && {
+      deletionWindow: durationOrNone('--deletion-window', deletionWindow),
+    }),
   };
 }
 
@@ -108,12 +138,16 @@ type PlannedSource = Pick<
  * A source in a settings file without `kinds` applies only the default kinds. If another tool applies the source, that
  * tool decides.
  */
-function withKinds(source: SourceSettings): SourceSettings {
+function withKinds<T extends Pick<PlannedSource, 'sync' | 'kinds'>>(source: T): T {
   return { ...source, kinds: source.sync === 'observe' ? ['*'] : (source.kinds ?? []) };
 }
 
-/** Without a settings file there is one source, as for `berth serve --repo`. */
-const ONLY_SOURCE: PlannedSource = { name: 'fleet' };
+interface ClonedSource extends PlannedSource {
+  readonly paths?: readonly string[] | undefined;
+}
+
+/** As for `berth serve --repo`. */
+const ONLY_SOURCE: ClonedSource = { name: 'fleet' };
 
 function plannedSource(
   {

@@ -3,6 +3,7 @@ import path, { resolve } from 'node:path';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { InputError, errorText } from '@berth/runtime/errors';
 import { PRIVATE_DIRECTORY_MODE } from '@berth/runtime/files/private-mode';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { Command } from 'commander';
 import type { ParsedCache } from '../../../../controllers/sources/parsing/parsed-cache.ts';
@@ -17,8 +18,13 @@ import { addHubFlags, givenDecided, EMBEDDED_HELP, isHubRequested, withHub } fro
 import { wrongOption } from '../../flags/option-values.ts';
 import { packageVersion } from '../version.ts';
 import type { CliCommand } from '../cli-command.ts';
-import type { HubPart } from './plan-hub.ts';
-import { addInventoryFlags, type InventoryFlags, openInventory } from './plan-inventory.ts';
+import type { HubPart, HubReading } from './plan-hub.ts';
+import {
+  addInventoryFlags,
+  type InventoryFlags,
+  openInventory,
+  type OpenedInventory,
+} from './plan-inventory.ts';
 import { needsReport, type PlanFormat, planReports, writePlan, writeReports } from './plan-output.ts';
 import { addSettingsFlags, collectValues, type SettingsFlags } from './settings-sources.ts';
 
@@ -76,15 +82,15 @@ export const planCommand: CliCommand = {
       )
       .option(
         '--kind <group/kind...>',
-        'also apply objects of this kind to the hub, as with berth serve --kind; * for all',
+        'also apply objects of this kind to the hub, as with berth serve --kind; * for all (default with a hub: as its controller says)',
       )
       .option(
         '--removal-budget <n|n%>',
-        'budget of sources that set none, as with berth serve --removal-budget (default: 25%)',
+        'budget of sources that set none, as with berth serve --removal-budget (default: as the controller on the hub says, else 25%)',
       )
       .option(
         '--deletion-window <duration>',
-        'removal window of sources that set none, as with berth serve --deletion-window (default: 10m)',
+        'removal window of sources that set none, as with berth serve --deletion-window (default: as the controller on the hub says, else 10m)',
       )
       .option('--from-merge-base', 'compare the head with the commit where it branched off', false)
       .option(
@@ -126,12 +132,15 @@ Examples:
   berth plan --base origin/main -o markdown > comment.md
   berth plan --base origin/main --report junit=plan.xml --report sarif=plan.sarif
   berth plan --base main --head my-branch --hub --kubeconfig hub.kubeconfig
+  berth plan --base main --head my-branch --hub --source apps     # one of the sources that the controller on the hub follows
   berth plan --base main --head my-branch --inventory inventory.json --max-age 24h
   berth plan --base main --head my-branch --config sources.yaml --source fleet
   berth plan --base v1.4.0 --head HEAD --repo ../fleet --path 'clusters/**' -o json
   berth plan --drain cluster1 --lose region=eu
   berth plan --base main --head my-branch --taint cluster1:maintenance -o html > plan.html
 `;
+
+type ReadPart = (reading: HubReading) => Promise<HubPart>;
 
 const OUTCOME_CODES = { none: 0, changes: 2, stopped: 3 } as const;
 
@@ -146,39 +155,52 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
   const cache = await openPlanCache(io, options.cache);
   const { planRevisions } = await import('../../../../controllers/previews/plan-revisions.ts');
   const { inventoryPart, liveHubPart } = await import('./plan-hub.ts');
+  const { InventoryApi } = await import('../../../../controllers/previews/inventory/inventory-api.ts');
+  const { readAnnouncedSettings } = await import('../../../../controllers/leadership/announced-settings.ts');
   const { applicationContext } = await import('../../../generator-inputs/argo-part.ts');
   const progress = makeProgress(io);
   const { planSources } = await import('./plan-sources.ts');
-  const sources = await planSources(io, { ...options, knowsHub }, progress.report).finally(progress.done);
-  const names = sources.sources.map(({ name }) => name);
   const { argocdNamespace } = options;
   const engine = await packageVersion();
-  const planOn = (hub: HubPart): ReturnType<typeof planRevisions> =>
-    planRevisions({
+  const planOn = async (hub: KubeApi | undefined, partOf: ReadPart): ReturnType<typeof planRevisions> => {
+    if (hub !== undefined) progress.report('reading the hub');
+    const announced = hub && (await readAnnouncedSettings(hub));
+    const { notes = [], ...sources } = await planSources(io, { ...options, announced }, progress.report);
+    const names = sources.sources.map(({ name }) => name);
+    const part = await partOf({ now: options.now, sources: names, argocdNamespace });
+    return planRevisions({
       folder: path.resolve(io.cwd, options.repo),
       base,
       head: options.head,
       ...sources,
       fromMergeBase: options.fromMergeBase,
-      now: options.now ?? hub.hub?.now,
+      now: options.now ?? part.hub?.now,
       applications: applicationContext(argocdNamespace, []),
-      ...hub,
-      decides: given ?? hub.decides,
+      ...part,
+      notes: [...(part.notes ?? []), ...notes],
+      decides: given ?? part.decides,
       whatIf,
       engine,
       ambient: io.env,
       memory: cache && { files: cache },
       onProgress: progress.report,
     });
-  const reading = { now: options.now, sources: names, argocdNamespace };
+  };
   const onHub = (): ReturnType<typeof planRevisions> =>
-    withHub(io, options, async (api) => {
-      progress.report('reading the hub');
-      return planOn(await liveHubPart(api, { ...reading, given, dryRuns: options.dryRuns }));
-    });
-  const onInventory = async (): ReturnType<typeof planRevisions> =>
-    planOn(inventory === undefined ? {} : await inventoryPart(inventory, { ...reading, nowMs, engine }));
-  const result = await (isHubRequested(options) ? onHub() : onInventory()).finally(progress.done);
+    withHub(io, options, (api) =>
+      planOn(api, (reading) => liveHubPart(api, { ...reading, given, dryRuns: options.dryRuns })),
+    );
+  const onInventory = (opened: OpenedInventory): ReturnType<typeof planRevisions> =>
+    planOn(new InventoryApi(opened.inventory), (reading) =>
+      inventoryPart(opened, { ...reading, nowMs, engine }),
+    );
+  const offline = (): ReturnType<typeof planRevisions> => planOn(undefined, async () => ({}));
+  const result = await (isHubRequested(options)
+    ? onHub()
+    : inventory === undefined
+      ? offline()
+      : onInventory(inventory)
+  ).finally(progress.done);
   await cache?.close();
   await writePlan(io, result.plan, result.problems, options.output);
   await writeReports(io, result.plan, result.problems, reports);

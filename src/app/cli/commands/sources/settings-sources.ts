@@ -17,15 +17,18 @@ export interface SettingsFlags extends HubFlags {
   readonly data?: string;
 }
 
-/** @throws InputError for conflicting flags */
-export function checkSettingsFlags({ config, source, path }: SettingsFlags): void {
+/**
+ * @param knowsHub the command reads a hub, on which controllers may have announced sources
+ * @throws InputError for conflicting flags
+ */
+export function checkSettingsFlags({ config, source, path }: SettingsFlags, knowsHub = false): void {
   if (config !== undefined && path.length > 0)
     throw wrongOption(
       '--path',
       'cannot be used with --config, expected one of them: in the settings file each source has its paths',
     );
-  if (config === undefined && source.length > 0)
-    throw wrongOption('--source', 'needs --config, the settings file with the source');
+  if (config === undefined && source.length > 0 && !knowsHub)
+    throw wrongOption('--source', 'needs --config, the settings file with the source, or for a plan a hub');
 }
 
 export function addSettingsFlags(command: Command): Command {
