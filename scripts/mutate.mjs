@@ -19,7 +19,7 @@ import { mutantsOf } from './mutants.mjs';
  */
 const FOLDERS = {
   'packages/agent/src/apply': {
-    own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'packages/agent/test/claim-before-owner.test.ts'],
+    own: ['test/agent/agent.test.ts', 'test/agent/crash-points.test.ts', 'packages/agent/test/label-before-owner.test.ts'],
     elsewhere: ['packages/agent/test/apply', 'test/agent/apply', 'test/conformance/agent/scenarios.test.ts'],
   },
   'packages/placement/src': { own: ['unit:packages/placement/test'], elsewhere: ['packages/placement/test/conformance'] },

@@ -55,6 +55,10 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
   [/(?<!\.)\bjournals?\b/i, 'append log, publish state, last transition'],
   [/\b(wave|preview|cache) records?\b/i, 'wave state, preview memory, cache entry'],
   [/\bsettled (pages?|pass(es)?|state|objects?|works?|fleet)\b/i, 'final, up to date, published'],
+  [
+    /\bclaims? of (a|the|each|another|any) (source|owner|agent|work)\b|\bsource claims?\b/i,
+    'declaration, owner label',
+  ],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

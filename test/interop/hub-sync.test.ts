@@ -3,7 +3,7 @@ import { systemClock } from '@berth/runtime/clock/system-clock';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import type { HubSyncOptions } from '../../src/controllers/sources/following/hub-sync-options.ts';
-import { SourceClaims } from '../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../src/controllers/sources/progress/source-declarations.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -37,7 +37,7 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('Git to a real hub', () =>
     hubSyncFor({
       api,
       source,
-      claims: new SourceClaims(systemClock, [{ name: source, force: false }]),
+      declarations: new SourceDeclarations(systemClock, [{ name: source, force: false }]),
       ...more,
     });
   const inGit = (...objects: KubeObject[]) => ({

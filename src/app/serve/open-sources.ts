@@ -28,7 +28,7 @@ import type { ControllerEventBody } from '../../controllers/events/controller-ev
 import type { SourceStatus } from '../../controllers/sources/following/followed-source.ts';
 import { RepositoryLoop } from '../../controllers/sources/following/repository-loop.ts';
 import { HubSync } from '../../controllers/sources/following/hub-sync.ts';
-import { SourceClaims } from '../../controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../controllers/sources/progress/source-declarations.ts';
 import type { SourceEvent } from '../../controllers/sources/progress/source-events.ts';
 import { annotatesPlacements, type ServeOptions } from '../settings/serve-options.ts';
 import {
@@ -78,13 +78,15 @@ export async function openSources(
   const names = new Set<string>();
   const pool = new ParsePool();
   const named = options.sources.map((from) => ({ ...from, from, name: sourceName(from, names) }));
-  const claims = new SourceClaims(
+  const declarations = new SourceDeclarations(
     options.clock,
     named.flatMap(({ name, sync, force = false }) => (sync === 'observe' ? [] : [{ name, force }])),
   );
-  events.subscribe((event) => claims.handle(event));
+  events.subscribe((event) => declarations.handle(event));
   const opened = await Promise.all(
-    groupByRef(named).map((sources) => openRepository(options, sources, { ...dependencies, claims, pool })),
+    groupByRef(named).map((sources) =>
+      openRepository(options, sources, { ...dependencies, declarations, pool }),
+    ),
   );
   warnOfInProcess(options, opened);
   return opened;
@@ -92,7 +94,7 @@ export async function openSources(
 
 /** What the sources share. */
 interface SharedParts extends SourceDependencies {
-  readonly claims: SourceClaims;
+  readonly declarations: SourceDeclarations;
   readonly pool: ParsePool;
 }
 
@@ -101,7 +103,7 @@ async function openRepository(
   sources: readonly NamedSource[],
   parts: SharedParts,
 ): Promise<OpenRepository> {
-  const { pool, emit, events, onDeleted, whenFirstPublished, inventory, claims } = parts;
+  const { pool, emit, events, onDeleted, whenFirstPublished, inventory, declarations } = parts;
   const [first] = sources;
   if (first === undefined) throw new Error('a repository without sources');
   const { dataDir, log } = options;
@@ -115,7 +117,7 @@ async function openRepository(
   );
   const names = new Set(sources.map(({ name }) => name));
   const checker = new SourceChecker();
-  const elsewhere = () => [...claims.declaredBesides(names), ...withoutSource(inventory)];
+  const elsewhere = () => [...declarations.declaredBesides(names), ...withoutSource(inventory)];
   const loop = new RepositoryLoop({
     ...options,
     url: first.from.url,
@@ -246,11 +248,11 @@ function hubSyncOf(
   parts: SharedParts & { readonly name: string },
 ): HubSync {
   const embedded = options.embedded === true;
-  const { name, claims, barrier, events, emit, onDeleted, readDeleted } = parts;
+  const { name, declarations, barrier, events, emit, onDeleted, readDeleted } = parts;
   return new HubSync({
     api: options.api,
     digest: sha256,
-    claims,
+    declarations,
     written: {
       applied: (object) => barrier.applied(object),
       deleted: (object) => {

@@ -140,7 +140,7 @@ function isDefaultSet({ kind }: KubeObject, name: string, holders: readonly Fiel
 
 const SET_FIELD = `.metadata.labels.${CLUSTER_SET_LABEL}`;
 
-/** An apply (`kubectl apply --server-side`) claims the field permanently; an edit does not. */
+/** An apply (`kubectl apply --server-side`) owns the field permanently; an edit does not. */
 function isByHand({ manager, operation, subresource }: FieldHolder): boolean {
   return operation === 'Update' && subresource === '' && INTERACTIVE_TOOLS.test(manager);
 }

@@ -9,7 +9,7 @@ import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.ts';
 import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
-import { SourceClaims } from '../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../src/controllers/sources/progress/source-declarations.ts';
 import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
 import { PreviousRecords } from '../../../src/controllers/publication/recorded-publications.ts';
 import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
@@ -240,7 +240,7 @@ export class Simulation {
       recordedStatus: false,
       createNamespaces: true,
       concurrency: 4,
-      claims: new SourceClaims(clock, [{ name: 'fleet', force: false }]),
+      declarations: new SourceDeclarations(clock, [{ name: 'fleet', force: false }]),
       written: barrier,
     });
     const repository: GitSources = {

@@ -2,7 +2,7 @@ import { InputError } from '@berth/runtime/errors';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { type FieldPath, withFieldsOf } from '@berth/kube/model/field-path';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { withOwner, unclaimPatch } from '../rules/applied/ownership.ts';
+import { withOwner, withoutLabelPatch } from '../rules/applied/ownership.ts';
 import { objectToCreate, planUpdate, sameMetadata, objectContent } from '../rules/update/plan-update.ts';
 import { sha256 } from '@berth/runtime/sha256';
 import { isAlreadyExists, isRefusal } from '../rules/applied/kube-failure.ts';
@@ -169,16 +169,16 @@ async function recreate(context: ApplyContext, live: KubeObject): Promise<KubeOb
   return create(context);
 }
 
-/** Adds, updates or removes our owner reference, and removes the claim. */
+/** Adds, updates or removes our owner reference, and removes the owner label. */
 export async function updateOwnerReference(context: ApplyContext, live: KubeObject): Promise<StrategyResult> {
   const { cluster, task, ownership } = context;
   const before = live.metadata.ownerReferences ?? [];
   const ownerReferences = withOwner(before, ownership.reference, ownership.owned);
-  const unclaim = unclaimPatch(live.metadata);
-  if (jsonEqual(ownerReferences, before) && unclaim.labels === undefined)
+  const withoutLabel = withoutLabelPatch(live.metadata);
+  if (jsonEqual(ownerReferences, before) && withoutLabel.labels === undefined)
     return { object: live, wrote: false };
   const { uid, resourceVersion } = live.metadata;
-  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...unclaim } };
+  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...withoutLabel } };
   const object = await cluster.mergePatch(task.kind, task.key, patch, { fieldManager: AGENT_MANAGER });
   context.live.written(task.kind, object, context.work);
   return { object, wrote: true };

@@ -10,7 +10,7 @@ import { objectIdOf } from '../cluster/manifest-task.ts';
 import { AGENT_MANAGER } from '../rules/applied/agent-manager.ts';
 import type { ApplyOutcome } from '../rules/applied/apply-outcome.ts';
 import { failureText, isApplyConflict, missingNamespace } from '../rules/applied/kube-failure.ts';
-import { isShared, withClaim } from '../rules/applied/ownership.ts';
+import { isShared, withOwnerLabel } from '../rules/applied/ownership.ts';
 import type { PlannedCondition } from '../rules/feedback/observed-status.ts';
 import { isPartOf } from '../rules/manifests/is-part-of.ts';
 import { takeOverFields } from '../rules/update/take-over-fields.ts';
@@ -177,7 +177,7 @@ function failure(path: string, problem: string): IgnoreFieldError {
 
 /**
  * Strategy ServerSideApply. The owner references are written by a separate patch, because other works share them. Until
- * then, a claim marks the object as ours.
+ * then, the owner label says that the object is ours.
  */
 async function applyByServer(context: ApplyContext): Promise<StrategyResult> {
   try {
@@ -262,7 +262,7 @@ async function send(
   const { cluster, live, task } = context;
   const { reference, owned } = context.ownership;
   const hasOwner = (before?.metadata.ownerReferences ?? []).some(({ uid }) => uid === reference.uid);
-  const sent = owned && !hasOwner ? withClaim(manifest, reference) : manifest;
+  const sent = owned && !hasOwner ? withOwnerLabel(manifest, reference) : manifest;
   if (before !== undefined) await takeOver(context, before, config);
   const options = { fieldManager: managerOf(config), force: config.force ?? false };
   const object = await cluster.apply(task.kind, sent, options);

@@ -4,7 +4,7 @@ import type { ManifestResourceMeta } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 import { failureText } from '../rules/applied/kube-failure.ts';
-import { withoutClaim } from '../rules/applied/ownership.ts';
+import { withoutOwnerLabel } from '../rules/applied/ownership.ts';
 
 /** One manifest of a work, parsed and resolved. */
 export type ManifestTask =
@@ -91,7 +91,7 @@ function addressProblem(name: string, namespace: string, kind: KindInfo): string
 /** Removes fields that only a server or the agent may set, and the namespace if the kind has none. */
 function inScope(manifest: KubeObject, kind: KindInfo): KubeObject {
   const { uid: _uid, resourceVersion: _version, managedFields: _fields, ...rest } = manifest.metadata;
-  const metadata = rest.labels === undefined ? rest : { ...rest, labels: withoutClaim(rest.labels) };
+  const metadata = rest.labels === undefined ? rest : { ...rest, labels: withoutOwnerLabel(rest.labels) };
   if (kind.namespaced) return { ...manifest, metadata };
   const { namespace: _namespace, ...clusterScoped } = metadata;
   return { ...manifest, metadata: clusterScoped };

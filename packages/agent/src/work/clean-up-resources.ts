@@ -13,7 +13,7 @@ import {
   untrackedResources,
 } from '../rules/applied/applied-resources.ts';
 import { isRefusal } from '../rules/applied/kube-failure.ts';
-import { isAppliedWorkOwner, isClaimedBy, unclaimPatch } from '../rules/applied/ownership.ts';
+import { isAppliedWorkOwner, hasOwnerLabel, withoutLabelPatch } from '../rules/applied/ownership.ts';
 
 export interface CleanUpResult {
   /** Objects that are deleted but still exist (finalizers), or could not be reached. They must be checked again. */
@@ -25,7 +25,7 @@ export interface CleanUpResult {
 /**
  * Cleans up objects that a work no longer contains. Deletes an object only if it is proven to belong
  * to this work alone: the live object has the owner reference of this AppliedManifestWork (by uid)
- * or its claim, and no reference of another one. The recorded uid is not used, because an agent
+ * or its owner label, and no reference of another one. The recorded uid is not used, because an agent
  * that was killed after it recreated the object has not recorded the new one. In doubt the object
  * stays.
  * @param stays objects that must not be deleted; they only lose the owner reference
@@ -84,7 +84,7 @@ async function cleanUpOnce(
   if (live === undefined) return true;
   const owners = live.metadata.ownerReferences ?? [];
   const owned = owners.some((reference) => reference.uid === owner.uid);
-  if (!owned && !isClaimedBy(live.metadata, owner)) return true;
+  if (!owned && !hasOwnerLabel(live.metadata, owner)) return true;
   const shared = owners.some((reference) => isAppliedWorkOwner(reference) && reference.uid !== owner.uid);
   if (shared || stays) {
     await leaveToOthers(cluster, kind, live, owner);
@@ -124,7 +124,7 @@ async function leaveToOthers(
   const ownerReferences = (live.metadata.ownerReferences ?? []).filter(
     (reference) => reference.uid !== owner.uid,
   );
-  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...unclaimPatch(live.metadata) } };
+  const patch = { metadata: { uid, resourceVersion, ownerReferences, ...withoutLabelPatch(live.metadata) } };
   try {
     await cluster.mergePatch(kind, { namespace, name }, patch, { fieldManager: AGENT_MANAGER });
   } catch (error) {

@@ -4,7 +4,7 @@ import { startAgent, type Agent, hubHashOf } from '../../src/start-agent.ts';
 import { APPLIED_MANIFEST_WORK, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { CLAIM_LABEL } from '../../src/rules/applied/ownership.ts';
+import { OWNER_LABEL } from '../../src/rules/applied/ownership.ts';
 import { CONFIG_MAP, configMap } from '../agent-harness.ts';
 import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 import { FakeClock } from '@berth/test-kit/fake-clock';
@@ -343,7 +343,7 @@ async function check(history: History): Promise<void> {
   const unwanted = objects.filter(({ metadata }) => !wantedBy.has(metadata.name));
   expect(unwanted.filter(({ metadata }) => !history.mayStay.has(metadata.name))).toEqual([]);
   expect(unwanted.flatMap(({ metadata }) => metadata.ownerReferences ?? [])).toEqual([]);
-  expect(objects.filter(({ metadata }) => metadata.labels?.[CLAIM_LABEL] !== undefined)).toEqual([]);
+  expect(objects.filter(({ metadata }) => metadata.labels?.[OWNER_LABEL] !== undefined)).toEqual([]);
   expect(names(objects)).toEqual(expect.arrayContaining([...wantedBy.keys()]));
   for (const object of objects) {
     const wanting = wantedBy.get(object.metadata.name) ?? [];

@@ -3,7 +3,7 @@ import { kindOfResource } from '../../src/rules/applied/applied-resources.ts';
 import { cleanUpResources } from '../../src/work/clean-up-resources.ts';
 import type { AppliedResource } from '@berth/ocm/kind/applied-manifest-work';
 import type { KubeObject, OwnerReference } from '@berth/kube/model/object-meta';
-import { appliedWorkOwner, CLAIM_LABEL } from '../../src/rules/applied/ownership.ts';
+import { appliedWorkOwner, OWNER_LABEL } from '../../src/rules/applied/ownership.ts';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 
 const OURS = appliedWorkOwner('hash-web', 'ours');
@@ -21,8 +21,8 @@ interface Case {
   /** Owners of the object on the cluster; undefined: there is none. */
   readonly owners: readonly OwnerReference[] | undefined;
   readonly recordedUid: string;
-  /** Uid of the work that claims it. */
-  readonly claim?: string;
+  /** Uid of the work in the owner label. */
+  readonly label?: string;
   readonly stays?: boolean;
   /** Owners that are left; undefined: the object is gone. */
   readonly left: readonly OwnerReference[] | undefined;
@@ -48,19 +48,19 @@ const cases: readonly Case[] = [
   },
   { name: 'ours and of another work', owners: [OURS, OTHER_WORK], recordedUid: 'uid', left: [OTHER_WORK] },
   { name: 'ours, to outlive the work', owners: [OURS], recordedUid: 'uid', stays: true, left: [] },
-  { name: 'claimed by us', owners: [], claim: 'ours', recordedUid: '', left: undefined },
-  { name: 'claimed by another work', owners: [], claim: 'other', recordedUid: '', left: [] },
+  { name: 'labelled by us', owners: [], label: 'ours', recordedUid: '', left: undefined },
+  { name: 'labelled by another work', owners: [], label: 'other', recordedUid: '', left: [] },
   {
-    name: 'claimed by us, of another work',
+    name: 'labelled by us, of another work',
     owners: [OTHER_WORK],
-    claim: 'ours',
+    label: 'ours',
     recordedUid: '',
     left: [OTHER_WORK],
   },
   {
-    name: 'claimed by us, to outlive the work',
+    name: 'labelled by us, to outlive the work',
     owners: [],
-    claim: 'ours',
+    label: 'ours',
     recordedUid: '',
     stays: true,
     left: [],
@@ -68,10 +68,10 @@ const cases: readonly Case[] = [
 ];
 
 describe('cleaning up what a work no longer wants', () => {
-  it.each(cases)('$name', async ({ owners, claim, recordedUid, stays = false, left }) => {
+  it.each(cases)('$name', async ({ owners, label, recordedUid, stays = false, left }) => {
     const cluster = new FakeKubeApi();
     const kind = kindOfResource(RESOURCE);
-    const labels = { app: 'x', ...(claim === undefined ? {} : { [CLAIM_LABEL]: claim }) };
+    const labels = { app: 'x', ...(label === undefined ? {} : { [OWNER_LABEL]: label }) };
     const metadata = { namespace: 'app', name: 'settings', labels, ownerReferences: owners };
     if (owners !== undefined) await cluster.create(kind, { apiVersion: 'v1', kind: 'ConfigMap', metadata });
     const recorded = { ...RESOURCE, uid: recordedUid };
@@ -79,7 +79,7 @@ describe('cleaning up what a work no longer wants', () => {
     expect(cleanedUp).toEqual({ pending: [], problems: [] });
     const live = await cluster.get(kind, { namespace: 'app', name: 'settings' });
     expect(live === undefined ? undefined : (live.metadata.ownerReferences ?? [])).toEqual(left);
-    if (live !== undefined && claim === 'ours') expect(live.metadata.labels).toEqual({ app: 'x' });
+    if (live !== undefined && label === 'ours') expect(live.metadata.labels).toEqual({ app: 'x' });
   });
 
   it('keeps an object that another work took after it was read', async () => {

@@ -7,7 +7,7 @@ import {
 } from '../../../core/argocd/cluster-secrets/cluster-secret.ts';
 import type { RegistrationOutcome } from '../../../core/argocd/cluster-secrets/gitops-cluster-status.ts';
 import {
-  claimClusters,
+  assignClusters,
   type ClusterSecretsInput,
   planSecret,
   type Registration,
@@ -67,7 +67,7 @@ export class SecretsPass {
   }
 
   async run(): Promise<PassResult> {
-    const { registrations, unwanted, problems, selected } = claimClusters(this.#input);
+    const { registrations, unwanted, problems, selected } = assignClusters(this.#input);
     for (const [key, sentences] of problems)
       for (const one of sentences) addSentence(this.#problems, key, one);
     const waiting = [...registrations];

@@ -126,8 +126,8 @@ export class FollowedSource {
   }
 
   /** Publishes to the other sources what this one declares. */
-  claim(): void {
-    if (this.#content !== undefined) this.#parts.sync?.claim(this.#content);
+  declare(): void {
+    if (this.#content !== undefined) this.#parts.sync?.declare(this.#content);
   }
 
   /** Whether the hub has to be compared with all objects of the source. */

@@ -6,7 +6,7 @@ import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.t
 import type { WithdrawnObject } from '../../../core/sync/applied/departure.ts';
 import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
-import type { SourceClaims } from '../progress/source-claims.ts';
+import type { SourceDeclarations } from '../progress/source-declarations.ts';
 
 /** How a source is applied to a hub. */
 export interface HubSyncOptions {
@@ -35,7 +35,7 @@ export interface HubSyncOptions {
   readonly createNamespaces: boolean;
   readonly concurrency: number;
   /** Shared by all sources of the controller, including this one. */
-  readonly claims: SourceClaims;
+  readonly declarations: SourceDeclarations;
   /** Called after each write to the hub, so that other parts know when the watch has shown it. */
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
   /** Called for each object when the hub has deleted it. */

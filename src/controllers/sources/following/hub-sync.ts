@@ -166,7 +166,7 @@ export class HubSync {
    * @returns what corrects the differences
    */
   async begin(input: SyncInput, { compare = true, signal }: SyncOptions = {}): Promise<SourceRound> {
-    const wanted = this.claim(input);
+    const wanted = this.declare(input);
     const complete = this.#complete;
     this.#complete = undefined;
     const changed = compare || complete === undefined ? undefined : planIncrement(complete, wanted);
@@ -179,10 +179,10 @@ export class HubSync {
    * Publishes the current content of the source to the other sources of the controller.
    * @returns its objects that belong on the hub
    */
-  claim({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
-    const { claims, source, isApplied = () => true } = this.#options;
+  declare({ objects }: Pick<SyncInput, 'objects'>): readonly SourceObject[] {
+    const { declarations, source, isApplied = () => true } = this.#options;
     const wanted = objects.filter(({ object }) => object.kind !== 'PlacementDecision' && isApplied(object));
-    claims.claim(source, wanted, (identity) => this.#owners.owns(identity));
+    declarations.declare(source, wanted, (identity) => this.#owners.owns(identity));
     return wanted;
   }
 
@@ -203,7 +203,7 @@ export class HubSync {
     signal: AbortSignal | undefined,
   ): Promise<SourceRound> {
     const tally = emptyTally(0);
-    const { claims, source, namespace, api } = this.#options;
+    const { declarations, source, namespace, api } = this.#options;
     this.#namespaces.forget();
     const parent = await this.#registry.readParent();
     const objects = wanted.map(({ object }) => object);
@@ -211,8 +211,8 @@ export class HubSync {
     const { own: members, others, unlisted } = await this.#registry.listMembers(kinds);
     this.#owners.listed({ own: members, others });
     // If every object is on the hub already, no source can be late, so a restart does not wait.
-    if (claims.isWaiting && objects.some((object) => this.#owners.isNew(object)))
-      await claims.whenRead(signal);
+    if (declarations.isWaiting && objects.some((object) => this.#owners.isNew(object)))
+      await declarations.whenRead(signal);
     await this.#namespaces.ensure(namespace);
     // Written before the first member, so that a crash leaves no member without a parent.
     await this.#registry.writeParent([...members.values(), ...objects], unlisted);
@@ -229,7 +229,7 @@ export class HubSync {
       apply: (entry) => this.#limit(() => this.#applyOne(entry, { members, existing }, tally)),
       prune: async (unjudged) => {
         // What left this source may be declared by one that was not read yet.
-        if (claims.isWaiting && leavesAny(members, wanted)) await claims.whenRead(signal);
+        if (declarations.isWaiting && leavesAny(members, wanted)) await declarations.whenRead(signal);
         const state = { ...before, others, parent, unjudged, arrives: tally.applied + tally.unchanged > 0 };
         const outcome = await this.#prune(input, { ...found, objects, state }, tally);
         return outcome && this.#ended(outcome, wanted);

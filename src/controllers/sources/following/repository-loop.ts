@@ -238,7 +238,7 @@ export class RepositoryLoop {
     const failures: Failures = new Map();
     this.#onlyReads = this.#options.leadership?.isHeld === false;
     // Before the first write: an object may leave one of the sources and appear in another.
-    for (const source of this.#sources) source.claim();
+    for (const source of this.#sources) source.declare();
     if (this.#onlyReads) return failures;
     const compared = this.#sources.filter((source) => source.mustCompare);
     const changed = this.#sources.filter((source) => source.canFollow);

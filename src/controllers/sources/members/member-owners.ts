@@ -4,7 +4,7 @@ import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { APPLY_SET_PART_OF_LABEL } from '../../../core/sync/apply-set.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import type { ApplySetRegistry, SetMembers } from './apply-set-registry.ts';
-import type { SourceClaims } from '../progress/source-claims.ts';
+import type { SourceDeclarations } from '../progress/source-declarations.ts';
 
 export interface MemberOwnersOptions {
   readonly source: string;
@@ -12,7 +12,10 @@ export interface MemberOwnersOptions {
   readonly id: string;
   /** Take over objects that belong to others. */
   readonly force: boolean;
-  readonly claims: Pick<SourceClaims, 'locationOf' | 'ownerOf' | 'hasGivenUp' | 'precedingSource'>;
+  readonly declarations: Pick<
+    SourceDeclarations,
+    'locationOf' | 'ownerOf' | 'hasGivenUp' | 'precedingSource'
+  >;
   readonly registry: Pick<ApplySetRegistry, 'sourceOf'>;
 }
 
@@ -75,13 +78,13 @@ export class MemberOwners {
 
   /** @throws TransientError when the object belongs to another source or ApplySet */
   async requireFree(id: string, object: KubeObject): Promise<void> {
-    const { claims, source } = this.#options;
+    const { declarations, source } = this.#options;
     if (this.#owned.has(id)) return;
     const owner = await this.#ownerOf(id);
     if (owner === undefined) return;
     const subject = formatRef(refOf(object));
     const at = (name: string): string => {
-      const place = claims.locationOf(name, id);
+      const place = declarations.locationOf(name, id);
       return place === undefined ? '' : ` (${place})`;
     };
     const named =
@@ -98,13 +101,13 @@ export class MemberOwners {
    * this controller that declares it.
    */
   async #ownerOf(id: string): Promise<{ readonly source: string } | { readonly set: string } | undefined> {
-    const { claims, source, force, registry } = this.#options;
+    const { declarations, source, force, registry } = this.#options;
     const set = force ? undefined : this.#others.get(id);
     const named = set === undefined ? undefined : await registry.sourceOf(set);
     if (set !== undefined && named === undefined) return { set };
-    const owners = [named, force ? undefined : claims.ownerOf(id, source)];
-    const owner = owners.find((name) => name !== undefined && !claims.hasGivenUp(name, id));
-    const rival = owner ?? claims.precedingSource(id, source);
+    const owners = [named, force ? undefined : declarations.ownerOf(id, source)];
+    const owner = owners.find((name) => name !== undefined && !declarations.hasGivenUp(name, id));
+    const rival = owner ?? declarations.precedingSource(id, source);
     return rival === undefined ? undefined : { source: rival };
   }
 }

@@ -7,13 +7,13 @@ import { groupByWave } from '../../../core/sync/apply-order.ts';
 import { LeaseNotHeldError } from '@berth/kube/leader-election/lease';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
 import { requiredKind } from '../members/required-kind.ts';
-import type { SourceClaims } from '../progress/source-claims.ts';
+import type { SourceDeclarations } from '../progress/source-declarations.ts';
 import { type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
 
 export interface DeleteMembersParts {
   readonly api: KubeApi;
   readonly source: string;
-  readonly claims: Pick<SourceClaims, 'isDeclaredElsewhere'>;
+  readonly declarations: Pick<SourceDeclarations, 'isDeclaredElsewhere'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly written?: Pick<CommitBarrier, 'deleted'> | undefined;
 }
@@ -25,7 +25,7 @@ export interface DeletedMembers {
 
 /** Deletes objects in the reverse order of applying. If the hub refuses one, the others are still deleted. */
 export async function deleteMembers(
-  { api, source, claims, limit, written }: DeleteMembersParts,
+  { api, source, declarations, limit, written }: DeleteMembersParts,
   objects: readonly KubeObject[],
   onDeleted: (object: KubeObject) => void,
 ): Promise<DeletedMembers> {
@@ -36,7 +36,7 @@ export async function deleteMembers(
       wave.map((object) =>
         limit(async () => {
           // The other source may have read a new commit and own the object by now.
-          if (claims.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
+          if (declarations.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
           const problem = await deleteMember(api, object);
           if (problem !== undefined) {
             problems.push(problem);

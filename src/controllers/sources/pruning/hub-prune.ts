@@ -128,11 +128,11 @@ async function unreadBehind(
 
 /** Whether a source that is judged later may delete an object that would lose something. */
 function mayBeDeleted(
-  { source, claims }: PruneParts,
+  { source, declarations: declarations }: PruneParts,
   losses: readonly DeletionLoss[],
   { unjudged }: Pick<PruneState, 'unjudged'>,
 ): boolean {
-  return losses.some(({ identity }) => unjudged.has(claims.leavingFrom(identity, source) ?? ''));
+  return losses.some(({ identity }) => unjudged.has(declarations.leavingFrom(identity, source) ?? ''));
 }
 
 /** Stores the held deletions and their counts, for the next sync and for `berth release`. */
@@ -281,7 +281,7 @@ interface WithdrawnMembers {
 
 /** Takes off what Git applied. The objects stay, and are no members of the source any more. */
 async function withdrawMembers(
-  { api, source, claims, limit, written }: WithdrawParts,
+  { api, source, declarations: declarations, limit, written }: WithdrawParts,
   objects: readonly WithdrawnObject[],
   onWithdrawn: (one: WithdrawnObject) => void,
 ): Promise<WithdrawnMembers> {
@@ -292,7 +292,7 @@ async function withdrawMembers(
       limit(async () => {
         const { object } = one;
         // The other source may have read a new commit and own the object by now.
-        if (claims.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
+        if (declarations.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
         try {
           const after = await withdraw(api, object);
           if (after !== undefined) written?.applied(after);

@@ -9,7 +9,7 @@ import type { DeletionRecord } from '../../../core/sync/deletion-record.ts';
 import { type PruneMemory, readPruneMemory, pruneInputFromMemory } from '../../../core/sync/prune-memory.ts';
 import type { ApplySetRegistry } from '../members/apply-set-registry.ts';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
-import type { SourceClaims } from '../progress/source-claims.ts';
+import type { SourceDeclarations } from '../progress/source-declarations.ts';
 import type { SyncInput } from '../members/sync-outcome.ts';
 
 export interface PruneParts {
@@ -24,8 +24,8 @@ export interface PruneParts {
   readonly clock: Pick<Clock, 'now'>;
   readonly limit: ReturnType<typeof pLimit>;
   readonly registry: ApplySetRegistry;
-  readonly claims: Pick<
-    SourceClaims,
+  readonly declarations: Pick<
+    SourceDeclarations,
     'isDeclaredElsewhere' | 'declaredElsewhere' | 'hasGivenUp' | 'leavingFrom'
   >;
   readonly written?: Pick<CommitBarrier, 'applied' | 'deleted'> | undefined;
@@ -69,17 +69,17 @@ export function pruneMemoryOf(
 
 /** The inputs for judging the members, before and after the commit is applied. */
 export function pruneInputOf(
-  { claims, source, digest }: Pick<PruneParts, 'claims' | 'source' | 'digest'>,
+  { declarations, source, digest }: Pick<PruneParts, 'declarations' | 'source' | 'digest'>,
   objects: SyncInput['objects'],
   memory: PruneMemory,
   { members, others }: Pick<PruneState, 'members' | 'others'>,
 ) {
   // The source no longer lists a kind of which it has no member, so `others` does not show all.
-  const elsewhere = new Set([...others.keys(), ...claims.declaredElsewhere(source)]);
+  const elsewhere = new Set([...others.keys(), ...declarations.declaredElsewhere(source)]);
   return {
     ...pruneInputFromMemory(objects, memory, elsewhere),
     members: [...members.values()],
-    isTransferred: (identity: string): boolean => claims.isDeclaredElsewhere(source, identity),
+    isTransferred: (identity: string): boolean => declarations.isDeclaredElsewhere(source, identity),
     digest,
   };
 }

@@ -15,13 +15,13 @@ export async function recordMemberCount(
   objects: SyncInput['objects'],
   found: Pick<PruneState, 'members' | 'areAll' | 'others' | 'parent'>,
 ): Promise<number | undefined> {
-  const { claims, source, registry } = parts;
+  const { declarations: declarations, source, registry } = parts;
   const { members, areAll } = found;
   const memory = pruneMemoryOf(parts, found);
   if (memory.membersBefore !== undefined || !areAll) return memory.membersBefore;
   const known = pruneInputOf(parts, objects, memory, found);
   const isGone = ([identity]: readonly [string, KubeObject]): boolean =>
-    claims.hasGivenUp(source, identity) && !known.isTransferred(identity);
+    declarations.hasGivenUp(source, identity) && !known.isTransferred(identity);
   if (departuresOf([...members].filter(isGone).map(([, object]) => object)).deleted.length === 0)
     return undefined;
   const isAdded = ({ object }: SyncInput['objects'][number]): boolean =>

@@ -36,7 +36,7 @@ export interface ClusterSecretsInput {
   readonly allowedLabels: LabelAllowList;
 }
 
-export interface ClaimedClusters {
+export interface AssignedClusters {
   readonly registrations: readonly Registration[];
   /** Secrets of Berth that no GitOpsCluster wants. */
   readonly unwanted: readonly KnownSecret[];
@@ -51,14 +51,14 @@ export interface ClaimedClusters {
  * registered it before, otherwise by the first one that wants it. A Secret is unwanted only if every GitOpsCluster that
  * could want it was read.
  */
-export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
+export function assignClusters(input: ClusterSecretsInput): AssignedClusters {
   const { gitOpsClusters, secrets, isComplete } = input;
   const problems = new Map<string, string[]>();
   const addProblem = (key: string, problem: string): void => {
     problems.set(key, [...(problems.get(key) ?? []), problem]);
   };
   const selected = new Map<string, readonly string[]>();
-  const claims = new Map<string, GitOpsCluster[]>();
+  const wantedBy = new Map<string, GitOpsCluster[]>();
   const unknown = new Set(input.unreadable);
   for (const gitOpsCluster of gitOpsClusters) {
     const { key, placement } = gitOpsCluster;
@@ -69,18 +69,18 @@ export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
       continue;
     }
     selected.set(key, clusters);
-    for (const cluster of clusters) claims.set(cluster, [...(claims.get(cluster) ?? []), gitOpsCluster]);
+    for (const cluster of clusters) wantedBy.set(cluster, [...(wantedBy.get(cluster) ?? []), gitOpsCluster]);
   }
   const owned = new Map(
     secrets.filter((secret) => ownerOf(secret) !== undefined).map((one) => [one.name, one]),
   );
-  const registrations = [...claims].flatMap(([name, claimants]): readonly Registration[] => {
+  const registrations = [...wantedBy].flatMap(([name, wanting]): readonly Registration[] => {
     const cluster = input.cluster(name);
     const before = owned.get(name);
-    const last = claimants.find(({ key }) => before !== undefined && key === ownerOf(before));
-    const gitOpsCluster = last ?? claimants[0];
+    const last = wanting.find(({ key }) => before !== undefined && key === ownerOf(before));
+    const gitOpsCluster = last ?? wanting[0];
     if (gitOpsCluster === undefined) return [];
-    for (const other of claimants)
+    for (const other of wanting)
       if (other !== gitOpsCluster)
         addProblem(other.key, `cluster ${name} is registered by ${gitOpsCluster.key}`);
     if (cluster === undefined) {
@@ -91,7 +91,7 @@ export function claimClusters(input: ClusterSecretsInput): ClaimedClusters {
   });
   const unwanted = [...owned.values()].filter((secret) => {
     const owner = ownerOf(secret) ?? '';
-    return !claims.has(secret.name) && isComplete && !unknown.has(owner);
+    return !wantedBy.has(secret.name) && isComplete && !unknown.has(owner);
   });
   return { registrations, unwanted, problems, selected };
 }

@@ -67,7 +67,7 @@ export function layOutPages(
   followTheirGroup(drafts, groupOf, placed);
   for (const page of before) if (!isTaken(page.name)) putBack(drafts, page, groupOf, placed);
   if (drafts.length > current.length) drafts.sort(byPageNumber);
-  claimSparePages(drafts, desired);
+  takeSparePages(drafts, desired);
   for (const group of desired) placeArrivals({ placementName, drafts, group, placed, groupOf, isTaken });
   return drafts.map((draft) => ({ ...draft, leaving: leavingOf(draft, groupOf) }));
 }
@@ -152,7 +152,7 @@ function putBack(
 }
 
 /** Each group needs a page, which may be empty. A group without clusters keeps its first page. */
-function claimSparePages(drafts: readonly Draft[], desired: readonly DesiredGroup[]): void {
+function takeSparePages(drafts: readonly Draft[], desired: readonly DesiredGroup[]): void {
   for (const group of desired) {
     if (drafts.some((draft) => sameGroup(draft.group, group))) continue;
     const spare = drafts.find((draft) => draft.group === undefined && sameGroup(draft.before?.group, group));

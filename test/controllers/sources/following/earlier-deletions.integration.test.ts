@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import type { SyncOutcome } from '../../../../src/controllers/sources/members/sync-outcome.ts';
 import { TransientError } from '@berth/runtime/errors';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
@@ -29,8 +29,8 @@ describe('deletions bit by bit', () => {
   });
   /** A controller: `says` follows a commit that holds these and no others of twelve. */
   const controller = (over: Partial<Parameters<typeof hubSyncFor>[0]> = {}) => {
-    const claims = new SourceClaims(clock, [{ name: 'fleet', force: false }]);
-    const sync = hubSyncFor({ api: hub.api, source: 'fleet', claims, clock, ...over });
+    const declarations = new SourceDeclarations(clock, [{ name: 'fleet', force: false }]);
+    const sync = hubSyncFor({ api: hub.api, source: 'fleet', declarations, clock, ...over });
     return {
       says: (objects: readonly KubeObject[]): Promise<SyncOutcome> =>
         sync.sync({
@@ -121,11 +121,11 @@ describe('deletions bit by bit', () => {
   });
 
   it('do not count once another source declares them, also where they were the last of their kind', async () => {
-    const claims = new SourceClaims(clock, [
+    const declarations = new SourceDeclarations(clock, [
       { name: 'fleet', force: false },
       { name: 'apps', force: false },
     ]);
-    const [fleet, apps] = [controller({ claims }), controller({ claims, source: 'apps' })];
+    const [fleet, apps] = [controller({ declarations }), controller({ declarations, source: 'apps' })];
     const secret = { ...settings('moved'), kind: 'Secret' };
     // A new object waits until every source was read.
     await Promise.all([apps.says([settings('own')]), fleet.says([...from(0), secret])]);

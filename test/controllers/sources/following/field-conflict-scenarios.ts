@@ -1,7 +1,7 @@
 import { beforeEach, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import { CONFIG_MAP, MANAGED_CLUSTER, kind, type KindInfo } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
@@ -34,7 +34,7 @@ export function conflictsOverFields(hub: () => KubeApi): void {
           writes.push(`${method} ${(args[1] as KubeObject).metadata?.name ?? ''}`);
       }),
       source: name,
-      claims: new SourceClaims(systemClock, [{ name, force: false }]),
+      declarations: new SourceDeclarations(systemClock, [{ name, force: false }]),
       ...more,
     });
   const inGit = (...objects: KubeObject[]) => ({

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import { CONFIG_MAP, type KindInfo, NAMESPACE, SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { FakeClock } from '@berth/test-kit/fake-clock';
@@ -90,8 +90,8 @@ describe('filling a hub, and comparing it again', () => {
       const { metadata, name: key } = about as KubeObject & { name?: string };
       requests.push(`${method} ${(kind as KindInfo).plural} ${key ?? metadata?.name ?? ''}`);
     });
-    const claims = new SourceClaims(new FakeClock(), [{ name, force: false }]);
-    const sync = hubSyncFor({ api, source: name, claims });
+    const declarations = new SourceDeclarations(new FakeClock(), [{ name, force: false }]);
+    const sync = hubSyncFor({ api, source: name, declarations });
     const location = { file: 'a.yaml', line: 1, column: 1 };
     const input = { objects: objects.map((object) => ({ object, location })), complete: true };
     return { requests, sync: () => sync.sync(input) };

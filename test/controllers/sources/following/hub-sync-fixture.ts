@@ -17,7 +17,7 @@ export interface OnlySource extends HubSync {
 
 /** A source's way to the hub, as a controller of an embedded hub has it. */
 export function hubSyncFor(
-  options: Pick<HubSyncOptions, 'api' | 'source' | 'claims'> & Partial<HubSyncOptions>,
+  options: Pick<HubSyncOptions, 'api' | 'source' | 'declarations'> & Partial<HubSyncOptions>,
 ): OnlySource {
   const hubSync = new HubSync({
     digest: sha256,

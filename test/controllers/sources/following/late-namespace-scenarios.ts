@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { RepositoryLoop } from '../../../../src/controllers/sources/following/repository-loop.ts';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import type { GitSources } from '../../../../src/controllers/sources/reading/git-source.ts';
 import { InputError } from '@berth/runtime/errors';
 import { type KindInfo, NAMESPACE, PLACEMENT } from '@berth/kube/model/kinds';
@@ -42,7 +42,7 @@ export function namespacesThatComeLater(hub: () => KubeApi): void {
       const sync = hubSyncFor({
         api,
         source: name,
-        claims: new SourceClaims(systemClock, [{ name, force: false }]),
+        declarations: new SourceDeclarations(systemClock, [{ name, force: false }]),
         createNamespaces: false,
       });
       const loop = new RepositoryLoop({

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeObject } from '@berth/kube/model/object-meta';
@@ -84,8 +84,8 @@ it('a loss counts once, whatever write of its deletion was the last of a killed 
     }));
   const follow = (api: KubeApi, clusters: readonly string[]) => {
     const clock = new FakeClock();
-    const claims = new SourceClaims(clock, [{ name: 'fleet', force: false }]);
-    return hubSyncFor({ api, source: 'fleet', claims, clock }).sync({
+    const declarations = new SourceDeclarations(clock, [{ name: 'fleet', force: false }]);
+    return hubSyncFor({ api, source: 'fleet', declarations, clock }).sync({
       objects: declared(clusters),
       complete: true,
     });

@@ -59,7 +59,7 @@ class ScriptedRepository implements Pick<GitSources, 'fetch' | 'last' | 'read'> 
 function scripted(script: {
   readonly isComplete: boolean;
   readonly sync: (content: SourceContent, options: SyncOptions) => Promise<unknown>;
-  readonly claim?: (content: SourceContent) => void;
+  readonly declare?: (content: SourceContent) => void;
   readonly namespaceArrives?: HubSync['namespaceArrives'];
 }): HubSync {
   const sync = {
@@ -68,7 +68,7 @@ function scripted(script: {
       objects: [],
       prune: () => script.sync(content, options),
     }),
-    claim: (content: SourceContent) => script.claim?.(content),
+    declare: (content: SourceContent) => script.declare?.(content),
     get isComplete() {
       return script.isComplete;
     },
@@ -134,7 +134,7 @@ describe('the loop of a repository', () => {
     const outcome = { applied: 0, unchanged: 0, pruned: 0, problems: [], pruneHeld: undefined, unlisted: [] };
     const sync = {
       isComplete: false,
-      claim: ({ commit }: SourceContent) => void done.push(`claim ${commit?.id}`),
+      declare: ({ commit }: SourceContent) => void done.push(`declare ${commit?.id}`),
       sync: async ({ commit }: SourceContent) => {
         done.push(`sync ${commit?.id}`);
         return outcome;
@@ -145,11 +145,11 @@ describe('the loop of a repository', () => {
     await clock.advance(1);
     source.tip = 'b';
     await clock.advance(POLL_MS + 1);
-    expect(done.splice(0)).toEqual(['claim a', 'claim b']);
+    expect(done.splice(0)).toEqual(['declare a', 'declare b']);
     expect(commitsRead().slice(-1)).toEqual(['b']);
     leadership.take();
     await clock.advance(1);
-    expect(done.splice(0)).toEqual(['claim b', 'sync b']);
+    expect(done.splice(0)).toEqual(['declare b', 'sync b']);
     // The hub is away: a commit that comes meanwhile does not wait for the next look.
     leadership.lapse();
     source.tip = 'c';
@@ -157,7 +157,7 @@ describe('the loop of a repository', () => {
     await clock.advance(1);
     leadership.renew();
     await clock.advance(1);
-    expect(done).toEqual(['claim c', 'claim c', 'sync c']);
+    expect(done).toEqual(['declare c', 'declare c', 'sync c']);
     await clock.advance(1);
     expect(source.asked).toBe(6);
   });
@@ -437,8 +437,8 @@ describe('the loop of a repository with two sources', () => {
         },
       };
     };
-    const claim = (content: SourceContent) => void rounds.push(`claim ${name} ${content.commit?.id}`);
-    return { begin, claim, isComplete: false } as unknown as HubSync;
+    const declare = (content: SourceContent) => void rounds.push(`declare ${name} ${content.commit?.id}`);
+    return { begin, declare, isComplete: false } as unknown as HubSync;
   };
   const objectIn = (name: string) => ({
     object: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name } },
@@ -494,7 +494,7 @@ describe('the loop of a repository with two sources', () => {
       ...both('fetched'),
       ...both('read'),
       ...both('checked'),
-      ...['claim fleet a', 'claim apps a'],
+      ...['declare fleet a', 'declare apps a'],
       ...both('begin'),
       ...both('apply'),
       ...both('prune'),

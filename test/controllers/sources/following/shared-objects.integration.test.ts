@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { RunningController } from '../../../../src/app/serve/serve-controller.ts';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
@@ -18,7 +18,7 @@ const shared = (value: string, name = 'shared') => ({
   metadata: { name },
   data: { value },
 });
-const claimed = (object: KubeObject, file: string): SourceObject => ({
+const declared = (object: KubeObject, file: string): SourceObject => ({
   object,
   location: { file, line: 1, column: 1 },
 });
@@ -188,13 +188,13 @@ describe('an object that two sources hold in their very first sync', () => {
   });
 
   it('waits for a source that is slow to be read, not for who is faster', async () => {
-    const claims = new SourceClaims(
+    const declarations = new SourceDeclarations(
       fleet.clock,
       ['first', 'second'].map((name) => ({ name, force: false })),
     );
-    const syncOf = (source: string) => hubSyncFor({ api: fleet.hub.api, source, claims });
+    const syncOf = (source: string) => hubSyncFor({ api: fleet.hub.api, source, declarations });
     const input = (source: string) => ({
-      objects: [claimed(shared(source), `${source}.yaml`)],
+      objects: [declared(shared(source), `${source}.yaml`)],
       complete: true,
     });
     const fast = syncOf('second').sync(input('second'));
@@ -210,7 +210,7 @@ describe('an object that two sources hold in their very first sync', () => {
   });
 });
 
-describe('SourceClaims', () => {
+describe('SourceDeclarations', () => {
   const sources = [
     { name: 'a', force: false },
     { name: 'b', force: false },
@@ -218,38 +218,40 @@ describe('SourceClaims', () => {
 
   it('waits for the others until they were read, failed, took too long, or the controller stops', async () => {
     const clock = new FakeClock();
-    const waits = async (end: (claims: SourceClaims, stop: AbortController) => unknown): Promise<void> => {
-      const claims = new SourceClaims(clock, sources);
+    const waits = async (
+      end: (declarations: SourceDeclarations, stop: AbortController) => unknown,
+    ): Promise<void> => {
+      const declarations = new SourceDeclarations(clock, sources);
       const stop = new AbortController();
-      claims.claim('a', [], () => false);
+      declarations.declare('a', [], () => false);
       let over = false;
-      const waiting = claims.whenRead(stop.signal).then(() => (over = true));
+      const waiting = declarations.whenRead(stop.signal).then(() => (over = true));
       await clock.advance(29_000);
       expect(over).toBe(false);
-      await end(claims, stop);
+      await end(declarations, stop);
       await waiting;
     };
-    await waits((claims) => claims.claim('b', [], () => false));
-    await waits((claims) => claims.handle({ kind: 'failed', source: 'b' }));
+    await waits((declarations) => declarations.declare('b', [], () => false));
+    await waits((declarations) => declarations.handle({ kind: 'failed', source: 'b' }));
     await waits(() => clock.advance(1_001));
-    await waits((_claims, stop) => stop.abort());
-    const alone = new SourceClaims(clock, sources.slice(0, 1));
-    alone.claim('a', [], () => false);
+    await waits((_declarations, stop) => stop.abort());
+    const alone = new SourceDeclarations(clock, sources.slice(0, 1));
+    alone.declare('a', [], () => false);
     expect(alone.isWaiting).toBe(false);
     await alone.whenRead(undefined);
   });
 
   it('knows an object under every name it may have on the hub, until the source gives it up', () => {
-    const claims = new SourceClaims(new FakeClock(), sources);
+    const declarations = new SourceDeclarations(new FakeClock(), sources);
     const id = JSON.stringify(['', 'ConfigMap', 'default', 'shared']);
-    claims.claim('a', [claimed(shared('x'), 'a.yaml')], () => false);
-    expect(claims.precedingSource(id, 'b')).toBe('a');
-    expect(claims.precedingSource(id, 'a')).toBeUndefined();
-    expect(claims.ownerOf(id, 'b')).toBeUndefined();
-    expect(claims.locationOf('a', id)).toBe('a.yaml:1:1');
-    claims.claim('a', [], (identity) => identity === id);
-    expect(claims.precedingSource(id, 'b')).toBeUndefined();
-    expect(claims.ownerOf(id, 'b')).toBe('a');
-    expect(claims.locationOf('a', id)).toBeUndefined();
+    declarations.declare('a', [declared(shared('x'), 'a.yaml')], () => false);
+    expect(declarations.precedingSource(id, 'b')).toBe('a');
+    expect(declarations.precedingSource(id, 'a')).toBeUndefined();
+    expect(declarations.ownerOf(id, 'b')).toBeUndefined();
+    expect(declarations.locationOf('a', id)).toBe('a.yaml:1:1');
+    declarations.declare('a', [], (identity) => identity === id);
+    expect(declarations.precedingSource(id, 'b')).toBeUndefined();
+    expect(declarations.ownerOf(id, 'b')).toBe('a');
+    expect(declarations.locationOf('a', id)).toBeUndefined();
   });
 });

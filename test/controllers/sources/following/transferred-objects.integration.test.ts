@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { CONFIG_MAP } from '@berth/kube/model/kinds';
 import type { ObjectKey } from '@berth/kube/model/kube-api';
 import type { SourceObject } from '@berth/kube/model/source-object';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { baseFiles, namespace, placement, retired, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
@@ -134,11 +134,12 @@ describe('objects that move to another repository', () => {
   it('are left alone when the other one takes them over while others are being deleted', async () => {
     const said = (...names: string[]): SourceObject[] =>
       names.map((name) => ({ object: settings(name), location: { file: 'f.yaml', line: 1, column: 1 } }));
-    const claims = new SourceClaims(
+    const declarations = new SourceDeclarations(
       new FakeClock(),
       ['first', 'second'].map((name) => ({ name, force: false })),
     );
-    const secondDeclares = (...names: string[]): void => claims.claim('second', said(...names), () => false);
+    const secondDeclares = (...names: string[]): void =>
+      declarations.declare('second', said(...names), () => false);
     const deletions: string[] = [];
     const api = interceptedApi(fleet.hub.api, (method, args) => {
       if (method !== 'delete') return;
@@ -146,7 +147,7 @@ describe('objects that move to another repository', () => {
       secondDeclares('a', 'b');
     });
     secondDeclares();
-    const sync = hubSyncFor({ api, source: 'first', claims, concurrency: 1 });
+    const sync = hubSyncFor({ api, source: 'first', declarations, concurrency: 1 });
     await sync.sync({ objects: said('a', 'b', 'stays'), complete: true });
     const { pruned, problems: found } = await sync.sync({ objects: said('stays'), complete: true });
     expect([deletions.length, pruned, found]).toEqual([1, 1, []]);

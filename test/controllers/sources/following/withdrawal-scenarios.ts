@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import type { HubSyncOptions } from '../../../../src/controllers/sources/following/hub-sync-options.ts';
-import { SourceClaims } from '../../../../src/controllers/sources/progress/source-claims.ts';
+import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
 import {
   CONFIG_MAP,
   type KindInfo,
@@ -46,7 +46,7 @@ export function objectsThatStay(hub: () => KubeApi): void {
           writes.push(`${method} ${(args[1] as KubeObject).metadata?.name ?? ''}`);
       }),
       source: name,
-      claims: new SourceClaims(systemClock, [{ name, force: false }]),
+      declarations: new SourceDeclarations(systemClock, [{ name, force: false }]),
       ...more,
     });
   const inGit = (...objects: KubeObject[]) => ({

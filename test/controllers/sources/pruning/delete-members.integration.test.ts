@@ -19,7 +19,7 @@ describe('the deletion of members', () => {
   const parts = () => ({
     api: hub.api,
     source: 'fleet',
-    claims: { isDeclaredElsewhere: () => false },
+    declarations: { isDeclaredElsewhere: () => false },
     limit: pLimit(4),
   });
 

@@ -55,14 +55,14 @@ describe('deletions of what left Git', () => {
         return Promise.resolve(true);
       },
     };
-    const claims = {
+    const declarations = {
       isDeclaredElsewhere: (_source: string, identity: string) => moved.has(identity),
       declaredElsewhere: () => [],
       hasGivenUp: () => true,
       leavingFrom: () => undefined,
     };
     return {
-      ...{ api, claims, clock, digest: sha256, source: 'fleet', limit: pLimit(1) },
+      ...{ api, declarations, clock, digest: sha256, source: 'fleet', limit: pLimit(1) },
       budget: { percent: 25, atLeast: 2 },
       deletionWindowMs: 600_000,
       registry: {
@@ -176,8 +176,8 @@ describe('deletions of what left Git', () => {
     const [a] = setOf(['a']);
     moved = new Set();
     const over = {
-      claims: {
-        ...parts().claims,
+      declarations: {
+        ...parts().declarations,
         // Asked when the plan is made, and again before each deletion.
         isDeclaredElsewhere: (_source: string, identity: string) =>
           did.length > 0 && identity === objectIdentity(refOf(a as KubeObject)),

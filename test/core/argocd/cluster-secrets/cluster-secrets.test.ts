@@ -12,7 +12,7 @@ import {
 } from '../../../../src/core/argocd/cluster-secrets/gitops-cluster.ts';
 import { knownSecret, trimClusterSecret } from '../../../../src/core/argocd/cluster-secrets/known-secret.ts';
 import {
-  claimClusters,
+  assignClusters,
   type ClusterSecretsInput,
   planSecret,
 } from '../../../../src/core/argocd/cluster-secrets/plan-cluster-secrets.ts';
@@ -116,7 +116,7 @@ describe('which GitOpsCluster registers a cluster', () => {
   const both = [goc('first'), goc('second')];
 
   it('is the first that wants it, and the other one gets a warning', () => {
-    const { registrations, problems } = claimClusters(
+    const { registrations, problems } = assignClusters(
       input({ gitOpsClusters: both, selected: () => ['c1'] }),
     );
     expect(registrations.map(({ gitOpsCluster }) => gitOpsCluster.key)).toEqual(['argocd/first']);
@@ -124,14 +124,14 @@ describe('which GitOpsCluster registers a cluster', () => {
   });
 
   it('is the one that did so before', () => {
-    const { registrations } = claimClusters(
+    const { registrations } = assignClusters(
       input({ gitOpsClusters: both, selected: () => ['c1'], secrets: [known('c1', 'argocd/second')] }),
     );
     expect(registrations.map(({ gitOpsCluster }) => gitOpsCluster.key)).toEqual(['argocd/second']);
   });
 
   it('passes to another one that wants it', () => {
-    const { registrations, unwanted } = claimClusters(
+    const { registrations, unwanted } = assignClusters(
       input({
         gitOpsClusters: both,
         selected: (placement) => (placement === 'argocd/second' ? ['c1'] : []),
@@ -147,9 +147,9 @@ describe('a Secret is unwanted', () => {
   const secrets = [known('c1', 'argocd/first'), known('c2')];
 
   it('when its cluster is no longer selected, and when its GitOpsCluster is gone', () => {
-    const left = claimClusters(input({ gitOpsClusters: [goc('first')], selected: () => [], secrets }));
+    const left = assignClusters(input({ gitOpsClusters: [goc('first')], selected: () => [], secrets }));
     expect(left.unwanted).toEqual([secrets[0]]);
-    expect(claimClusters(input({ secrets })).unwanted).toEqual([secrets[0]]);
+    expect(assignClusters(input({ secrets })).unwanted).toEqual([secrets[0]]);
   });
 
   it.each([
@@ -157,7 +157,7 @@ describe('a Secret is unwanted', () => {
     { about: 'its GitOpsCluster could not be read', over: { unreadable: new Set(['argocd/first']) } },
     { about: 'GitOpsClusters could not be listed', over: { isComplete: false } },
   ])('never because $about', ({ over }) => {
-    expect(claimClusters(input({ secrets, ...over })).unwanted).toEqual([]);
+    expect(assignClusters(input({ secrets, ...over })).unwanted).toEqual([]);
   });
 });
 

@@ -6,11 +6,11 @@ import type { DeleteOption, ResourceIdentifier } from '@berth/ocm/kind/manifest-
  * Label with the uid of the AppliedManifestWork that applied an object and has not added its owner
  * reference yet. Server-side apply cannot set the reference itself: it would belong to the field
  * manager, which all works share, and the next work that applies the object would remove it.
- * Without the claim, an agent that is killed in between leaves an object whose owner is unknown. A
+ * Without the label, an agent that is killed in between leaves an object whose owner is unknown. A
  * label and not an annotation, because Deployments and StatefulSets copy their annotations to the
  * objects that they create.
  */
-export const CLAIM_LABEL = 'berth.dev/claimed-by';
+export const OWNER_LABEL = 'berth.dev/claimed-by';
 
 /**
  * Owned objects have an owner reference to the AppliedManifestWork and are deleted with the work;
@@ -51,7 +51,7 @@ export function isShared({ ownerReferences = [] }: ObjectMeta, owner: Pick<Owner
 }
 
 /**
- * The owner references of an object after the agent claimed (`owned`) or gave it up. References of others stay.
+ * The owner references of an object after the agent took (`owned`) or gave up the object. References of others stay.
  * Matching is by group, kind and name, so that a re-created AppliedManifestWork with a new uid takes its old place.
  */
 export function withOwner(
@@ -65,24 +65,26 @@ export function withOwner(
   return owners.map((other) => (same(other) ? owner : other));
 }
 
-export function isClaimedBy({ labels }: ObjectMeta, { uid }: OwnerReference): boolean {
-  return uid !== '' && labels?.[CLAIM_LABEL] === uid;
+export function hasOwnerLabel({ labels }: ObjectMeta, { uid }: OwnerReference): boolean {
+  return uid !== '' && labels?.[OWNER_LABEL] === uid;
 }
 
-export function withClaim(manifest: KubeObject, { uid }: OwnerReference): KubeObject {
-  const labels = { ...manifest.metadata.labels, [CLAIM_LABEL]: uid };
+export function withOwnerLabel(manifest: KubeObject, { uid }: OwnerReference): KubeObject {
+  const labels = { ...manifest.metadata.labels, [OWNER_LABEL]: uid };
   return { ...manifest, metadata: { ...manifest.metadata, labels } };
 }
 
-/** Removes the claim of any owner. An object needs no claim if it has an owner reference or needs none. */
-export function withoutClaim(labels: ObjectMeta['labels']): ObjectMeta['labels'] {
+/** Removes the label of any owner. An object needs no label if it has an owner reference or needs none. */
+export function withoutOwnerLabel(labels: ObjectMeta['labels']): ObjectMeta['labels'] {
   // `null` is what Go clients write for no labels.
-  if (labels?.[CLAIM_LABEL] === undefined) return labels;
-  const { [CLAIM_LABEL]: _claim, ...rest } = labels;
+  if (labels?.[OWNER_LABEL] === undefined) return labels;
+  const { [OWNER_LABEL]: _uid, ...rest } = labels;
   return rest;
 }
 
-/** Removes the claim, as part of a merge patch of metadata. */
-export function unclaimPatch({ labels }: ObjectMeta): { readonly labels?: Readonly<Record<string, null>> } {
-  return labels?.[CLAIM_LABEL] === undefined ? {} : { labels: { [CLAIM_LABEL]: null } };
+/** Removes the owner label, as part of a merge patch of metadata. */
+export function withoutLabelPatch({ labels }: ObjectMeta): {
+  readonly labels?: Readonly<Record<string, null>>;
+} {
+  return labels?.[OWNER_LABEL] === undefined ? {} : { labels: { [OWNER_LABEL]: null } };
 }

@@ -2,7 +2,7 @@ import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject, ObjectMeta, OwnerReference } from '@berth/kube/model/object-meta';
 import { InputError } from '@berth/runtime/errors';
 import { canonicalJson, jsonEqual } from '@berth/runtime/json/json-equal';
-import { withOwner, withoutClaim } from '../applied/ownership.ts';
+import { withOwner, withoutOwnerLabel } from '../applied/ownership.ts';
 
 const INJECTED_BUNDLE = 'ca-bundle.crt';
 
@@ -92,7 +92,7 @@ function mergeMetadata(live: ObjectMeta, manifest: ObjectMeta, ownership: Owners
   const { labels, annotations, ownerReferences: _live, ...rest } = live;
   return {
     ...rest,
-    ...mapField('labels', withoutClaim(mergeMap(labels, manifest.labels))),
+    ...mapField('labels', withoutOwnerLabel(mergeMap(labels, manifest.labels))),
     ...mapField('annotations', mergeMap(annotations, manifest.annotations)),
     ...(merged.length === 0 ? {} : { ownerReferences: merged }),
   };

@@ -22,7 +22,7 @@ interface Entry {
  * manager. An object that no source owns yet goes to the first source: those with `force` before
  * the others, then in the order of the settings.
  */
-export class SourceClaims {
+export class SourceDeclarations {
   readonly #order: readonly string[];
   readonly #entries = new Map<string, Entry>();
   readonly #reads: FirstReads;
@@ -36,7 +36,7 @@ export class SourceClaims {
   }
 
   /** @param owns whether the source has the object on the hub, as far as it knows */
-  claim(source: string, objects: readonly SourceObject[], owns: Entry['owns']): void {
+  declare(source: string, objects: readonly SourceObject[], owns: Entry['owns']): void {
     this.#entries.set(source, { objects, index: undefined, owns });
     this.#reads.attempted(source);
   }

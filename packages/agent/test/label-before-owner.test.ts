@@ -3,7 +3,7 @@ import { MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { type Life, MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
-import { CLAIM_LABEL } from '../src/rules/applied/ownership.ts';
+import { OWNER_LABEL } from '../src/rules/applied/ownership.ts';
 import { AgentHarness, CONFIG_MAP, configMap, workOf } from './agent-harness.ts';
 
 // Server-side apply makes an object in one request and owns it in the next. These agents die between the two.
@@ -40,7 +40,7 @@ async function unownedObject(spec = serverSide(configMap('b'))): Promise<AgentHa
   expect(life.dead).toBe(true);
   const { labels, ownerReferences } = (await harness.configMap('b'))!.metadata;
   expect({ labels, ownerReferences }).toEqual({
-    labels: { [CLAIM_LABEL]: (await harness.applied('web'))?.metadata.uid },
+    labels: { [OWNER_LABEL]: (await harness.applied('web'))?.metadata.uid },
     ownerReferences: undefined,
   });
   return harness;
@@ -115,7 +115,7 @@ describe('an agent dies between applying an object and owning it', () => {
     const object = await harness.configMap('b');
     expect(object?.metadata.ownerReferences?.map(({ name }) => name.slice(65)) ?? []).toEqual(owners ?? []);
     expect(object === undefined).toBe(owners === undefined);
-    expect(object?.metadata.labels?.[CLAIM_LABEL]).toBeUndefined();
+    expect(object?.metadata.labels?.[OWNER_LABEL]).toBeUndefined();
     await harness.stop();
   });
 
@@ -135,12 +135,12 @@ describe('an agent dies between applying an object and owning it', () => {
     await harness.stop();
   });
 
-  it('is not fooled by a manifest that brings a claim', async () => {
+  it('is not fooled by a manifest that brings the label', async () => {
     const harness = new AgentHarness();
     await harness.start();
-    const labels = { [CLAIM_LABEL]: 'uid-1', app: 'b' };
-    const claiming = { ...configMap('b'), metadata: { namespace: 'default', name: 'b', labels } };
-    for (const spec of [workOf(claiming), serverSide(claiming)]) {
+    const labels = { [OWNER_LABEL]: 'uid-1', app: 'b' };
+    const labelled = { ...configMap('b'), metadata: { namespace: 'default', name: 'b', labels } };
+    for (const spec of [workOf(labelled), serverSide(labelled)]) {
       await harness.applyWork('web', spec);
       expect((await harness.configMap('b'))?.metadata.labels).toEqual({ app: 'b' });
     }
