@@ -43,9 +43,7 @@ export async function judgePlan(
   { argocdClusters, engine }: JudgeOptions,
 ): Promise<JudgedPlan> {
   const findings = assessPlan({ plan, base: before, head: after, argocdClusters });
-  // A deletion that is due without the merge is no change of its own, and must not go unnoticed.
-  const hasChanges = plan.hasChanges || findings.some(({ code }) => code === 'cluster-unregistered');
-  const assessed = { ...plan, hasChanges, findings, token: digestOf(plan, before, compared, engine) };
+  const assessed = { ...plan, findings, token: digestOf(plan, before, compared, engine) };
   const rules = await rulesOf(compared);
   const judged = { plan: assessed, base: before, head: after };
   const verdict: RulesVerdict | undefined =

@@ -5,7 +5,6 @@ import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
-import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
@@ -24,13 +23,13 @@ import {
 } from '../../core/preview/sides/overlay-snapshot.ts';
 import { type HeldObjects, withHeld } from '../../core/preview/sides/held-objects.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
+import { compareFutures, waitingChanges } from '../../core/preview/sides/without-merge.ts';
 import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
-import { publishedResults } from '../../core/transition/published-results.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';
 import { type ApplicationContext, planApplications } from './plan-applications.ts';
@@ -56,6 +55,8 @@ export interface ContentPlanInput {
   readonly deletions?:
     | readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted' | 'withdrawn'>[]
     | undefined;
+  /** The judged deletions that are due without the merge. Absent: none. */
+  readonly due?: ContentPlanInput['deletions'];
   /** The hub. Clusters, scores and published decisions are taken from it, and the objects of Git override its own. */
   readonly hub?: Snapshot | undefined;
   /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
@@ -90,7 +91,7 @@ const NOTHING_HELD: NonNullable<ContentPlanInput['held']> = { before: new Map(),
 
 /** Plans the change between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planContents(input: ContentPlanInput): PlannedContents {
-  const { base, head, now: mergeTime, recordsOf, budgetOf, deletions = [] } = input;
+  const { base, head, deletions = [] } = input;
   const hubOnly = hubOnlyObjects(base.fleet.objects, head.fleet.objects, deletions);
   const declared = declaredSnapshots(input, hubOnly.staying);
   const { base: baseSnapshot, head: headSnapshot } = declared;
@@ -98,55 +99,150 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     ...baseSnapshot.placements,
     ...headSnapshot.placements,
   ]);
+  const alone = leavePlacementsToOthers(input, baseSnapshot.placements);
   const { decider = new SideDecider() } = input;
   const decisions =
     hub === undefined
       ? decider.publishedBefore(baseSnapshot)
       : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
-  const { clusters: published } = new PublishedClusters().read(decisions);
-  const judge = new PlanJudge({
-    base: { approvals: approvalsIn(base.fleet), placements: baseSnapshot.placements },
-    head: {
-      approvals: approvalsIn(head.fleet),
-      placements: headSnapshot.placements,
-      commit: head.end.commit,
-    },
-    live: hub?.placements ?? [],
-    published,
-    recordsOf: recordsOf ?? (() => []),
-    budgetOf: budgetOf ?? (() => undefined),
-    now: mergeTime,
-    digest: sha256,
-  });
-  const { hubWithBase, merged } = layOver({ ...input, hub }, declared, hubOnly, decisions);
-  const before: PlanSide = {
-    end: base.end,
-    objects: base.fleet.objects,
-    declared: base.fleet.declared,
-    onHub: joined(base.fleet.objects, hubOnly.left),
-    published: decider.published('before', hubWithBase),
-    works: input.works,
-    snapshot: hubWithBase,
-    results: publishedResults(decider.results(hubWithBase), decisions),
-  };
-  const after = decider.transition({ ...merged, now: mergeTime, decisions }, (key, result) =>
-    judge.outcomeOf(key, result),
+  const { before, after, transition, judge, waiting } = planFutures(
+    { ...input, hub, decider },
+    // Without the merge Berth may not decide a placement that only the head declares.
+    { declared, hubOnly, decisions, aloneHub: alone.others.length === others.length ? hub : alone.hub },
   );
-  const side: PlanSide = {
-    end: head.end,
-    objects: head.fleet.objects,
-    declared: head.fleet.declared,
-    onHub: joined(joined(head.fleet.objects, hubOnly.staying), hubOnly.remaining),
-    published: decider.published('after', after.snapshot),
-    snapshot: after.snapshot,
-    results: withOthersPublished([...after.results.values()], decisions),
-  };
-  const plan = explainedPlan([before, side], after, { decider, judge });
+  const plan = explainedPlan([before, after], transition, { decider, judge });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
   const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
-  const complete = withApplications(plan, [before, side], input, [...declared.notes, ...notes]);
-  return { plan: complete, before, after: side };
+  const complete = withApplications({ ...plan, waiting }, [before, after], input, [
+    ...declared.notes,
+    ...notes,
+  ]);
+  return { plan: complete, before, after };
+}
+
+/** What the base and the head declare, and what the hub has beside that. */
+interface ReadHub {
+  readonly declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>;
+  readonly hubOnly: HubOnlyObjects;
+  /** What is published now. */
+  readonly decisions: Snapshot['decisions'];
+  /** The hub as the controller sees it without the merge. */
+  readonly aloneHub: ContentPlanInput['hub'];
+}
+
+interface PlannedFutures {
+  readonly before: PlanSide;
+  readonly after: PlanSide;
+  /** That of the merge. */
+  readonly transition: Transition;
+  readonly judge: PlanJudge;
+  readonly waiting: Plan['waiting'];
+}
+
+/** What happens without the merge, and then with it. */
+function planFutures(
+  input: ContentPlanInput & { readonly decider: SideDecider },
+  { declared, hubOnly, decisions, aloneHub }: ReadHub,
+): PlannedFutures {
+  const { base, head, now, decider, due = [] } = input;
+  const { hubWithBase, merged } = layOver(input, declared, hubOnly, decisions);
+  const dueOnly = due.length === 0 ? undefined : hubOnlyObjects(base.fleet.objects, base.fleet.objects, due);
+  const isAsWithMerge = dueOnly === undefined && aloneHub === input.hub;
+  const settling = isAsWithMerge
+    ? hubWithBase
+    : withoutMerge({ ...input, hub: aloneHub }, dueOnly ?? NOTHING_LEFT, decisions);
+  const judges = judgesOf(input, declared);
+  const withoutJudge = judges(base, decisions);
+  const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
+  const { decisions: settled } = without.snapshot;
+  const judge = judges(head, settled);
+  const transition = decider.transition({ ...merged, now, decisions: settled }, (key, result) =>
+    judge.outcomeOf(key, result),
+  );
+  const futures = {
+    without: {
+      results: [...without.results.values()],
+      published: decider.published('before', { ...settling, decisions: settled }),
+      decisions: settled,
+    },
+    merged: {
+      results: [...transition.results.values()],
+      published: decider.published('after', transition.snapshot),
+      decisions: transition.snapshot.decisions,
+    },
+  };
+  const compared = compareFutures(futures.without, futures.merged);
+  const { staying = [], remaining = hubOnly.left } = dueOnly ?? {};
+  return {
+    before: {
+      end: base.end,
+      objects: base.fleet.objects,
+      declared: base.fleet.declared,
+      onHub: joined(joined(base.fleet.objects, staying), remaining),
+      published: futures.without.published,
+      works: input.works,
+      snapshot: { ...settling, decisions: settled },
+      results: compared.before,
+    },
+    after: {
+      end: head.end,
+      objects: head.fleet.objects,
+      declared: head.fleet.declared,
+      onHub: joined(joined(head.fleet.objects, hubOnly.staying), hubOnly.remaining),
+      published: futures.merged.published,
+      snapshot: transition.snapshot,
+      results: compared.after,
+    },
+    ...{ transition, judge },
+    waiting: waitingChanges({
+      without: futures.without,
+      now: decider.published('now', hubWithBase),
+      unaffected: compared.unaffected,
+      holdOf: (key, published, result) => withoutJudge.hold(key, published, result, false),
+    }),
+  };
+}
+
+const NOTHING_LEFT: HubOnlyObjects = {
+  staying: [],
+  left: [],
+  remaining: [],
+  returning: [],
+  gone: new Set(),
+};
+
+/** The hub after the deletions that are due without the merge, before anything is decided. */
+function withoutMerge(
+  input: ContentPlanInput,
+  dueOnly: HubOnlyObjects,
+  decisions: Snapshot['decisions'],
+): Snapshot {
+  const { base, held = NOTHING_HELD } = input;
+  const alone = { ...input, head: base, held: { ...held, after: held.before }, whatIf: [] };
+  return layOver(alone, declaredSnapshots(alone, dueOnly.staying), dueOnly, decisions).merged;
+}
+
+/** Makes the judge of the base, without the merge, or of the head. @param decisions what is published then */
+function judgesOf(
+  { base, now, hub, recordsOf, budgetOf }: ContentPlanInput,
+  declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
+): (end: ContentPlanInput['head'], decisions: Snapshot['decisions']) => PlanJudge {
+  return (end, decisions) =>
+    new PlanJudge({
+      base: { approvals: approvalsIn(base.fleet), placements: declared.base.placements },
+      head: {
+        approvals: approvalsIn(end.fleet),
+        placements: (end === base ? declared.base : declared.head).placements,
+        commit: end.end.commit,
+      },
+      live: hub?.placements ?? [],
+      published: new PublishedClusters().read(decisions).clusters,
+      recordsOf: recordsOf ?? (() => []),
+      budgetOf: budgetOf ?? (() => undefined),
+      now,
+      digest: sha256,
+    });
 }
 
 /** The hub before the merge and after it, before anything is decided. */
@@ -299,17 +395,6 @@ function withoutAnnotation(snapshot: Snapshot, keys: ReadonlySet<string>): Snaps
     return withForeignDisabled({ ...placement, metadata: { ...placement.metadata, annotations } });
   });
   return { ...snapshot, placements };
-}
-
-/** The results. A placement that Berth does not decide keeps its published decision. */
-function withOthersPublished(
-  results: readonly ScheduleResult[],
-  decisions: Snapshot['decisions'],
-): readonly ScheduleResult[] {
-  const skipped = results.filter(({ outcome }) => outcome === 'skipped');
-  if (skipped.length === 0) return results;
-  const published = new Map(publishedResults(skipped, decisions).map((result, at) => [skipped[at], result]));
-  return results.map((result) => published.get(result) ?? result);
 }
 
 /** What a plan says about the placements that another controller decides. */

@@ -15,6 +15,7 @@ import {
   noteDepartures,
   type StayingObject,
   stayingText,
+  withoutWaiting,
 } from '../../core/preview/judged-deletions.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
 import type { Plan } from '../../core/preview/plan.ts';
@@ -119,7 +120,9 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     declaredIn([...baseFleets, ...headFleets, ...others]).map(({ object }) => object),
   );
   const judged = await judgeSources(input, fleets, { ownerOf, now });
-  const made = await withoutRefusedDeletions(judged, input.trials);
+  const due = await judgeDue(input, baseFleets, judged, { ownerOf, now });
+  const own = withoutWaiting(judged, due);
+  const made = await withoutRefusedDeletions(own.judged, input.trials);
   const deletions = made.deletions.map((one) => withContent(one, content));
   const works = await readWorks(input.hubApi, [sides.base, sides.head], deletions);
   const planned = planContents({
@@ -139,12 +142,14 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     decides: input.decides,
     works: works.items,
     deletions,
+    due: due.map((one) => withContent(one, content)),
     applications: input.applications,
     whatIf: input.whatIf,
     recordsOf: (placement) => recordsOf(input.hubMemory, placement),
     budgetOf: (placement) => budgetOf(namespacedName(placement.metadata)) ?? input.budgetOf?.(placement),
   });
-  const complete = withDeletions(planned.plan, deletions, {
+  const waiting = [...planned.plan.waiting, ...own.waiting];
+  const complete = withDeletions({ ...planned.plan, waiting }, deletions, {
     lostFiles: await lostFilesOf(input, compared, fleets),
     fleets,
     refused: made.refused,
@@ -168,6 +173,18 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     problems: [...problems, ...verdict.problems].map((problem) => locatedIn(head, after, problem)),
     tree: headFleets[0]?.commit?.tree,
   };
+}
+
+type JudgedFleets = readonly JudgedDeletions[];
+
+/** The deletions of every source without the merge; empty if there are none: the hub has nothing that left the base. */
+async function judgeDue(
+  input: PlanRevisionsInput,
+  bases: ReadFleets,
+  judged: JudgedFleets,
+  known: Parameters<typeof judgeSources>[2],
+): Promise<JudgedFleets> {
+  return judged.every(({ left }) => left.length === 0) ? [] : judgeSources(input, [bases, bases], known);
 }
 
 /** What each source declares at the two commits. */

@@ -3,7 +3,7 @@ import { formatRef, identityOf, objectIdentity, refOf } from '@berth/kube/model/
 import type { WithdrawnObject } from '../sync/applied/departure.ts';
 import { NOT_ALL_READ } from '../sync/plan-prune.ts';
 import { changedFields } from './object-changes.ts';
-import type { HeldDeletions, ObjectChange } from './plan.ts';
+import type { HeldDeletions, ObjectChange, WaitingChange } from './plan.ts';
 
 const MANAGED_FIELDS = 'metadata.managedFields';
 
@@ -60,6 +60,29 @@ export function allStay(
 export interface WithdrawnFields extends WithdrawnObject {
   /** The object as it will be. */
   readonly after: KubeObject;
+}
+
+/**
+ * The deletions of a merge without those that are held just so without it, and what waits instead.
+ * @param due the deletions without the merge, of the same sources; empty if there are none
+ */
+export function withoutWaiting(
+  judged: readonly JudgedDeletions[],
+  due: readonly JudgedDeletions[],
+): { readonly judged: readonly JudgedDeletions[]; readonly waiting: readonly WaitingChange[] } {
+  const waits = (at: number): boolean =>
+    due[at]?.held !== undefined && due[at].held.token === judged[at]?.held?.token;
+  return {
+    judged: judged.map((one, at) => (waits(at) ? { ...one, held: undefined } : one)),
+    waiting: [
+      ...due.flatMap(({ held }, at): readonly WaitingChange[] =>
+        held !== undefined && waits(at) ? [{ kind: 'deletions', subject: held.source }] : [],
+      ),
+      ...due.flatMap(({ deleted }) =>
+        deleted.map((object): WaitingChange => ({ kind: 'deletion', subject: formatRef(refOf(object)) })),
+      ),
+    ],
+  };
 }
 
 /** The changes of objects. Deletions that wait for a release are held, and objects that stay on the hub are no deletions. */

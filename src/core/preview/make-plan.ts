@@ -52,6 +52,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
       held: placements.filter(({ held }) => held !== undefined).length,
     },
     placements,
+    waiting: [],
     workloads,
     objects,
     deletionsHeld: [],

@@ -9,6 +9,7 @@ import type {
   Plan,
   PlacementPlan,
   PlacementSide,
+  WaitingChange,
   WorkloadPlan,
 } from './plan.ts';
 import type { FindingCode, PlanFinding, RuleResult } from './plan-verdict.ts';
@@ -137,6 +138,38 @@ export function planHeadline(plan: Plan): string {
     summary.added + summary.removed === 0 ? none : formatClusterDelta(summary.added, summary.removed);
   const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
+}
+
+const MAX_WAITING = 5;
+
+/** `Waiting on main: 1 hold (team-a/web: 1 → 0 clusters, WouldEmpty)`; '' if nothing waits. */
+export function waitingText({ waiting, base }: Plan): string {
+  if (waiting.length === 0) return '';
+  const holds = waiting.filter(({ kind }) => kind === 'hold' || kind === 'deletions').length;
+  const due = waiting.length - holds;
+  const what = [
+    ...(holds === 0 ? [] : [formatCount(holds, 'hold')]),
+    ...(due === 0 ? [] : [`${formatCount(due, 'change')} that the hub has not followed yet`]),
+  ];
+  const branch = base.name === base.commit ? base.name.slice(0, 12) : base.name;
+  const listed = waiting.slice(0, MAX_WAITING).map(waitingItem).join('; ');
+  const more = waiting.length > MAX_WAITING ? `; and ${waiting.length - MAX_WAITING} more` : '';
+  return `Waiting on ${branch}: ${what.join(' and ')} (${listed}${more}). The merge changes nothing about it.`;
+}
+
+function waitingItem(change: WaitingChange): string {
+  switch (change.kind) {
+    case 'hold':
+    case 'change': {
+      const { subject, from, to, reason } = change;
+      const why = reason === undefined ? '' : `, ${reason}`;
+      return `${subject}: ${from} → ${formatCount(to, 'cluster')}${why}`;
+    }
+    case 'deletions':
+      return `deletions of source ${change.subject}`;
+    case 'deletion':
+      return `${change.subject} is deleted`;
+  }
 }
 
 /** `+1 −2 clusters` */

@@ -20,6 +20,8 @@ export interface Plan {
   readonly summary: PlanSummary;
   /** Placements whose decision or definition changes, by namespace and name. */
   readonly placements: readonly PlacementPlan[];
+  /** What is due or held on the hub without the merge. It is no part of the change: nothing judges it. */
+  readonly waiting: readonly WaitingChange[];
   /** Works, ApplicationSets and add-ons that clusters gain, lose or keep. */
   readonly workloads: readonly WorkloadPlan[];
   readonly objects: readonly ObjectChange[];
@@ -68,6 +70,26 @@ export interface FleetCluster {
 export interface PlanCluster extends FleetCluster {
   readonly labels: Readonly<Record<string, string>>;
 }
+
+/** Something that happens, or waits, without the merge. */
+export type WaitingChange =
+  | {
+      /** `hold`: it waits for a release. `change`: the hub has not followed yet. */
+      readonly kind: 'hold' | 'change';
+      /** `namespace/name` of the placement. */
+      readonly subject: string;
+      /** How many clusters are published, and how many would be. */
+      readonly from: number;
+      readonly to: number;
+      /** Of a hold. */
+      readonly reason?: string;
+    }
+  | {
+      /** `deletions`: those of a source wait for a release. `deletion`: the hub has not followed yet. */
+      readonly kind: 'deletions' | 'deletion';
+      /** The source, or the object. */
+      readonly subject: string;
+    };
 
 export interface HeldDeletions {
   readonly source: string;

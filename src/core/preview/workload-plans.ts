@@ -45,7 +45,9 @@ export function placedWorkloads(
   head: PlanSide,
 ): Readonly<Record<'before' | 'after', ReadonlyMap<string, PlacedWorkload>>> {
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
-  const before = workloadsOf(base, (set) => works.before(set));
+  // Works may still follow what is published. That is no change of the merge.
+  const settled = publishedOf(base);
+  const before = workloadsOf(base, (set) => works.after(set, set, settled));
   const onHub = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
     before.get(identityOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
   const published = publishedOf(head);
@@ -187,16 +189,11 @@ class ReplicaSetWorks {
     this.#works = works && worksByOwner(works);
   }
 
-  /** The clusters before the merge. */
-  before(replicaSet: ManifestWorkReplicaSet): readonly string[] {
-    return [...this.#worksOf(replicaSet).values()].flat();
-  }
-
   /**
-   * The clusters after the merge. If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
+   * The clusters with the merge, or without it. If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
    * referenced: the reference may be misspelt.
    * @param onHub the works before the merge; undefined if the replica set did not exist
-   * @param published after the merge, for each placement that exists
+   * @param published then, for each placement that exists
    */
   after(
     replicaSet: ManifestWorkReplicaSet,

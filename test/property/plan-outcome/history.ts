@@ -98,6 +98,8 @@ export class History {
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
   #released: ReadonlySet<string> = new Set();
+  /** Whether other managers own fields that Git may set. */
+  #hasOthers = false;
   /** The last plan. */
   #planned = '';
   /** When the hub followed the last commit, as far as it showed. */
@@ -180,6 +182,9 @@ export class History {
     // Nothing has moved by itself meanwhile, and the hub says the same as its watches.
     this.#expect(outcomeOf(await this.#view.read()), this.#planned).toEqual(before);
     const planned = expectedAfter(before, plan);
+    // The hub follows main, so nothing but holds can wait there.
+    const due = plan.waiting.filter(({ kind }) => kind === 'change' || kind === 'deletion');
+    this.#expect(due).toEqual([]);
     await this.#planEnds();
     if (change.kill?.when === 'before') await this.#lives.killAndBegin();
     if (change.kill?.when === 'during') this.#lives.dieAfter(change.kill);
@@ -300,7 +305,8 @@ export class History {
   async #plan(number: number): Promise<Plan> {
     const { kubeconfig } = this.#fleet.hub;
     const plan = await this.#planOn('--kubeconfig', kubeconfig);
-    if (number % INVENTORY_EVERY !== 0) return plan;
+    // Without a hub to ask, a plan does not know what other managers own.
+    if (number % INVENTORY_EVERY !== 0 || this.#hasOthers) return plan;
     const inventory = join(this.#root, 'inventory.json');
     const fromInventory = async (): Promise<Plan> => {
       await this.#fleet.berth('snapshot', '--kubeconfig', kubeconfig, '--file', inventory);
@@ -374,6 +380,7 @@ export class History {
 
   /** Another manager takes fields of objects that exist. */
   async #writeAsOthers({ scaled, labelled }: Beside): Promise<void> {
+    this.#hasOthers ||= scaled !== undefined || labelled !== undefined;
     const { api } = this.#fleet.hub;
     const write = async (kind: KindInfo, metadata: ObjectMeta, spec: object, by: string): Promise<void> => {
       const { name, namespace = '' } = metadata;

@@ -71,14 +71,19 @@ function deletionsHeldAfter(before: Outcome['deletionsHeld'], plan: Plan): Outco
   // While a file of a source cannot be read nothing of it is judged, and what was held before is.
   const isJudged = (source: string): boolean =>
     !plan.notEvaluated.some((note) => note.startsWith(`Source ${source} deletes nothing`));
-  const stays = Object.entries(before).filter(([source]) => !isJudged(source));
+  const waiting = plan.waiting.flatMap(({ kind, subject }) => (kind === 'deletions' ? [subject] : []));
+  const stays = Object.entries(before).filter(([source]) => waiting.includes(source) || !isJudged(source));
   return Object.fromEntries([...stays, ...held]);
 }
 
 function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['placements'] {
-  // A placement that the plan does not name gets what is published: nothing of it is held.
+  const waiting = new Set(plan.waiting.flatMap(({ kind, subject }) => (kind === 'hold' ? [subject] : [])));
+  // Of a placement that the plan does not name nothing is held, unless it says that a hold waits.
   const after: Record<string, PlacementOutcome> = Object.fromEntries(
-    Object.entries(before).map(([name, { clusters }]) => [name, { clusters, held: undefined }]),
+    Object.entries(before).map(([name, { clusters, held }]) => [
+      name,
+      { clusters, held: waiting.has(`${NAMESPACE}/${name}`) ? held : undefined },
+    ]),
   );
   for (const { name, change, added, removed, held, token: code } of plan.placements) {
     const stays = before[name]?.clusters ?? [];
@@ -91,7 +96,7 @@ function placementsAfter(before: Outcome['placements'], plan: Plan): Outcome['pl
     else
       after[name] =
         held === undefined
-          ? { clusters, held: undefined }
+          ? { clusters, held: waiting.has(`${NAMESPACE}/${name}`) ? before[name]?.held : undefined }
           : { clusters: stays, held: `${held.reason} ${code}` };
   }
   return after;

@@ -12,15 +12,36 @@ import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
 import { previewMarker, writeStickyComment } from './sticky-comment.ts';
 
 const MAX_REPORT_LENGTH = 4 * 1024 * 1024;
+/**
+ * A plan waits at most this long for the hub to follow the base. Then it is made anyway: the hub may be unable to follow,
+ * and this pull request may be what repairs that.
+ */
+const MAX_FOLLOW_WAIT_MS = 30_000;
+
+/** The commits of a pull request that waits, and since when. */
+interface Waiting {
+  readonly head: string;
+  readonly base: string;
+  readonly sinceMs: number;
+}
 
 /** Handles open pull requests. Each gets a plan of its head, which is shown in one comment, a report and statuses. */
 export class OpenPullRequests {
   readonly #options: PullRequestPreviewsOptions;
   readonly #statuses: PreviewStatuses;
+  readonly #followed: () => string | undefined;
+  /** By number. */
+  readonly #waiting = new Map<number, Waiting>();
 
-  constructor(options: PullRequestPreviewsOptions, statuses: PreviewStatuses) {
+  /** @param followed full id of the commit that the hub follows */
+  constructor(
+    options: PullRequestPreviewsOptions,
+    statuses: PreviewStatuses,
+    followed: () => string | undefined,
+  ) {
     this.#options = options;
     this.#statuses = statuses;
+    this.#followed = followed;
   }
 
   /**
@@ -40,6 +61,7 @@ export class OpenPullRequests {
     const base = await repository.fetchBranch(baseBranch, signal);
     // The forge has merged it but does not report so yet. The plan is kept, to be compared with the result.
     if (isPlannedOnOlderBase(before, pull, base) && (await this.#isMergedInto(base, pull, signal))) return;
+    if (await this.#waitsFor(base, pull, signal)) return;
     const isAnswered =
       before.head === headCommit &&
       before.base === base &&
@@ -50,7 +72,7 @@ export class OpenPullRequests {
     if (isAnswered && (before.planned === undefined || before.planned.state === state)) return;
     const startedMs = clock.now();
     // A required status must not flicker when the hub changes. It changes only with the plan.
-    if (!isAnswered) await this.#announce(pull, signal);
+    if (!isAnswered) await this.#announce(pull, PLANNING, signal);
     await this.#options.whenPublished(signal);
     const planningMs = clock.now();
     const planned = await this.#options.plan(pull, base, signal);
@@ -71,11 +93,31 @@ export class OpenPullRequests {
     });
   }
 
-  async #announce(pull: PullRequest, signal: AbortSignal): Promise<void> {
+  /** On a hub that does not follow the base, a plan would mix this change with those of the base. */
+  async #waitsFor(base: string, pull: PullRequest, signal: AbortSignal): Promise<boolean> {
+    const { number, headCommit: head } = pull;
+    const { clock, queue, source } = this.#options;
+    const known = this.#waiting.get(number);
+    if (this.#followed() === base) {
+      this.#waiting.delete(number);
+      return false;
+    }
+    const sinceMs = known?.head === head ? known.sinceMs : clock.now();
+    const leftMs = sinceMs + MAX_FOLLOW_WAIT_MS - clock.now();
+    this.#waiting.set(number, { head, base, sinceMs });
+    if (leftMs <= 0) return false;
+    // When the hub follows, all open pull requests are planned again.
+    queue.addAfter({ source, number }, leftMs);
+    if (known?.head !== head || known.base !== base)
+      await this.#announce(pull, `Waiting for the hub to follow ${base.slice(0, 12)}`, signal);
+    return true;
+  }
+
+  async #announce(pull: PullRequest, description: string, signal: AbortSignal): Promise<void> {
     const { number, headCommit } = pull;
     // Saved first: a status that was perhaps not written is replaced as well when the pull request is closed.
     this.#save(number, { ...this.#memory(number), planning: headCommit });
-    await this.#statuses.pending(reported(pull), PLANNING, signal);
+    await this.#statuses.pending(reported(pull), description, signal);
   }
 
   /**
@@ -84,6 +126,7 @@ export class OpenPullRequests {
    */
   async close(pull: PullRequest, signal: AbortSignal): Promise<void> {
     const { number, headCommit } = pull;
+    this.#waiting.delete(number);
     if (this.#memory(number).planning !== headCommit) return;
     await this.#statuses.pending(reported(pull), 'Not planned: it was closed', signal);
     this.#save(number, { ...this.#memory(number), planning: undefined });

@@ -46,7 +46,7 @@ export class PullRequestPreviews {
     this.#branch = options.branch;
     this.#merges = new MergeWatch(options);
     const statuses = new PreviewStatuses(options);
-    this.#open = new OpenPullRequests(options, statuses);
+    this.#open = new OpenPullRequests(options, statuses, () => this.#merges.followed);
     this.#groups = new MergeGroups(options, statuses);
   }
 

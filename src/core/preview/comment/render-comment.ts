@@ -17,6 +17,7 @@ import {
   lostFileText,
   otherFindings,
   ruleMessage,
+  waitingText,
 } from '../plan-text.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names, fieldList } from './comment-blocks.ts';
@@ -103,6 +104,7 @@ function plannedBlocks(
   return [
     ...whatIfBlocks(plan),
     ...riskBlocks(plan, comment),
+    ...waitingBlocks(plan),
     ...summary,
     ...mapBlocks(comment),
     ...placementBlocks(plan, rows),
@@ -121,6 +123,10 @@ function plannedBlocks(
 
 function whatIfBlocks({ whatIf }: Plan): readonly string[] {
   return whatIf.length === 0 ? [] : [`What if ${whatIf.slice(0, MAX_MOVES).map(code).join(', ')}`];
+}
+
+function waitingBlocks(plan: Plan): readonly string[] {
+  return plan.waiting.length === 0 ? [] : [`⏳ ${prose(waitingText(plan))}`];
 }
 
 function problemBlocks(problems: readonly Problem[]): readonly string[] {

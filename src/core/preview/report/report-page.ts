@@ -28,6 +28,7 @@ import {
   objectNote,
   rolloutText,
   ruleText,
+  waitingText,
   staggeredRollouts,
   workloadVerb,
 } from '../plan-text.ts';
@@ -159,6 +160,7 @@ export function planSections(plan: Plan): readonly string[] {
   const deletions = plan.deletionsHeld.map(({ source, message }) => `source ${source}: ${message}`);
   return [
     list('What if', plan.whatIf),
+    plan.waiting.length === 0 ? '' : `<p>${markup(waitingText(plan))}</p>`,
     list(
       'Rules',
       rules.filter((text) => text !== ''),

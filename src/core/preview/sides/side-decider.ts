@@ -23,8 +23,12 @@ export class SideDecider {
   readonly #tracer = new CauseTrials();
   readonly #scheduler: IncrementalScheduler;
   readonly #transitions: Transitions;
-  /** Readers of what is published before and after the change. Unchanged lists stay the same objects. */
-  readonly #readers = { before: new PublishedClusters(), after: new PublishedClusters() };
+  /** Readers of what is published now, and of what is without and with the change. Unchanged lists stay the same objects. */
+  readonly #readers = {
+    now: new PublishedClusters(),
+    before: new PublishedClusters(),
+    after: new PublishedClusters(),
+  };
   #outcomeOf: OutcomeOf = (_key, { selected }) => selected;
 
   /** @param options.staysFor `many plans`: rankings are kept, which makes the next plan faster */
@@ -74,7 +78,7 @@ export class SideDecider {
   }
 
   /** The published clusters of each placement that exists, each cluster once. */
-  published(side: 'before' | 'after', { placements, decisions }: Snapshot): Published {
+  published(side: 'now' | 'before' | 'after', { placements, decisions }: Snapshot): Published {
     const { clusters } = this.#readers[side].read(decisions);
     const keys = placements.map(({ metadata }) => namespacedName(metadata));
     return new Map(keys.map((key) => [key, eachOnce(clusters.get(key))]));

@@ -25,6 +25,7 @@ import {
   formatSizes,
   groupTexts,
   spreadTexts,
+  waitingText,
   workloadVerb,
 } from '../plan-text.ts';
 
@@ -42,6 +43,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
     ...plan.notEvaluated.filter((note) => note === NO_CLUSTER_IS_KNOWN).map((note) => `! ${note}`),
     `${planHeadline(plan)}.`,
     ...(planOutcome(plan) === 'stopped' ? ['! A rule or a hold stops this change. Details follow.'] : []),
+    ...(plan.waiting.length === 0 ? [] : [waitingText(plan)]),
     ...section('Rules', ruleLines(plan)),
     ...section(
       'Risks',

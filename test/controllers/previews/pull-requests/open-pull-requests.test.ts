@@ -52,10 +52,14 @@ describe('an open pull request', () => {
   let rules: { drafts: boolean; forks: 'off' | 'summary' };
   let plans: number;
   let hubState: string;
+  let followed: string | undefined;
+  let clock: FakeClock;
+  let queued: number[];
   beforeEach(() => {
     [memory, comments, statuses] = [NO_MEMORY, [], []];
     onDisk = Promise.resolve();
     [outcome, meanwhile] = [planned(HELD_PLAN), () => undefined];
+    [followed, clock, queued] = [BASE, new FakeClock(), []];
     [rules, plans, hubState] = [{ drafts: true, forks: 'off' }, 0, 'as it is'];
     const options = {
       source: 'fleet',
@@ -94,10 +98,11 @@ describe('an open pull request', () => {
       },
       reports: { write: () => Promise.resolve(), linksTo: () => undefined },
       knownRules: undefined,
-      clock: new FakeClock(),
+      queue: { addAfter: (_key: object, delayMs: number) => void queued.push(delayMs) },
+      clock,
       log: new SilentLogger(),
     } as unknown as PullRequestPreviewsOptions;
-    open = new OpenPullRequests(options, new PreviewStatuses(options));
+    open = new OpenPullRequests(options, new PreviewStatuses(options), () => followed);
   });
   const preview = (pull = PULL) => open.preview(pull, signal);
   const approvals = () => memory.approvals.map(({ token: code }) => code);
@@ -109,6 +114,30 @@ describe('an open pull request', () => {
     expect(comments[0]).toContain(`who approved ${HELD}`);
     expect(comments[0]).not.toContain(`who approved ${EARLIER}`);
     expect(statuses.at(-1)).toMatchObject({ state: 'success' });
+  });
+
+  it('waits for the hub to follow the base, but not forever', async () => {
+    followed = 'd'.repeat(40);
+    await preview();
+    await preview();
+    expect(plans).toBe(0);
+    expect(comments).toEqual([]);
+    expect(statuses).toMatchObject([
+      { state: 'pending', description: `Waiting for the hub to follow ${BASE.slice(0, 12)}` },
+    ]);
+    expect(queued).toEqual([30_000, 30_000]);
+    await clock.advance(30_000);
+    await preview();
+    expect(plans).toBe(1);
+  });
+
+  it('is planned at once when the hub follows the base', async () => {
+    followed = undefined;
+    await preview();
+    followed = BASE;
+    await preview();
+    expect(plans).toBe(1);
+    expect(statuses.at(-1)).toMatchObject({ state: 'failure' });
   });
 
   it('has its plan on the disk before anybody can read it', async () => {

@@ -99,6 +99,7 @@ export function plan(over: Partial<Plan>): Plan {
         fields: ['spec.taints'],
       },
     ],
+    waiting: [],
     deletionsHeld: [],
     lostFiles: [],
     applications: [],

@@ -1,0 +1,84 @@
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { sameNumbers } from '@berth/placement/prior/published-clusters';
+import { sameClusters } from '@berth/placement/result/cluster-change';
+import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { publishedResults } from '../../transition/published-results.ts';
+import type { WaitingChange } from '../plan.ts';
+
+/**
+ * A plan shows what happens with the merge minus what happens without it. Both are computed in the same way: the state
+ * of the hub is decided with the base, and from what is published then with the head. A placement whose result and
+ * published clusters are the same in both waits for something else, for example for a release of an earlier hold. It
+ * counts as published on both sides, so that no view, rule or risk takes it for a change of the merge.
+ */
+export interface FutureSide {
+  /** One per placement. */
+  readonly results: readonly ScheduleResult[];
+  /** The clusters that are published in the end, by `namespace/name`. */
+  readonly published: ReadonlyMap<string, readonly string[]>;
+  /** The pages that are published in the end. */
+  readonly decisions: Snapshot['decisions'];
+}
+
+export interface ComparedFutures {
+  /** What is published without the merge. */
+  readonly before: readonly ScheduleResult[];
+  /** What is decided with the merge, or published where the merge changes nothing. */
+  readonly after: readonly ScheduleResult[];
+  /** `namespace/name` of the placements that the merge does not change. */
+  readonly unaffected: ReadonlySet<string>;
+}
+
+export function compareFutures(without: FutureSide, merged: FutureSide): ComparedFutures {
+  const old = byKey(without.results);
+  const unaffected = new Set<string>();
+  const plain = publishedResults(merged.results, merged.decisions);
+  const after = merged.results.map((result, at) => {
+    // Nothing is written for a skipped placement.
+    if (result.outcome === 'skipped') return plain[at] ?? result;
+    const key = namespacedName(result.placement.metadata);
+    const before = old.get(key);
+    if (before === undefined || !isSame(before.selected, result.selected)) return result;
+    if (!isSame(without.published.get(key) ?? [], merged.published.get(key) ?? [])) return result;
+    unaffected.add(key);
+    return plain[at] ?? result;
+  });
+  return { before: publishedResults(without.results, without.decisions), after, unaffected };
+}
+
+/** What is published on the hub now, what will be without the merge, and the hold of a placement there. */
+interface WaitingInput {
+  readonly without: FutureSide;
+  readonly now: ReadonlyMap<string, readonly string[]>;
+  readonly unaffected: ReadonlySet<string>;
+  readonly holdOf: (
+    key: string,
+    published: readonly string[],
+    result: ScheduleResult,
+  ) => { readonly reason: string } | undefined;
+}
+
+/** The changes of placements that are due, or held, without the merge. */
+export function waitingChanges({ without, now, unaffected, holdOf }: WaitingInput): readonly WaitingChange[] {
+  return without.results.flatMap((result): readonly WaitingChange[] => {
+    const subject = namespacedName(result.placement.metadata);
+    if (result.outcome === 'skipped') return [];
+    const [published, outcome] = [now.get(subject) ?? [], without.published.get(subject) ?? []];
+    if (!isSame(published, outcome))
+      return [{ kind: 'change', subject, from: published.length, to: outcome.length }];
+    if (!unaffected.has(subject) || isSame(outcome, result.selected)) return [];
+    const hold = holdOf(subject, outcome, result);
+    if (hold === undefined) return [];
+    const { reason } = hold;
+    return [{ kind: 'hold', subject, from: outcome.length, to: result.selected.length, reason }];
+  });
+}
+
+function byKey(results: readonly ScheduleResult[]): ReadonlyMap<string, ScheduleResult> {
+  return new Map(results.map((result) => [namespacedName(result.placement.metadata), result]));
+}
+
+function isSame(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (sameNumbers(a, b) ?? sameClusters(a, b));
+}
