@@ -16,9 +16,9 @@ vi.mock('node:fs/promises', async (original) => {
  * Random commits, each planned on the hub and then merged: every placement lists afterwards what the plan said, the works stand where it
  * said, and what it said would be held is held under the same code; also when the controller is killed on the way. BERTH_PLAN_COMMITS sets
  * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_SEED the first seed. Every other history
- * has an open budget; in every third the repository is followed as two sources; in every eighth Git is read with the git program,
- * of which a commit starts about sixty, in the others without it. Commits also bring objects that the hub refuses, and other managers
- * own fields that Git sets.
+ * has an open budget; in every third the repository is followed as two sources; in every fifth the hub is an embedded one, for which
+ * Git records status; in every eighth Git is read with the git program, of which a commit starts about sixty, in the others without it.
+ * Commits also bring objects that the hub refuses, and other managers own fields that Git sets.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);
@@ -40,6 +40,7 @@ async function live(
   const history = await History.begin({
     seed,
     isOpen: seed % 2 === 0,
+    isEmbedded: given.hasOthers && seed % 5 === 0,
     hasGitProgram: seed % 8 === 0,
     ...given,
   });

@@ -1,8 +1,10 @@
+import { ADDON_PLACEMENT_SCORE, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Taint } from '@berth/ocm/kind/managed-cluster';
 import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
+import { mergePatch } from '@berth/runtime/json/merge-patch';
 import type { Digest } from '../publish/approval/approval-code.ts';
 import { APPLIED_HASH_ANNOTATION } from './applied/adoption.ts';
 import { APPLIED_TAINTS_ANNOTATION, taintNames, withoutTimes } from './applied/cluster-taints.ts';
@@ -65,6 +67,23 @@ function ownedFields(object: KubeObject): KubeObject {
 export function isApplied(desired: KubeObject, live: KubeObject): boolean {
   const hash = desired.metadata.annotations?.[APPLIED_HASH_ANNOTATION];
   return live.metadata.annotations?.[APPLIED_HASH_ANNOTATION] === hash && containsAll(live, desired);
+}
+
+const WITH_RECORDED_STATUS: ReadonlySet<string> = new Set([MANAGED_CLUSTER.kind, ADDON_PLACEMENT_SCORE.kind]);
+
+/** Whether the status that Git records of a kind is written to a hub without agents. */
+export function isStatusRecorded(kind: string): boolean {
+  return WITH_RECORDED_STATUS.has(kind);
+}
+
+/** Whether the status that Git records is to be written: the hub has another one. */
+export function lacksRecordedStatus(live: unknown, recorded: unknown): boolean {
+  return recorded !== undefined && !containsAll(live, recorded);
+}
+
+/** The status after the recorded one is written. Fields that Git does not record stay. */
+export function withRecordedStatus<T>(live: T, recorded: unknown): T {
+  return lacksRecordedStatus(live, recorded) ? (mergePatch(live, recorded) as T) : live;
 }
 
 /**

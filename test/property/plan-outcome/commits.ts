@@ -10,19 +10,17 @@ export const REPLICA_SETS = ['front', 'back'];
 export const SETS = ['prod', 'blue', 'eu'] as const;
 export const FOLDERS = ['apps/placements', 'moved'] as const;
 
-const weights = (balance: number, steady: number, usage: number) => ({
+export const USAGE = {
+  scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } },
+  weight: 2,
+};
+
+const weights = (balance: number, steady: number, usage: 0 | 2) => ({
   mode: 'Exact',
   configurations: [
     { scoreCoordinate: { type: 'BuiltIn', builtIn: 'Balance' }, weight: balance },
     { scoreCoordinate: { type: 'BuiltIn', builtIn: 'Steady' }, weight: steady },
-    ...(usage === 0
-      ? []
-      : [
-          {
-            scoreCoordinate: { type: 'AddOn', addOn: { resourceName: 'usage', scoreName: 'cpu' } },
-            weight: usage,
-          },
-        ]),
+    ...(usage === 0 ? [] : [USAGE]),
   ],
 });
 
@@ -84,10 +82,17 @@ export const commit = fc.record({
 });
 export type Commit = typeof commit extends fc.Arbitrary<infer T> ? T : never;
 
+/** The status that Git records of a cluster and its score, for a hub without agents. */
+const recordedState = fc.record({
+  cpu: fc.option(fc.integer({ min: -100, max: 100 }), { nil: undefined, freq: 3 }),
+  memory: fc.constantFrom(undefined, '8Gi', '32Gi', '64Gi'),
+});
+
 /**
  * What a hub does with a commit beside what Git says. It is drawn apart, so that a kept seed stays what it was.
  * `refused`: an object that the hub refuses because of a misspelt field, a null in an undeclared field, or a value that its
  * schema does not have. `scaled` and `labelled`: what another manager writes before the commit, and owns from then on.
+ * `recorded` is written to an embedded hub alone.
  */
 export const beside = fc.record({
   refused: fc.record({
@@ -102,6 +107,7 @@ export const beside = fc.record({
     fc.record({ cluster: fc.constantFrom(...CLUSTERS), region: fc.constantFrom('eu', 'us') }),
     { nil: undefined, freq: 3 },
   ),
+  recorded: fc.dictionary(fc.constantFrom(...CLUSTERS), recordedState, { maxKeys: 3 }),
 });
 export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
 
@@ -109,11 +115,15 @@ export const NOTHING_BESIDE: Beside = {
   refused: { what: undefined, placement: 'web' },
   scaled: undefined,
   labelled: undefined,
+  recorded: {},
 };
 
 export type State = Readonly<
   Pick<Commit, 'clusters' | 'sets' | 'bindings' | 'placements' | 'replicaSets' | 'works'>
->;
+> & {
+  /** What Git records of clusters. Absent: the hub has agents. */
+  readonly recorded?: Beside['recorded'];
+};
 
 const all = <T>(names: readonly string[], value: T): Record<string, T> =>
   Object.fromEntries(names.map((name) => [name, value]));
@@ -137,8 +147,9 @@ export const START: State = {
   works: { c1: true, c2: true },
 };
 
-export function stateAfter(state: State, change: Commit): State {
+export function stateAfter(state: State, change: Commit, { recorded }: Beside): State {
   return {
+    ...(state.recorded && { recorded: { ...state.recorded, ...recorded } }),
     clusters: { ...state.clusters, ...change.clusters },
     sets: { ...state.sets, ...change.sets },
     bindings: { ...state.bindings, ...change.bindings },

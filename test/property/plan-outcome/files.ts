@@ -9,11 +9,14 @@ import {
   REPLICA_SETS,
   SETS,
   type State,
+  USAGE,
 } from './commits.ts';
 
 const CLUSTER = 'cluster.open-cluster-management.io';
 
 type Files = Readonly<Record<string, string | undefined>>;
+
+type PlacementState = NonNullable<State['placements'][string]>;
 
 /** What only one commit says. */
 export interface Said {
@@ -34,7 +37,9 @@ export function filesOf(state: State, { typo, refused, releases }: Said): Files 
   }
   for (const name of CLUSTERS) {
     const own = state.clusters[name];
-    files[`clusters/${name}.yaml`] = own && yaml(clusterOf(name, own));
+    const { cpu, memory } = state.recorded?.[name] ?? {};
+    files[`clusters/${name}.yaml`] = own && yaml({ ...clusterOf(name, own), ...(memory && sized(memory)) });
+    files[`scores/${name}.yaml`] = cpu === undefined ? undefined : yaml(score(name, cpu));
     files[`works/${name}.yaml`] = state.works[name] === true ? yaml(work(name)) : undefined;
   }
   for (const name of REPLICA_SETS) {
@@ -44,7 +49,8 @@ export function filesOf(state: State, { typo, refused, releases }: Said): Files 
   for (const name of PLACEMENTS)
     for (const folder of FOLDERS) {
       const own = state.placements[name];
-      const text = own?.folder === folder ? yaml(placementOf(name, own, releases[name])) : undefined;
+      const text =
+        own?.folder === folder ? yaml(placementOf(name, scored(own, state), releases[name])) : undefined;
       const written = text && (refused.placement === name ? refusedText(text, refused.what) : text);
       files[`${folder}/${name}.yaml`] =
         written && (typo.placement === name ? mistyped(written, typo.what) : written);
@@ -113,11 +119,30 @@ function clusterOf(name: string, own: NonNullable<State['clusters'][string]>) {
   });
 }
 
-function placementOf(
-  name: string,
-  own: NonNullable<State['placements'][string]>,
-  release: string | undefined,
-) {
+const sized = (memory: string) => ({ status: { allocatable: { memory }, capacity: { memory: '64Gi' } } });
+
+const score = (clusterName: string, value: number) => ({
+  apiVersion: `${CLUSTER}/v1alpha1`,
+  kind: 'AddOnPlacementScore',
+  metadata: { name: 'usage', namespace: clusterName },
+  status: { scores: [{ name: 'cpu', value }] },
+});
+
+/** Where Git records what clusters have, placements with a policy go by it. */
+function scored(own: PlacementState, { recorded }: State): PlacementState {
+  const { policy } = own;
+  if (recorded === undefined || policy === undefined) return own;
+  const byMemory = { scoreCoordinate: { type: 'BuiltIn', builtIn: 'ResourceAllocatableMemory' }, weight: 2 };
+  return {
+    ...own,
+    policy: {
+      ...policy,
+      configurations: [...policy.configurations.filter((one) => one !== USAGE), USAGE, byMemory],
+    },
+  };
+}
+
+function placementOf(name: string, own: PlacementState, release: string | undefined) {
   const { numberOfClusters, policy, region, budget, sets } = own;
   const selector = region && [{ requiredClusterSelector: { labelSelector: { matchLabels: { region } } } }];
   const spec = {
@@ -153,7 +178,11 @@ const work = (clusterName: string) => ({
 
 /** Each file of a repository belongs to one of them where it has two. */
 export const SOURCES = [
-  { name: 'fleet', paths: ['*.yaml', '{sets,bindings,clusters,works,moved}/**'], marker: 'marker.yaml' },
+  {
+    name: 'fleet',
+    paths: ['*.yaml', '{sets,bindings,clusters,scores,works,moved}/**'],
+    marker: 'marker.yaml',
+  },
   { name: 'apps', paths: ['apps/**'], marker: 'apps/marker.yaml' },
 ] as const;
 

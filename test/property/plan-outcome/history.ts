@@ -30,7 +30,15 @@ import { ServedFleet } from '../../app/serve/served-fleet.ts';
 import { CommitWriter } from '../../../packages/git-reader/test/fakes/commit-writer.ts';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { withoutGit } from '../../../packages/git-reader/test/fakes/without-git.ts';
-import { type Beside, type Commit, NOTHING_BESIDE, PLACEMENTS, START, stateAfter } from './commits.ts';
+import {
+  type Beside,
+  type Commit,
+  NOTHING_BESIDE,
+  PLACEMENTS,
+  START,
+  type State,
+  stateAfter,
+} from './commits.ts';
 import { filesOf, marker, markerOf, type Said, SOURCES } from './files.ts';
 import { Lives } from './lives.ts';
 import { HubView, pagesWithoutPlacement, placementsWithoutPage } from './hub-view.ts';
@@ -59,6 +67,8 @@ export interface HistoryOptions {
   readonly seed: number;
   /** The budget lets everything go. */
   readonly isOpen: boolean;
+  /** The hub has no agents: its controller writes the status that Git records. */
+  readonly isEmbedded: boolean;
   /** The controller follows the repository as two sources. */
   readonly isDivided: boolean;
   /** The controller and the plans read Git with the git program. Otherwise without it, which starts no processes. */
@@ -94,7 +104,8 @@ export class History {
   /** Their names. */
   readonly #sources: readonly string[];
   readonly #lives: Lives;
-  #state = START;
+  readonly #isEmbedded: boolean;
+  #state: State;
   #before: Outcome | undefined;
   /** Placements that the last commit released. */
   #released: ReadonlySet<string> = new Set();
@@ -108,13 +119,15 @@ export class History {
   private constructor(
     fleet: ServedFleet,
     view: HubView,
-    { seed, isOpen, isDivided, expect }: HistoryOptions,
+    { seed, isOpen, isEmbedded, isDivided, expect }: HistoryOptions,
   ) {
     this.#fleet = fleet;
     this.#view = view;
     this.#repository = new CommitWriter(fleet.git.path);
     this.#expect = expect;
     this.#seed = seed;
+    this.#isEmbedded = isEmbedded;
+    this.#state = isEmbedded ? { ...START, recorded: {} } : START;
     const url = fleet.git.path;
     const sources = isDivided
       ? SOURCES.map(({ name, paths }) => ({ name, paths, url }))
@@ -130,6 +143,7 @@ export class History {
     this.#lives = new Lives(fleet, {
       sources: sources.map((source) => ({ ...source, ref: { type: 'branch', name: 'main' } as const })),
       pollIntervalMs: POLL_INTERVAL_MS,
+      embedded: isEmbedded,
       ...(isOpen && { budget: { percent: 100, atLeast: 0 } }),
     });
   }
@@ -138,7 +152,9 @@ export class History {
     const env = options.hasGitProgram ? process.env : { ...process.env, ...withoutGit() };
     const fleet = await ServedFleet.create({}, env);
     const history = new History(fleet, await HubView.open(fleet.hub.api), options);
-    const files = Object.entries(filesOf(START, NOTHING_SAID)).filter(([, text]) => text !== undefined);
+    const files = Object.entries(filesOf(history.#state, NOTHING_SAID)).filter(
+      ([, text]) => text !== undefined,
+    );
     history.#repository.commit('main', Object.fromEntries(files));
     await history.#lives.begin();
     // Works follow the decisions; a plan that begins before them would not know them.
@@ -157,7 +173,7 @@ export class History {
   async merge(change: Commit, beside: Beside, number: number): Promise<void> {
     const before = await this.#rest(change, beside);
     this.#repository.branch('next', 'main');
-    this.#state = stateAfter(this.#state, change);
+    this.#state = stateAfter(this.#state, change, beside);
     // The file as it was before still brings its release, and nobody but the controller knows whether that was used.
     const isReleased = this.#released.has(change.typo.placement);
     const { releases } = change;
@@ -334,6 +350,7 @@ export class History {
     ];
     const { stdout, stderr } = await this.#fleet.berth(
       ...words,
+      ...(this.#isEmbedded ? ['--embedded'] : []),
       ...this.#sources.flatMap((name) => ['--source', name]),
     );
     if (stdout === '') throw new Error(stderr);
@@ -401,6 +418,8 @@ export class History {
   async #tellScores(scores: Commit['scores']): Promise<void> {
     const { api } = this.#fleet.hub;
     for (const [cluster, { value, validUntil }] of Object.entries(scores)) {
+      // The controller would write the recorded one again, and only some time later.
+      if (this.#state.recorded?.[cluster]?.cpu !== undefined) continue;
       const metadata = { name: 'usage', namespace: cluster };
       const apiVersion = apiVersionOf(ADDON_PLACEMENT_SCORE);
       const object = { apiVersion, kind: 'AddOnPlacementScore', metadata };

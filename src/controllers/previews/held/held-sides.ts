@@ -86,7 +86,7 @@ export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promis
   const findings = bySide([...findingsOf(asked), ...findingsOf(emulated), ...refusals], changed, head);
   return {
     ...withoutRefused(sides, changed, answers),
-    held: heldOf(answers, changed, asWritten),
+    held: heldOf(answers, { changed, head }, asWritten),
     findings,
     notes: [
       ...refusedBefore(findings.base),
@@ -224,7 +224,7 @@ function withoutRefused(
 
 function heldOf(
   answers: Answers,
-  changed: ReadonlyMap<SourceObject, unknown>,
+  { changed, head }: { readonly changed: ReadonlyMap<SourceObject, unknown>; readonly head: MergedSources },
   asWritten: HeldObjects,
 ): HeldSides['held'] {
   const entries = [...answers].flatMap(([source, trial]) => {
@@ -238,8 +238,10 @@ function heldOf(
   const ofHead = entries
     .filter(({ source }) => changed.has(source))
     .map(({ key, object }) => [key, object] as const);
-  const edited = new Set([...changed.keys()].map(({ object }) => inputKey(object)));
-  const kept = [...before].filter(([key]) => !edited.has(key));
+  // Of one that leaves Git and stays, only what others own is left.
+  const inHead = before.size === 0 ? [] : head.objects;
+  const stays = new Set(inHead.map((one) => (changed.has(one) ? undefined : inputKey(one.object))));
+  const kept = [...before].filter(([key]) => stays.has(key));
   return { before, after: new Map([...kept, ...ofHead]) };
 }
 

@@ -13,7 +13,6 @@ import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
 import { departuresOf } from '../../../core/sync/applied/departure.ts';
-import { isStatusRecorded, lacksRecordedStatus } from '../../../core/sync/recorded-status.ts';
 import {
   APPLY_SET_PART_OF_LABEL,
   applySetId,
@@ -21,7 +20,12 @@ import {
   parentOfSource,
   uniqueKinds,
 } from '../../../core/sync/apply-set.ts';
-import { isApplied, placeObject } from '../../../core/sync/desired-object.ts';
+import {
+  isApplied,
+  isStatusRecorded,
+  lacksRecordedStatus,
+  placeObject,
+} from '../../../core/sync/desired-object.ts';
 import type { HubBreak } from '../../../core/sync/hub-position.ts';
 import { type LeftField, withoutLeftFields } from '../../../core/sync/left-fields.ts';
 import { planIncrement } from '../../../core/sync/plan-increment.ts';

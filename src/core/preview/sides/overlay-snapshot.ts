@@ -15,7 +15,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { withRecordedStatus } from '../../sync/recorded-status.ts';
+import { withRecordedStatus } from '../../sync/desired-object.ts';
 import { compareText } from '@berth/runtime/text/compare-text';
 
 /** The fields of an object that an overlay reads. */

@@ -20,12 +20,13 @@ const fleet = (objects: readonly SourceObject[]) => ({
   ...{ allowEmpty: false, applies: true, objects },
 });
 
-/** Plans from a base, which the hub has, to a head. */
+/** Plans from a base to a head, on a hub that has the base if nothing else is given. */
 function read(
   [base, head]: readonly [readonly SourceObject[], readonly SourceObject[]],
   apply: HubTrials['apply'],
+  onHub = base,
 ) {
-  const hub = snapshotOfObjects(base, { now: '2026-01-01T00:00:00Z' });
+  const hub = snapshotOfObjects(onHub, { now: '2026-01-01T00:00:00Z' });
   return readHeldSides(
     {
       ...{ base: mergeSources([fleet(base)]), head: mergeSources([fleet(head)]), sources: [fleet(head)] },
@@ -64,6 +65,13 @@ describe('the sides of a plan as the hub holds them', () => {
     expect(findings.head.map(({ message }) => message)).toEqual(
       Array(2).fill('the hub refuses the object, and it stays as it is: no'),
     );
+  });
+
+  it('are held before, and not after, where an object leaves Git', async () => {
+    const scaled = source('web', { numberOfClusters: 2 });
+    const { held: sides } = await read([[web], []], () => Promise.resolve(held(scaled.object)), [scaled]);
+    expect([...sides.before.values()]).toEqual([scaled.object]);
+    expect([...sides.after]).toEqual([]);
   });
 
   it('say how often and why the hub did not answer', async () => {
