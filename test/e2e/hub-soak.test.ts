@@ -31,7 +31,7 @@ const COLLECT_ON_SIGNAL = pathToFileURL(join(import.meta.dirname, 'collect-on-si
 
 /**
  * Resident memory in MiB, just after a collection. Left alone, V8 lets garbage grow to several times of what is held before it
- * collects, in waves of ten seconds and more: those would be measured instead.
+ * collects, in rounds of ten seconds and more: those would be measured instead.
  */
 async function heldMb(running: HubProcess): Promise<number> {
   const collected = (): number => running.stderr().split('collected').length;

@@ -59,6 +59,10 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
     /\bclaims? of (a|the|each|another|any) (source|owner|agent|work)\b|\bsource claims?\b/i,
     'declaration, owner label',
   ],
+  [
+    /\b(rollout|more) waves?\b|\bwaves? of (a|the) rollout\b/i,
+    'batch; Argo CD has sync waves, and Berth waves of an ApplicationSet',
+  ],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

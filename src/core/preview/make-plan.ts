@@ -15,7 +15,7 @@ import { planRollout } from '../rollout/plan-rollout.ts';
 import { decisionGroups } from '../rollout/rollout-groups.ts';
 import type { ClusterRolloutStatus, RolloutGroup } from '../rollout/rollout-plan.ts';
 import { decisionPages } from './effects/decision-pages.ts';
-import type { RolloutForecast, RolloutWave } from './effects/plan-effects.ts';
+import type { RolloutForecast, ForecastBatch } from './effects/plan-effects.ts';
 import { diffObjects } from './object-changes.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { NO_CLUSTER_IS_KNOWN } from './plan-text.ts';
@@ -328,14 +328,14 @@ interface ForecastInput {
 
 type Forecast = Pick<RolloutForecast, 'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'problem'>;
 
-/** Each wave examines every cluster. For a huge rollout with small waves only the first waves are computed. */
+/** Each batch examines every cluster. For a huge rollout with small batches only the first batches are computed. */
 const MAX_EXAMINED_CLUSTERS = 200_000;
 
-const MAX_WAVES = 200;
+const MAX_BATCHES = 200;
 
 /**
- * The waves in which the clusters get new content, if each cluster succeeds at once. Uses the rules of the rollout,
- * with the clock advanced to the time when the last wave has succeeded for the required time.
+ * The batches in which the clusters get new content, if each cluster succeeds at once. Uses the rules of the rollout,
+ * with the clock advanced to the time when the last batch has succeeded for the required time.
  */
 export function forecastRollout({ strategy, groups, done }: ForecastInput): Forecast {
   const parsed = parseRolloutStrategy(strategy);
@@ -349,22 +349,23 @@ export function forecastRollout({ strategy, groups, done }: ForecastInput): Fore
     status: 'Succeeded',
     lastTransitionMs: -soakMs,
   }));
-  const waves: RolloutWave[] = [];
+  const batches: ForecastBatch[] = [];
   const all = groups.flatMap(({ clusters }) => clusters).length;
-  const maxWaves = Math.max(1, Math.min(MAX_WAVES, Math.floor(MAX_EXAMINED_CLUSTERS / Math.max(1, all))));
+  const maxBatches = Math.max(1, Math.min(MAX_BATCHES, Math.floor(MAX_EXAMINED_CLUSTERS / Math.max(1, all))));
   let nowMs = 0;
-  while (waves.length < maxWaves) {
+  while (batches.length < maxBatches) {
     const plan = planRollout({ strategy, groups, existing, nowMs });
-    if (!plan.ok) return { strategy: type, waves, moreWaves: 0, shortestMs: nowMs, problem: plan.error };
+    if (!plan.ok)
+      return { strategy: type, waves: batches, moreWaves: 0, shortestMs: nowMs, problem: plan.error };
     const due = plan.value.rollout.filter(({ status }) => status === 'ToApply');
     const clusters = due.map(({ clusterName }) => clusterName);
     if (clusters.length === 0) break;
-    waves.push({ clusters, startsAfterMs: nowMs });
+    batches.push({ clusters, startsAfterMs: nowMs });
     for (const clusterName of clusters)
       existing.push({ clusterName, status: 'Succeeded', lastTransitionMs: nowMs });
     nowMs += soakMs;
   }
   const left = Math.max(0, all - existing.length);
-  const moreWaves = Math.ceil(left / Math.max(1, waves.at(-1)?.clusters.length ?? 1));
-  return { strategy: type, waves, moreWaves, shortestMs: nowMs + moreWaves * soakMs };
+  const moreWaves = Math.ceil(left / Math.max(1, batches.at(-1)?.clusters.length ?? 1));
+  return { strategy: type, waves: batches, moreWaves, shortestMs: nowMs + moreWaves * soakMs };
 }

@@ -75,14 +75,14 @@ export function formatDuration(durationMs: number): string {
   return shown.length === 0 ? '0s' : shown.join('');
 }
 
-/** `moves on in 3 waves, at least 20m: 1 cluster (c1), then …` */
+/** `moves on in 3 batches, at least 20m: 1 cluster (c1), then …` */
 export function rolloutText({ strategy, waves, moreWaves, shortestMs, problem }: RolloutForecast): string {
   if (problem !== undefined) return `cannot roll out: ${problem}`;
   const shown = waves.slice(0, 5).map(({ clusters }) => formatNames(clusters, 5));
   const left = waves.length - shown.length + moreWaves;
-  const more = left === 0 ? '' : ` → … ${formatCount(left, 'more wave')}`;
+  const more = left === 0 ? '' : ` → … ${formatCount(left, 'more batch', 'more batches')}`;
   const time = shortestMs === 0 ? '' : `, at least ${formatDuration(shortestMs)}`;
-  return `${strategy}, ${formatCount(waves.length + moreWaves, 'wave')}${time}: ${shown.join(' → ')}${more}`;
+  return `${strategy}, ${formatCount(waves.length + moreWaves, 'batch', 'batches')}${time}: ${shown.join(' → ')}${more}`;
 }
 
 /** `cluster1 → cluster2: tainted maintenance (ManagedCluster cluster1), 10 points more` */
@@ -180,8 +180,8 @@ export function formatClusterDelta(added: number, removed: number): string {
   return `${parts.join(' ')} ${added + removed === 1 ? 'cluster' : 'clusters'}`;
 }
 
-export function formatCount(number: number, noun: string): string {
-  return number === 1 ? `1 ${noun}` : `${number} ${noun}s`;
+export function formatCount(number: number, noun: string, plural = `${noun}s`): string {
+  return `${number} ${number === 1 ? noun : plural}`;
 }
 
 /** `1 → 2 clusters` */

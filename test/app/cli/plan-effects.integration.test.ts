@@ -215,7 +215,7 @@ describe('berth plan', () => {
       ],
     });
     const { stdout } = await plan('--base', 'main', '--head', 'change');
-    expect(stdout).toContain('Progressive, 3 waves, at least 30m: c1 → c2 → c3');
+    expect(stdout).toContain('Progressive, 3 batches, at least 30m: c1 → c2 → c3');
     expect(stdout).not.toContain('token-of');
   });
 

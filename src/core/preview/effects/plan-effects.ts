@@ -60,8 +60,8 @@ export interface RolloutForecast {
   readonly placement: string;
   readonly strategy: 'All' | 'Progressive' | 'ProgressivePerGroup';
   /** Clusters that start together, in order, if every cluster succeeds at once. */
-  readonly waves: readonly RolloutWave[];
-  /** Number of further waves, if they are as large as the last listed one; 0 if all are listed. */
+  readonly waves: readonly ForecastBatch[];
+  /** Number of further batches, if they are as large as the last listed one; 0 if all are listed. */
   readonly moreWaves: number;
   /**
    * Milliseconds from the start until the last cluster has succeeded for the required time, if each cluster needs no
@@ -72,7 +72,7 @@ export interface RolloutForecast {
   readonly problem?: string | undefined;
 }
 
-export interface RolloutWave {
+export interface ForecastBatch {
   readonly clusters: readonly string[];
   /** Milliseconds after the start. */
   readonly startsAfterMs: number;

@@ -72,7 +72,7 @@ describe('forecastRollout', () => {
     );
   });
 
-  it('lists the first waves of a huge rollout and counts the others', () => {
+  it('lists the first batches of a huge rollout and counts the others', () => {
     const clusters = Array.from({ length: 10_000 }, (_, at) => `c${String(at).padStart(5, '0')}`);
     const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1, minSuccessTime: '1m' } };
     const forecast = forecastRollout({
