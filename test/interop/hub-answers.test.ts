@@ -33,6 +33,6 @@ describe.skipIf(!hasPeers(...CONTROL_PLANE_PROGRAMS))('a plan on a real hub know
     );
     // fixed wait: the server reads policies in the background and does not say when
     const settled = (): Promise<void> => pause(SETTLE_MS);
-    return { api, kubeconfig: hub.kubeconfig, dataDir, settled };
+    return { api, kubeconfig: hub.kubeconfig, dataDir, settled, atEnd: (end) => void opened.push(end) };
   });
 });

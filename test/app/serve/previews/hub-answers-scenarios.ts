@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { serveController } from '../../../../src/app/serve/serve-controller.ts';
 import { runCli } from '../../../../src/app/cli/program.ts';
 import { systemClock } from '@berth/runtime/clock/system-clock';
-import { apiVersionOf, type KindInfo, MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
+import { MANAGED_CLUSTER, PLACEMENT } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
@@ -12,33 +12,11 @@ import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { GitFixture } from '../../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { makeCliIo } from '../../cli-harness.ts';
+import { type AnsweringHub, forbid, hook, takeField } from './answering-hub.ts';
 import { baseFiles, cluster, namespace, placement, replicaSet, yaml } from '../fleet-fixture.ts';
 import { decisionsOn } from '../served-fleet.ts';
 
-/** A hub that a plan and a controller use. */
-export interface AnsweringHub {
-  readonly api: KubeApi;
-  readonly kubeconfig: string;
-  /** A folder of the controller. */
-  readonly dataDir: string;
-  /** Resolves when the hub follows a new policy. */
-  readonly settled: () => Promise<void>;
-}
-
 const CLUSTER = 'cluster.open-cluster-management.io';
-const POLICY: KindInfo = {
-  group: 'admissionregistration.k8s.io',
-  version: 'v1',
-  kind: 'ValidatingAdmissionPolicy',
-  plural: 'validatingadmissionpolicies',
-  namespaced: false,
-};
-const POLICY_BINDING: KindInfo = {
-  ...POLICY,
-  kind: 'ValidatingAdmissionPolicyBinding',
-  plural: 'validatingadmissionpolicybindings',
-};
-
 /** For decisions that follow an applied commit. */
 const SETTLE_MS = 400;
 
@@ -66,37 +44,55 @@ const START = {
   'replicas.yaml': yaml(replicaSet),
 };
 
-async function forbid({ api, settled }: AnsweringHub, name: string, operation: string, expression: string) {
-  const rule = {
-    apiGroups: [CLUSTER],
-    apiVersions: ['*'],
-    operations: [operation],
-    resources: ['placements'],
+/** No placement gets more than two clusters. */
+function capped({ spec }: KubeObject): object {
+  const { numberOfClusters = 0 } = spec as { readonly numberOfClusters?: number };
+  if (numberOfClusters <= 2) return { allowed: true };
+  const patch = [{ op: 'replace', path: '/spec/numberOfClusters', value: 2 }];
+  return {
+    allowed: true,
+    patchType: 'JSONPatch',
+    patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
   };
-  await api.create(POLICY, {
-    apiVersion: apiVersionOf(POLICY),
-    kind: POLICY.kind,
-    metadata: { name },
-    spec: {
-      failurePolicy: 'Fail',
-      matchConstraints: { resourceRules: [rule] },
-      validations: [{ expression, message: `not with ${name}` }],
-    },
-  });
-  await api.create(POLICY_BINDING, {
-    apiVersion: apiVersionOf(POLICY),
-    kind: POLICY_BINDING.kind,
-    metadata: { name },
-    spec: { policyName: name, validationActions: ['Deny'] },
-  });
-  await settled();
 }
 
-/** Another manager owns a field from then on. */
-async function takeField({ api }: AnsweringHub, manager: string, kind: KindInfo, object: object) {
-  const applied = { apiVersion: apiVersionOf(kind), kind: kind.kind, ...object } as KubeObject;
-  await api.apply(kind, applied, { fieldManager: manager, force: true });
-}
+const refusal = (message: string): object => ({ allowed: false, status: { code: 403, message } });
+
+const settings = (text: string): string =>
+  yaml({
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'settings', namespace: 'team-a' } },
+    ...{ data: { text }, immutable: true },
+  });
+
+/** A kind whose objects keep their name of a port. */
+const BOATS = yaml({
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'boats.example.org' },
+  spec: {
+    group: 'example.org',
+    names: { kind: 'Boat', plural: 'boats' },
+    scope: 'Namespaced',
+    versions: [
+      {
+        ...{ name: 'v1', served: true, storage: true },
+        schema: {
+          openAPIV3Schema: {
+            type: 'object',
+            properties: {
+              port: {
+                type: 'string',
+                'x-kubernetes-validations': [{ rule: 'self == oldSelf', message: 'a boat keeps its port' }],
+              },
+            },
+          },
+        },
+      },
+    ],
+  },
+});
+const boat = (port: string): string =>
+  yaml({ apiVersion: 'example.org/v1', kind: 'Boat', metadata: { name: 'one', namespace: 'team-a' }, port });
 
 const scale = (hub: AnsweringHub): Promise<void> =>
   takeField(hub, 'autoscaler', PLACEMENT, {
@@ -220,6 +216,85 @@ export const SCENARIOS: readonly Scenario[] = [
       'not with keep-batch',
     ],
     saysNot: ['→ 3', '→ none', '- Placement'],
+    knownBy: 'hub',
+  },
+  {
+    name: 'a webhook that changes objects',
+    others: (hub) =>
+      hook(
+        hub,
+        'MutatingWebhookConfiguration',
+        { resource: 'placements', operations: ['CREATE', 'UPDATE'] },
+        capped,
+      ),
+    files: {
+      'web.yaml': one('web', { numberOfClusters: 5 }),
+      'new.yaml': one('new', { numberOfClusters: 4 }),
+    },
+    code: 2,
+    says: ['team-a/web: 1 → 2 clusters', 'team-a/new: none → 2 clusters'],
+    knownBy: 'hub',
+  },
+  {
+    name: 'nothing of what a webhook changed before',
+    others: (hub) =>
+      hook(
+        hub,
+        'MutatingWebhookConfiguration',
+        { resource: 'placements', operations: ['CREATE', 'UPDATE'] },
+        capped,
+      ),
+    earlier: [{ 'web.yaml': one('web', { numberOfClusters: 5 }) }],
+    files: { 'batch.yaml': one('batch', { numberOfClusters: 2 }) },
+    code: 2,
+    says: ['team-a/batch: 1 → 2 clusters'],
+    saysNot: ['~ team-a/web'],
+    knownBy: 'hub',
+  },
+  {
+    name: 'a webhook that refuses a deletion',
+    others: (hub) =>
+      hook(
+        hub,
+        'ValidatingWebhookConfiguration',
+        { resource: 'managedclusters', operations: ['DELETE'] },
+        () => refusal('clusters are kept'),
+      ),
+    files: {
+      'clusters.yaml': yaml(...['c1', 'c2', 'c3', 'c4', 'c5'].map((name) => cluster(name))),
+      'web.yaml': one('web', { numberOfClusters: 6 }),
+    },
+    code: 1,
+    says: [
+      'ManagedCluster c6: left Git and stays, because the hub refuses its deletion',
+      'clusters are kept',
+      'team-a/web: 1 → 6 clusters',
+    ],
+    saysNot: ['- ManagedCluster'],
+    knownBy: 'hub',
+  },
+  {
+    name: 'a policy that refuses what is new, also for the placements beside it',
+    others: (hub) => forbid(hub, 'no-new', 'CREATE', 'false'),
+    files: {
+      'new.yaml': one('new', { numberOfClusters: 6 }),
+      'web.yaml': one('web', { numberOfClusters: 2 }),
+    },
+    code: 1,
+    says: [
+      'Placement team-a/new: the hub refuses the object',
+      'not with no-new',
+      'team-a/web: 1 → 2 clusters',
+    ],
+    saysNot: ['+ team-a/new', '+ Placement'],
+    knownBy: 'hub',
+  },
+  {
+    name: 'fields that must not change',
+    earlier: [{ 'boats.yaml': BOATS, 'settings.yaml': settings('one') }, { 'boat.yaml': boat('Kiel') }],
+    files: { 'settings.yaml': settings('two'), 'boat.yaml': boat('Riga') },
+    code: 1,
+    says: ['field is immutable when `immutable` is set', 'a boat keeps its port', 'No changes.'],
     knownBy: 'hub',
   },
   {

@@ -15,6 +15,12 @@ describe('a plan on a hub knows what the hub does with', () => {
     const { api, kubeconfig, close } = await startEmbeddedHub();
     const dataDir = mkdtempSync(join(tmpdir(), 'berth-answers-'));
     opened.push(close, async () => rmSync(dataDir, { recursive: true, force: true }));
-    return { api, kubeconfig, dataDir, settled: async () => undefined };
+    return {
+      api,
+      kubeconfig,
+      dataDir,
+      settled: async () => undefined,
+      atEnd: (end) => void opened.push(end),
+    };
   });
 });
