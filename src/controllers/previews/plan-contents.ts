@@ -1,84 +1,22 @@
 import { RENDERED_VERSION, versionNotes } from '@berth/applicationset/version-notes';
-import { PLACEMENT } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { SCHEDULER_ANNOTATION } from '@berth/placement/explain/verdict/names-on-placements';
-import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { sha256 } from '@berth/runtime/sha256';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { APPLICATION_SET } from '../../core/argocd/argocd-kinds.ts';
 import { makeMoveExplainer } from '../../core/preview/explain-moves.ts';
-import { type HubOnlyObjects, hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
-import type { JudgedDeletions } from '../../core/preview/judged-deletions.ts';
+import { hubOnlyObjects } from '../../core/preview/hub-only-objects.ts';
 import { makePlan } from '../../core/preview/make-plan.ts';
 import type { PlanSide } from '../../core/preview/plan-input.ts';
-import { PlanJudge } from '../../core/preview/plan-judge.ts';
-import type { Plan, PlanEnd } from '../../core/preview/plan.ts';
-import {
-  overlaySnapshot,
-  lastingDecisions,
-  snapshotWithout,
-} from '../../core/preview/sides/overlay-snapshot.ts';
-import { type HeldObjects, withHeld } from '../../core/preview/sides/held-objects.ts';
+import type { PlanJudge } from '../../core/preview/plan-judge.ts';
+import type { Plan } from '../../core/preview/plan.ts';
+import { lastingDecisions } from '../../core/preview/sides/overlay-snapshot.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
-import { compareFutures, waitingChanges } from '../../core/preview/sides/without-merge.ts';
-import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
-import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
-import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
-import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
-import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
-import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Transition } from '../../core/transition/transition.ts';
 import { isOfOtherScheduler, withForeignDisabled } from '../inventory/schedulable-placement.ts';
-import { type ApplicationContext, planApplications } from './plan-applications.ts';
-import type { RenderedSets } from './rendered-sets.ts';
-
-/** The objects of one side in Git. */
-export interface PlannedFleet {
-  readonly objects: readonly SourceObject[];
-  /** Absent: the same as `objects`; see `PlanSide`. */
-  readonly declared?: readonly SourceObject[] | undefined;
-  /** What each source declares, for its approvals. Absent: `objects` are of one source. */
-  readonly bySource?: readonly (readonly SourceObject[])[] | undefined;
-}
-
-export interface ContentPlanInput {
-  readonly base: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
-  readonly head: { readonly fleet: PlannedFleet; readonly end: PlanEnd };
-  /** RFC 3339. The time of the merge. */
-  readonly now: string;
-  /** Works on the hub. Absent: unknown. */
-  readonly works?: PlanSide['works'];
-  /** The judged deletions of the merge. Absent: every object that leaves Git is deleted from the hub. */
-  readonly deletions?:
-    | readonly Pick<JudgedDeletions, 'left' | 'keptOnHub' | 'deleted' | 'withdrawn'>[]
-    | undefined;
-  /** The judged deletions that are due without the merge. Absent: none. */
-  readonly due?: ContentPlanInput['deletions'];
-  /** The hub. Clusters, scores and published decisions are taken from it, and the objects of Git override its own. */
-  readonly hub?: Snapshot | undefined;
-  /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
-  readonly decides?: 'own' | 'all' | undefined;
-  /**
-   * The records of a placement (`namespace/name`), oldest first. Their releases do not count again, and their recent
-   * removals count toward the budget. Absent: there are no records.
-   */
-  readonly recordsOf?: ((placement: string) => readonly CompactRecord[]) | undefined;
-  /** The removal budget of a placement that does not set one itself. Absent: the default. */
-  readonly budgetOf?: ((placement: Placement) => RemovalBudget | undefined) | undefined;
-  /** The context for rendering ApplicationSets. Absent: they are not rendered. */
-  readonly applications?: ApplicationContext | undefined;
-  /** What the hub holds in place of what Git says. Absent: it holds what Git says. */
-  readonly held?: { readonly before: HeldObjects; readonly after: HeldObjects } | undefined;
-  /** The decider of an earlier plan, which makes this plan faster. Absent: a new one. */
-  readonly decider?: SideDecider | undefined;
-  /** The ApplicationSets that an earlier plan rendered. Absent: none. */
-  readonly rendered?: RenderedSets | undefined;
-  /** Assumptions about the clusters in addition to what the head declares. */
-  readonly whatIf?: readonly WhatIf[] | undefined;
-}
+import { planApplications } from './plan-applications.ts';
+import { type ContentPlanInput, declaredSnapshots, planFutures } from './plan-futures.ts';
 
 /** A plan, and the two sides that it compares. */
 export interface PlannedContents {
@@ -86,8 +24,6 @@ export interface PlannedContents {
   readonly before: PlanSide;
   readonly after: PlanSide;
 }
-
-const NOTHING_HELD: NonNullable<ContentPlanInput['held']> = { before: new Map(), after: new Map() };
 
 /** Plans the change between two fleets, with the same engine, holds and explanations as after the merge. */
 export function planContents(input: ContentPlanInput): PlannedContents {
@@ -105,7 +41,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
     hub === undefined
       ? decider.publishedBefore(baseSnapshot)
       : lastingDecisions(hub.decisions, [...hub.placements, ...baseSnapshot.placements]);
-  const { before, after, transition, judge, waiting } = planFutures(
+  const { before, after, transition, judge, waiting, later } = planFutures(
     { ...input, hub, decider },
     // Without the merge Berth may not decide a placement that only the head declares.
     { declared, hubOnly, decisions, aloneHub: alone.others.length === others.length ? hub : alone.hub },
@@ -113,182 +49,16 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   const plan = explainedPlan([before, after], transition, { decider, judge });
   const isPublishedKnown =
     hub !== undefined || baseSnapshot.decisions.length > 0 || baseSnapshot.placements.length === 0;
-  const notes = [...otherSchedulersNote(others), ...(isPublishedKnown ? [] : [NOTHING_RECORDED])];
-  const complete = withApplications({ ...plan, waiting }, [before, after], input, [
+  const notes = [
+    ...otherSchedulersNote(others),
+    ...(isPublishedKnown ? [] : [NOTHING_RECORDED]),
+    ...(later.cutAt === undefined ? [] : [`What comes later was computed up to ${later.cutAt}.`]),
+  ];
+  const complete = withApplications({ ...plan, waiting, later: later.changes }, [before, after], input, [
     ...declared.notes,
     ...notes,
   ]);
   return { plan: complete, before, after };
-}
-
-/** What the base and the head declare, and what the hub has beside that. */
-interface ReadHub {
-  readonly declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>;
-  readonly hubOnly: HubOnlyObjects;
-  /** What is published now. */
-  readonly decisions: Snapshot['decisions'];
-  /** The hub as the controller sees it without the merge. */
-  readonly aloneHub: ContentPlanInput['hub'];
-}
-
-interface PlannedFutures {
-  readonly before: PlanSide;
-  readonly after: PlanSide;
-  /** That of the merge. */
-  readonly transition: Transition;
-  readonly judge: PlanJudge;
-  readonly waiting: Plan['waiting'];
-}
-
-/** What happens without the merge, and then with it. */
-function planFutures(
-  input: ContentPlanInput & { readonly decider: SideDecider },
-  { declared, hubOnly, decisions, aloneHub }: ReadHub,
-): PlannedFutures {
-  const { base, head, now, decider, due = [] } = input;
-  const { hubWithBase, merged } = layOver(input, declared, hubOnly, decisions);
-  const dueOnly = due.length === 0 ? undefined : hubOnlyObjects(base.fleet.objects, base.fleet.objects, due);
-  const isAsWithMerge = dueOnly === undefined && aloneHub === input.hub;
-  const settling = isAsWithMerge
-    ? hubWithBase
-    : withoutMerge({ ...input, hub: aloneHub }, dueOnly ?? NOTHING_LEFT, decisions);
-  const judges = judgesOf(input, declared);
-  const withoutJudge = judges(base, decisions);
-  const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
-  const { decisions: settled } = without.snapshot;
-  const judge = judges(head, settled);
-  const transition = decider.transition({ ...merged, now, decisions: settled }, (key, result) =>
-    judge.outcomeOf(key, result),
-  );
-  const futures = {
-    without: {
-      results: [...without.results.values()],
-      published: decider.published('before', { ...settling, decisions: settled }),
-      decisions: settled,
-    },
-    merged: {
-      results: [...transition.results.values()],
-      published: decider.published('after', transition.snapshot),
-      decisions: transition.snapshot.decisions,
-    },
-  };
-  const compared = compareFutures(futures.without, futures.merged);
-  const { staying = [], remaining = hubOnly.left } = dueOnly ?? {};
-  return {
-    before: {
-      end: base.end,
-      objects: base.fleet.objects,
-      declared: base.fleet.declared,
-      onHub: joined(joined(base.fleet.objects, staying), remaining),
-      published: futures.without.published,
-      works: input.works,
-      snapshot: { ...settling, decisions: settled },
-      results: compared.before,
-    },
-    after: {
-      end: head.end,
-      objects: head.fleet.objects,
-      declared: head.fleet.declared,
-      onHub: joined(joined(head.fleet.objects, hubOnly.staying), hubOnly.remaining),
-      published: futures.merged.published,
-      snapshot: transition.snapshot,
-      results: compared.after,
-    },
-    ...{ transition, judge },
-    waiting: waitingChanges({
-      without: futures.without,
-      now: decider.published('now', hubWithBase),
-      unaffected: compared.unaffected,
-      holdOf: (key, published, result) => withoutJudge.hold(key, published, result, false),
-    }),
-  };
-}
-
-const NOTHING_LEFT: HubOnlyObjects = {
-  staying: [],
-  left: [],
-  remaining: [],
-  returning: [],
-  gone: new Set(),
-};
-
-/** The hub after the deletions that are due without the merge, before anything is decided. */
-function withoutMerge(
-  input: ContentPlanInput,
-  dueOnly: HubOnlyObjects,
-  decisions: Snapshot['decisions'],
-): Snapshot {
-  const { base, held = NOTHING_HELD } = input;
-  const alone = { ...input, head: base, held: { ...held, after: held.before }, whatIf: [] };
-  return layOver(alone, declaredSnapshots(alone, dueOnly.staying), dueOnly, decisions).merged;
-}
-
-/** Makes the judge of the base, without the merge, or of the head. @param decisions what is published then */
-function judgesOf(
-  { base, now, hub, recordsOf, budgetOf }: ContentPlanInput,
-  declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
-): (end: ContentPlanInput['head'], decisions: Snapshot['decisions']) => PlanJudge {
-  return (end, decisions) =>
-    new PlanJudge({
-      base: { approvals: approvalsIn(base.fleet), placements: declared.base.placements },
-      head: {
-        approvals: approvalsIn(end.fleet),
-        placements: (end === base ? declared.base : declared.head).placements,
-        commit: end.end.commit,
-      },
-      live: hub?.placements ?? [],
-      published: new PublishedClusters().read(decisions).clusters,
-      recordsOf: recordsOf ?? (() => []),
-      budgetOf: budgetOf ?? (() => undefined),
-      now,
-      digest: sha256,
-    });
-}
-
-/** The hub before the merge and after it, before anything is decided. */
-function layOver(
-  { base, hub, decides = 'all', held = NOTHING_HELD, whatIf = [], now, ...input }: ContentPlanInput,
-  declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
-  hubOnly: HubOnlyObjects,
-  decisions: Snapshot['decisions'],
-): { readonly hubWithBase: Snapshot; readonly merged: Snapshot } {
-  // A hub of which Berth decides everything has no agents.
-  const writes = { status: decides === 'all' };
-  const withBase = hub === undefined ? declared.base : overlaySnapshot(hub, declared.base, undefined, writes);
-  const hubWithBase = { ...withHeld(withBase, held.before), now, decisions };
-  const applied = snapshotOfObjects(joined(base.fleet.objects, hubOnly.returning), { now });
-  const withoutDeleted = snapshotWithout(hubWithBase, hubOnly.gone);
-  const withHead =
-    hub === undefined
-      ? declared.head
-      : withoutAnnotation(
-          overlaySnapshot(withoutDeleted, declared.head, applied, writes),
-          givenUp({ ...input, decides }),
-        );
-  return { hubWithBase, merged: applyWhatIf(withHeld(withHead, held.after), whatIf) };
-}
-
-/**
- * Both sides as Git declares them; without a hub also with the sets that every hub has, and notes that say so. A hub
- * that is read says itself which sets it has.
- */
-function declaredSnapshots(
-  { base, head, now, hub }: ContentPlanInput,
-  staying: readonly Pick<SourceObject, 'object'>[],
-): { readonly base: Snapshot; readonly head: Snapshot; readonly notes: readonly string[] } {
-  const before = snapshotOfObjects(base.fleet.objects, { now });
-  const after = snapshotOfObjects(joined<Pick<SourceObject, 'object'>>(head.fleet.objects, staying), { now });
-  if (hub !== undefined) return { base: before, head: after, notes: [] };
-  return { base: withAssumedSets(before), head: withAssumedSets(after), notes: assumedSetNotes(after) };
-}
-
-function approvalsIn({ objects, bySource = [objects] }: PlannedFleet): readonly Approvals[] {
-  return bySource.map((declared) => approvedPlans(declared.map(({ object }) => object)));
-}
-
-/** Joins two lists. The first one is returned as it is if the second is empty, because caches are keyed by the list. */
-function joined<T>(list: readonly T[], others: readonly T[]): readonly T[] {
-  return others.length === 0 ? list : [...list, ...others];
 }
 
 /** Which clusters move, why, and what holds them. */
@@ -373,28 +143,6 @@ function leavePlacementsToOthers(
   const placements = hub.placements.map((one) => (isOfOther(one) ? withForeignDisabled(one) : one));
   const others = hub.placements.filter(isOfOther).map(({ metadata }) => namespacedName(metadata));
   return { hub: { ...hub, placements }, others };
-}
-
-/** `namespace/name` of the placements that stay on the hub without what Git applied, and that Berth does not decide then. */
-function givenUp({
-  decides,
-  deletions = [],
-}: Pick<ContentPlanInput, 'decides' | 'deletions'>): ReadonlySet<string> {
-  if (decides !== 'own') return new Set();
-  const placements = deletions.flatMap(({ withdrawn }) =>
-    withdrawn.flatMap(({ after }) => (after.kind === PLACEMENT.kind ? [after as unknown as Placement] : [])),
-  );
-  return new Set(placements.filter(isOfOtherScheduler).map(({ metadata }) => namespacedName(metadata)));
-}
-
-function withoutAnnotation(snapshot: Snapshot, keys: ReadonlySet<string>): Snapshot {
-  if (keys.size === 0) return snapshot;
-  const placements = snapshot.placements.map((placement) => {
-    if (!keys.has(namespacedName(placement.metadata))) return placement;
-    const { [SCHEDULER_ANNOTATION]: _scheduler, ...annotations } = placement.metadata.annotations ?? {};
-    return withForeignDisabled({ ...placement, metadata: { ...placement.metadata, annotations } });
-  });
-  return { ...snapshot, placements };
 }
 
 /** What a plan says about the placements that another controller decides. */

@@ -53,6 +53,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     },
     placements,
     waiting: [],
+    later: [],
     workloads,
     objects,
     deletionsHeld: [],

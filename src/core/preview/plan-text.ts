@@ -2,15 +2,16 @@ import { formatRef } from '@berth/kube/model/object-ref';
 import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
-import type {
-  ClusterMove,
-  ObjectChange,
-  PlacementMove,
-  Plan,
-  PlacementPlan,
-  PlacementSide,
-  WaitingChange,
-  WorkloadPlan,
+import {
+  HORIZON_HOURS,
+  type ClusterMove,
+  type ObjectChange,
+  type PlacementMove,
+  type Plan,
+  type PlacementPlan,
+  type PlacementSide,
+  type WaitingChange,
+  type WorkloadPlan,
 } from './plan.ts';
 import type { FindingCode, PlanFinding, RuleResult } from './plan-verdict.ts';
 
@@ -138,6 +139,40 @@ export function planHeadline(plan: Plan): string {
     summary.added + summary.removed === 0 ? none : formatClusterDelta(summary.added, summary.removed);
   const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
+}
+
+/** Above the texts of what comes later. */
+export const LATER_TITLE = `Later, within ${HORIZON_HOURS} hours, if nothing else changes`;
+
+/** `team-a/web leaves c1 one hour after the merge (tolerationSeconds)`, for each later change. */
+export function laterTexts({ later }: Plan): readonly string[] {
+  return later.map(({ namespace, name, at, afterMs, by, added, removed, kept, held }) => {
+    const when =
+      afterMs === undefined ? `at ${formatMoment(at ?? '')}` : `${formatSpan(afterMs)} after the merge`;
+    const subject = `${namespace}/${name}`;
+    if (kept.length > 0)
+      return `${subject} stays on ${formatNames(kept, 5)}, which it would leave ${when} without the merge (${by})`;
+    const [leave, join] = held === undefined ? ['leaves', 'joins'] : ['leave', 'join'];
+    const moves = [
+      ...(removed.length === 0 ? [] : [`${leave} ${formatNames(removed, 5)}`]),
+      ...(added.length === 0 ? [] : [`${join} ${formatNames(added, 5)}`]),
+    ].join(' and ');
+    return held === undefined
+      ? `${subject} ${moves} ${when} (${by})`
+      : `${subject} would ${moves} ${when} (${by}), and is held then: ${held}`;
+  });
+}
+
+/** `one hour`, `10 minutes`, `1h30m` */
+function formatSpan(durationMs: number): string {
+  const units = [
+    ['hour', 3_600_000],
+    ['minute', 60_000],
+  ] as const;
+  const whole = units.find(([, unitMs]) => durationMs >= unitMs && durationMs % unitMs === 0);
+  if (whole === undefined) return formatDuration(durationMs);
+  const [noun, unitMs] = whole;
+  return durationMs === unitMs ? `one ${noun}` : formatCount(durationMs / unitMs, noun);
 }
 
 const MAX_WAITING = 5;

@@ -22,6 +22,8 @@ export interface Plan {
   readonly placements: readonly PlacementPlan[];
   /** What is due or held on the hub without the merge. It is no part of the change: nothing judges it. */
   readonly waiting: readonly WaitingChange[];
+  /** What the merge moves later, without anybody doing anything, within `HORIZON_HOURS`. */
+  readonly later: readonly LaterChange[];
   /** Works, ApplicationSets and add-ons that clusters gain, lose or keep. */
   readonly workloads: readonly WorkloadPlan[];
   readonly objects: readonly ObjectChange[];
@@ -90,6 +92,26 @@ export type WaitingChange =
       /** The source, or the object. */
       readonly subject: string;
     };
+
+/** How far a plan looks ahead. */
+export const HORIZON_HOURS = 24;
+
+/** What happens to a placement at one later instant, and would not without the merge. */
+export interface LaterChange {
+  readonly namespace: string;
+  readonly name: string;
+  /** RFC 3339. Absent: the time counts from the merge. */
+  readonly at?: string;
+  readonly afterMs?: number;
+  /** A toleration or a score that ends then. */
+  readonly by: 'tolerationSeconds' | 'validUntil';
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  /** Clusters that leave then without the merge, and stay with it. */
+  readonly kept: readonly string[];
+  /** Why the change would be held; absent if it would not. */
+  readonly held?: string;
+}
 
 export interface HeldDeletions {
   readonly source: string;

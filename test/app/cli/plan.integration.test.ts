@@ -65,7 +65,8 @@ describe('berth plan', () => {
     expect(stdout).toMatch(/- cluster1: tainted maintenance \(ManagedCluster cluster1\)/);
     expect(stdout).toMatch(/~ ManifestWorkReplicaSet guestbook\/frontend moves: \+ cluster2; - cluster1/);
     expect(stdout).toMatch(/~ ManagedCluster cluster1 \(spec\.taints\)/);
-    expect(stdout).not.toContain('guestbook/metrics');
+    const later = 'guestbook/metrics leaves cluster1 one hour after the merge (tolerationSeconds)';
+    expect(stdout).toContain(`\nLater, within 24 hours, if nothing else changes:\n  ${later}\n`);
     expect(stdout).toContain('No PlacementDecisions are recorded');
     expect(stderr).toBe('');
     // The same commits give the same bytes.

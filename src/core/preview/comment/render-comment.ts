@@ -15,6 +15,8 @@ import {
   brokenRules,
   changedRulesText,
   lostFileText,
+  LATER_TITLE,
+  laterTexts,
   otherFindings,
   ruleMessage,
   waitingText,
@@ -106,6 +108,7 @@ function plannedBlocks(
     ...riskBlocks(plan, comment),
     ...waitingBlocks(plan),
     ...summary,
+    ...laterBlocks(plan),
     ...mapBlocks(comment),
     ...placementBlocks(plan, rows),
     ...workloadBlocks(plan),
@@ -127,6 +130,11 @@ function whatIfBlocks({ whatIf }: Plan): readonly string[] {
 
 function waitingBlocks(plan: Plan): readonly string[] {
   return plan.waiting.length === 0 ? [] : [`⏳ ${prose(waitingText(plan))}`];
+}
+
+function laterBlocks(plan: Plan): readonly string[] {
+  const lines = laterTexts(plan).map((text) => `- ${prose(text)}`);
+  return lines.length === 0 ? [] : [`**${LATER_TITLE}**\n\n${items(lines, MAX_MOVES)}`];
 }
 
 function problemBlocks(problems: readonly Problem[]): readonly string[] {

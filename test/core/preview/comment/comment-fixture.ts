@@ -100,6 +100,7 @@ export function plan(over: Partial<Plan>): Plan {
       },
     ],
     waiting: [],
+    later: [],
     deletionsHeld: [],
     lostFiles: [],
     applications: [],

@@ -57,6 +57,28 @@ const SITUATIONS = {
     approvals: [{ token: emptied.token, by: 'grace' }],
   }),
   refused: comment(planned(plan({ placements: [emptied] })), { notes: ['ada opened this pull request.'] }),
+  'waiting-and-later': comment(
+    planned(
+      plan({
+        placements: [moved],
+        waiting: [
+          { kind: 'hold', subject: 'team-a/db', from: 2, to: 0, reason: 'WouldEmpty' },
+          { kind: 'deletions', subject: 'fleet' },
+          { kind: 'change', subject: 'team-b/new', from: 0, to: 301 },
+        ],
+        later: [
+          {
+            ...{ namespace: 'team-a', name: 'metrics', afterMs: 3_600_000, by: 'tolerationSeconds' },
+            ...{ added: [], removed: ['c1'], kept: [] },
+          },
+          {
+            ...{ namespace: 'team-a', name: 'cache', at: '2026-03-01T18:00:00Z', by: 'validUntil' },
+            ...{ added: ['c2'], removed: ['c1', 'c3'], kept: [], held: 'RemovalBudgetExceeded' },
+          },
+        ],
+      }),
+    ),
+  ),
   'deletions-held': comment(planned(plan({ placements: [], deletionsHeld: [HELD] }))),
   'file-lost': comment(
     planned(

@@ -1,0 +1,126 @@
+import { describe, expect, it } from 'vitest';
+import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
+import { planContents } from '../../../src/controllers/previews/plan-contents.ts';
+import { laterTexts } from '../../../src/core/preview/plan-text.ts';
+
+const NOW = '2026-03-01T12:00:00Z';
+const OCM = 'cluster.open-cluster-management.io';
+const NAMES = ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8'];
+
+const cluster = (name: string, taint = '') => `apiVersion: ${OCM}/v1
+kind: ManagedCluster
+metadata: {name: ${name}, labels: {${OCM}/clusterset: all}}
+spec: {hubAcceptsClient: true${taint === '' ? '' : `, taints: [${taint}]`}}
+`;
+const set = `apiVersion: ${OCM}/v1beta2
+kind: ManagedClusterSet
+metadata: {name: all}
+---
+apiVersion: ${OCM}/v1beta2
+kind: ManagedClusterSetBinding
+metadata: {name: all, namespace: shop}
+spec: {clusterSet: all}
+status: {conditions: [{type: Bound, status: "True"}]}
+`;
+const placement = (name: string, spec: string) => `apiVersion: ${OCM}/v1beta1
+kind: Placement
+metadata: {name: ${name}, namespace: shop}
+spec: ${spec}
+`;
+const tolerating = (seconds: number) =>
+  `{tolerations: [{key: maintenance, operator: Exists, tolerationSeconds: ${seconds}}]}`;
+const score = (name: string, value: number, until: string) => `apiVersion: ${OCM}/v1alpha1
+kind: AddOnPlacementScore
+metadata: {name: room, namespace: ${name}}
+status: {validUntil: "${until}", scores: [{name: free, value: ${value}}]}
+`;
+const byScore = `{numberOfClusters: 1, prioritizerPolicy: {mode: Exact, configurations: [{scoreCoordinate: {type: AddOn, addOn: {resourceName: room, scoreName: free}}, weight: 1}]}}`;
+const MAINTENANCE = '{key: maintenance, effect: NoSelect}';
+const SINCE_TEN = `{key: maintenance, effect: NoSelect, timeAdded: "2026-03-01T11:50:00Z"}`;
+
+const objectsOf = (documents: readonly string[]) => {
+  const { manifests, problems } = parseManifests({ file: 'f.yaml', text: documents.join('---\n') });
+  expect(problems).toEqual([]);
+  return manifests;
+};
+const fleet = (taints: Readonly<Record<string, string>>, ...rest: string[]) => [
+  ...NAMES.map((name) => cluster(name, taints[name])),
+  set,
+  ...rest,
+];
+const planOf = (base: readonly string[], head: readonly string[]) =>
+  planContents({
+    base: { fleet: { objects: objectsOf(base) }, end: { name: 'main', commit: 'a' } },
+    head: { fleet: { objects: objectsOf(head) }, end: { name: 'head', commit: 'b' } },
+    now: NOW,
+  }).plan;
+
+const metrics = placement('metrics', tolerating(3600));
+
+describe('what comes later is in the plan', () => {
+  it.each([
+    {
+      name: 'a toleration of a taint that the change sets',
+      base: fleet({}, metrics),
+      head: fleet({ c1: MAINTENANCE }, metrics),
+      want: ['shop/metrics leaves c1 one hour after the merge (tolerationSeconds)'],
+    },
+    {
+      name: 'what would be held then',
+      base: fleet({}, metrics),
+      head: fleet({ c1: MAINTENANCE, c2: MAINTENANCE, c3: MAINTENANCE }, metrics),
+      want: [
+        'shop/metrics would leave c1, c2, c3 one hour after the merge (tolerationSeconds), and is held then: RemovalBudgetExceeded',
+      ],
+    },
+    {
+      name: 'a toleration that the change shortens',
+      base: fleet({ c1: SINCE_TEN }, metrics),
+      head: fleet({ c1: SINCE_TEN }, placement('metrics', tolerating(1200))),
+      want: ['shop/metrics leaves c1 at 2026-03-01 12:10:00 UTC (tolerationSeconds)'],
+    },
+    {
+      name: 'a toleration that the change removes the end of',
+      base: fleet({ c1: SINCE_TEN }, metrics),
+      head: fleet(
+        { c1: SINCE_TEN },
+        placement('metrics', '{tolerations: [{key: maintenance, operator: Exists}]}'),
+      ),
+      want: [
+        'shop/metrics stays on c1, which it would leave at 2026-03-01 12:50:00 UTC without the merge (tolerationSeconds)',
+      ],
+    },
+    {
+      name: 'a score that ends',
+      base: fleet({}),
+      head: fleet(
+        {},
+        placement('db', byScore),
+        score('c1', 90, '2026-03-01T13:00:00Z'),
+        score('c2', 50, '2026-03-09T13:00:00Z'),
+      ),
+      want: ['shop/db leaves c1 and joins c2 at 2026-03-01 13:00:00 UTC (validUntil)'],
+    },
+    {
+      name: 'not what happens without it, too',
+      base: fleet({ c1: SINCE_TEN }, metrics),
+      head: fleet({ c1: SINCE_TEN }, metrics, placement('other', '{numberOfClusters: 1}')),
+      want: [],
+    },
+    {
+      name: 'not what comes after the horizon',
+      base: fleet({}, placement('metrics', tolerating(90_000))),
+      head: fleet({ c1: MAINTENANCE }, placement('metrics', tolerating(90_000))),
+      want: [],
+    },
+    { name: 'nothing where nothing is timed', base: fleet({}), head: fleet({ c1: MAINTENANCE }), want: [] },
+  ])('$name', ({ base, head, want }) => {
+    expect(laterTexts(planOf(base, head))).toEqual(want);
+  });
+
+  it('is the same plan a minute later, where the time counts from the merge', () => {
+    const [change] = planOf(fleet({}, metrics), fleet({ c1: MAINTENANCE }, metrics)).later;
+    expect(change).toMatchObject({ afterMs: 3_600_000 });
+    expect(change).not.toHaveProperty('at');
+  });
+});
