@@ -91,7 +91,7 @@ export interface ServeArgocdOptions {
   readonly namespace: string;
   /** Refresh ApplicationSets when decisions that they use change. */
   readonly refresh: boolean;
-  /** Average number of refreshes per second. Default: 10. */
+  /** Number of refreshes per second while Argo CD answers none. Default: 10. */
   readonly refreshesPerSecond?: number | undefined;
   /** Serve plugin generators in waves, if they request it. */
   readonly waves?: boolean | undefined;

@@ -9,9 +9,9 @@ import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { errorText } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
-import { RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { WaitList } from '@berth/runtime/loop/wait-list';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { sha256 } from '@berth/runtime/sha256';
 import { APPLICATION_SET } from '../../../core/argocd/argocd-kinds.ts';
@@ -48,7 +48,7 @@ export interface RefreshOptions extends RefreshViewOptions {
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onRefresh?: ((event: RefreshEvent) => void) | undefined;
   readonly onError?: ((key: string, error: unknown) => void) | undefined;
-  /** Average rate for all ApplicationSets together; bursts may have twice as many. Default: 10. */
+  /** How many refreshes a second are requested while Argo CD answers none, on average. Default: 10. */
   readonly perSecond?: number | undefined;
 }
 
@@ -62,8 +62,10 @@ export interface RunningRefresh {
 
 /** Placements of one commit are usually published within this time, so their ApplicationSets are refreshed once. */
 const DEBOUNCE_MS = 250;
-/** By default Argo CD reconciles ten ApplicationSets at a time. More requests would only wait in its queue. */
+/** By default Argo CD reconciles ten ApplicationSets at a time. Twice as many requests keep it busy. */
 const DEFAULT_PER_SECOND = 10;
+/** A request that is not answered within this time makes room for another one. */
+const UNANSWERED_MS = 2_000;
 const FIELD_MANAGER = 'berth-argocd';
 
 /**
@@ -86,6 +88,7 @@ export function startRefresh(options: RefreshOptions): RunningRefresh {
   });
   view.configMaps.store.onChange(() => soon(view.readers()));
   view.applicationSets.store.onChange(({ key, after }) => {
+    if (after?.metadata.annotations?.[REFRESH_ANNOTATION] === undefined) refresher.answered(key);
     if (after !== undefined) queue.add(key);
     else refresher.forget(key);
   });
@@ -124,7 +127,7 @@ export function startRefresh(options: RefreshOptions): RunningRefresh {
 class Refresher {
   readonly #options: RefreshOptions;
   readonly #view: RefreshView;
-  readonly #pace: RateLimiter;
+  readonly #open: OpenRequests;
   readonly #signal: AbortSignal;
   readonly #sent = new Map<string, SentRefresh>();
   readonly #problems = new Map<string, string>();
@@ -134,7 +137,7 @@ class Refresher {
     this.#view = view;
     this.#signal = signal;
     const { perSecond = DEFAULT_PER_SECOND } = options;
-    this.#pace = new RateLimiter(options.clock, { perSecond, burst: 2 * perSecond });
+    this.#open = new OpenRequests(options.clock, (perSecond * UNANSWERED_MS) / 1_000);
   }
 
   get pending(): number {
@@ -145,6 +148,11 @@ class Refresher {
     return [...this.#problems].map(
       ([key, problem]) => `argocd: ApplicationSet ${key} is not refreshed: ${problem}`,
     );
+  }
+
+  /** Argo CD has taken the request, or there is none. */
+  answered(key: string): void {
+    this.#open.end(key);
   }
 
   forget(key: string): void {
@@ -177,10 +185,12 @@ class Refresher {
 
   async #refresh(key: string, seen: SeenDecisions, isRetry: boolean): Promise<ReconcileOutcome> {
     const { hub, clock, onRefresh, log } = this.#options;
-    await this.#pace.whenDue(this.#signal);
-    if (this.#signal.aborted) return DONE;
+    await this.#open.begin(key, this.#signal);
     const object = this.#view.applicationSet(key);
-    if (object === undefined) return DONE;
+    if (this.#signal.aborted || object === undefined) {
+      this.#open.end(key);
+      return DONE;
+    }
     const { name, namespace = '', uid } = object.metadata;
     const nowMs = clock.now();
     const annotations = {
@@ -203,6 +213,7 @@ class Refresher {
         { fieldManager: FIELD_MANAGER, metadataOnly: true },
       );
     } catch (error) {
+      this.#open.end(key);
       if (before === undefined) this.#sent.delete(key);
       else this.#sent.set(key, before);
       this.#problems.set(key, errorText(error));
@@ -217,6 +228,41 @@ class Refresher {
 }
 
 const RECHECK_MS = 15_000;
+
+/**
+ * The requests that Argo CD has not answered yet, at most `limit` at a time. So they are made as fast as it answers, and it
+ * never has a long queue of them.
+ */
+class OpenRequests {
+  readonly #clock: Clock;
+  readonly #limit: number;
+  /** By ApplicationSet: cancels the timer that ends the request. */
+  readonly #open = new Map<string, () => void>();
+  readonly #waiting = new WaitList();
+
+  constructor(clock: Clock, limit: number) {
+    this.#clock = clock;
+    this.#limit = limit;
+  }
+
+  /** Resolves when the request is open, or when the signal aborts. */
+  begin(key: string, signal: AbortSignal): Promise<void> {
+    this.end(key);
+    return this.#waiting.until(() => {
+      if (this.#open.size >= this.#limit) return false;
+      this.#open.set(
+        key,
+        this.#clock.schedule(UNANSWERED_MS, () => this.end(key)),
+      );
+      return true;
+    }, signal);
+  }
+
+  end(key: string): void {
+    this.#open.get(key)?.();
+    if (this.#open.delete(key)) this.#waiting.wake();
+  }
+}
 
 /** With milliseconds, so that two refreshes within one second differ. */
 function formatTime(ms: number): string {

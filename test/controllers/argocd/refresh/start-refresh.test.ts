@@ -253,14 +253,22 @@ describe('the refresh of ApplicationSets', () => {
     });
   });
 
-  it('keeps to its pace when everything changes', async () => {
+  it('requests as many as Argo CD answers, and few while it does not', async () => {
     await world.stop();
     await world.start(1);
     world.published.markComplete();
     await world.clock.advance(500);
-    expect(world.asked().length).toBe(2);
+    const first = world.asked();
+    expect(first).toHaveLength(2);
     await world.clock.advance(1_000);
-    expect(world.asked().length).toBe(1);
+    expect(world.asked()).toEqual([]);
+    await world.argo(first[0] ?? '');
+    const [third = '', ...more] = world.asked();
+    expect([['web', 'db', 'pages'].toSorted(), more]).toEqual([[...first, third].toSorted(), []]);
+    // Unanswered requests make room after two seconds.
+    world.publish(`team-a/${first[0] === 'web' ? 'web' : 'db'}`, ['c9']);
+    await world.clock.advance(3_000);
+    expect(world.asked()).toEqual([first[0]]);
   });
 });
 

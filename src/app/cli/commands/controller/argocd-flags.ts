@@ -25,7 +25,7 @@ export function addServeArgocdFlags(command: Command): Command {
     )
     .option(
       '--argocd-refresh-rate <n>',
-      'limit of refreshed ApplicationSets per second, on average; bursts may be twice as large (default: "10")',
+      'refreshes a second while Argo CD answers none; twice as many may be unanswered at a time (default: "10")',
     )
     .option(
       '--argocd-plugin-config-map <name...>',
