@@ -52,7 +52,7 @@ export function planContents(input: ContentPlanInput): PlannedContents {
   const notes = [
     ...otherSchedulersNote(others),
     ...(isPublishedKnown ? [] : [NOTHING_RECORDED]),
-    ...(later.cutAt === undefined ? [] : [`What comes later was computed up to ${later.cutAt}.`]),
+    ...(later.cutAt === undefined ? [] : [`Later changes were computed up to ${later.cutAt}.`]),
   ];
   const complete = withApplications({ ...plan, waiting, later: later.changes }, [before, after], input, [
     ...declared.notes,

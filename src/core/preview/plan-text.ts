@@ -141,7 +141,7 @@ export function planHeadline(plan: Plan): string {
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
 }
 
-/** Above the texts of what comes later. */
+/** Above the texts of later changes. */
 export const LATER_TITLE = `Later, within ${HORIZON_HOURS} hours, if nothing else changes`;
 
 /** `team-a/web leaves c1 one hour after the merge (tolerationSeconds)`, for each later change. */

@@ -57,7 +57,7 @@ const planOf = (base: readonly string[], head: readonly string[]) =>
 
 const metrics = placement('metrics', tolerating(3600));
 
-describe('what comes later is in the plan', () => {
+describe('a later change is in the plan', () => {
   it.each([
     {
       name: 'a toleration of a taint that the change sets',
@@ -108,7 +108,7 @@ describe('what comes later is in the plan', () => {
       want: [],
     },
     {
-      name: 'not what comes after the horizon',
+      name: 'not a change after the horizon',
       base: fleet({}, placement('metrics', tolerating(90_000))),
       head: fleet({ c1: MAINTENANCE }, placement('metrics', tolerating(90_000))),
       want: [],

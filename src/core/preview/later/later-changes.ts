@@ -35,7 +35,7 @@ interface LaterJudge {
 
 export interface LaterChanges {
   readonly changes: readonly LaterChange[];
-  /** RFC 3339: what comes after this time was not computed, though something may. Absent: all of the horizon was. */
+  /** RFC 3339: changes after this time were not computed. Absent: all of the horizon was. */
   readonly cutAt?: string;
 }
 
