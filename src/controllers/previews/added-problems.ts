@@ -1,11 +1,22 @@
+import {
+  apiVersionOf,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  PLACEMENT,
+} from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Problem } from '@berth/runtime/problem/problem';
+import { sha256 } from '@berth/runtime/sha256';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
+import type { ReferredObject } from '../../core/sources/source-references.ts';
+import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../core/sync/apply-set.ts';
 import { possibleIdentities } from '../../core/sync/plan-prune.ts';
 import { checkContents } from '../sources/manifests/check-content.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
@@ -14,6 +25,14 @@ import type { PlanMemory } from './compared-commits.ts';
 import { type HeldSides, REFUSED } from './held/held-sides.ts';
 import type { ReadFleets } from './judge-deletions.ts';
 
+/** What the objects of a plan may refer to besides each other. */
+interface Surroundings {
+  readonly hub?: Snapshot | undefined;
+  /** What sources declare that are not in the clone. */
+  readonly others?: readonly SourceDeclaration[] | undefined;
+  readonly memory?: Pick<PlanMemory, 'checker'> | undefined;
+}
+
 /**
  * The problems of the head that the base does not have. An object that both have is checked once.
  * @param findings what the hub refuses or leaves
@@ -21,17 +40,38 @@ import type { ReadFleets } from './judge-deletions.ts';
 export async function findAddedProblems(
   [bases, heads]: readonly [ReadFleets, ReadFleets],
   findings: HeldSides['findings'],
-  { checker = new SourceChecker() }: Pick<PlanMemory, 'checker'> = {},
+  { hub, others = [], memory }: Surroundings = {},
 ): Promise<readonly Problem[]> {
+  const sets = new Set(heads.map(({ name }) => applySetId(sha256, parentOfSource(name))));
+  const elsewhere = (): readonly ReferredObject[] => [
+    ...others.flatMap(({ objects }) => objects.map(({ object }) => object)),
+    ...(hub === undefined ? [] : objectsOutside(sets, hub)),
+  ];
+  const check = { checker: memory?.checker ?? new SourceChecker(), elsewhere };
   return newProblems(
-    await problemsOf(bases, checker, findings.base),
-    await problemsOf(heads, checker, findings.head),
+    await problemsOf(bases, check, findings.base),
+    await problemsOf(heads, check, findings.head),
+  );
+}
+
+/** Objects on the hub that these ApplySets do not have. Those of the sets count as far as Git declares them. */
+function objectsOutside(sets: ReadonlySet<string>, hub: Snapshot): readonly ReferredObject[] {
+  const kinds = [
+    [MANAGED_CLUSTER, hub.clusters],
+    [MANAGED_CLUSTER_SET, hub.clusterSets],
+    [MANAGED_CLUSTER_SET_BINDING, hub.bindings],
+    [PLACEMENT, hub.placements],
+  ] as const;
+  return kinds.flatMap(([kind, objects]) =>
+    objects
+      .filter(({ metadata }) => !sets.has(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? ''))
+      .map(({ metadata }) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata })),
   );
 }
 
 async function problemsOf(
   fleets: readonly (SourceContent & SourceDeclaration)[],
-  checker: SourceChecker,
+  check: { readonly checker: SourceChecker; readonly elsewhere: () => readonly ReferredObject[] },
   findings: readonly SourceFinding[],
 ): Promise<readonly Problem[]> {
   const sources = fleets.map((content) => ({
@@ -41,7 +81,7 @@ async function problemsOf(
       ...findingsIn(objects, findings),
     ],
   }));
-  return withoutRepeated((await checkContents(sources, checker)).flat());
+  return withoutRepeated((await checkContents(sources, check.checker, check.elsewhere)).flat());
 }
 
 /** The findings about these objects, with the objects as they are in their own commit. */

@@ -165,7 +165,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
   });
   const verdict = await judgePlan({ ...planned, plan: complete }, compared, input);
   const problems = [
-    ...(await findAddedProblems(fleets, sides.findings, input.memory)),
+    ...(await findAddedProblems(fleets, sides.findings, input)),
     ...refusedDeletions(made.refused, baseFleets),
   ];
   return {
