@@ -1,7 +1,7 @@
 // Writes the hub's two data files about Kubernetes' own kinds from published facts (structure and protobuf field numbers, no texts)
 // and from the Go modules of the same version, which say what is a pointer and what is left out of JSON when it is empty:
 //   node scripts/kubernetes-facts.mjs DIR MODULES VERSION
-// DIR holds kubernetes-api.json and protobuf-fields.json. MODULES is the folder k8s.io of Go's module cache, in which
+// DIR contains kubernetes-api.json and protobuf-fields.json. MODULES is the folder k8s.io of Go's module cache, in which
 // `go mod download k8s.io/MODULE@VERSION` has put api, apimachinery, apiextensions-apiserver and kube-aggregator.
 // Only what the kinds in packages/kube/src/model/builtin-kinds.json reach is kept. The notation is explained where it is read:
 // packages/embedded-hub/src/scheme/builtin/builtin-schemas.ts and packages/embedded-hub/src/proto/decode-protobuf.ts.
@@ -55,7 +55,7 @@ const PACKAGES = [
   ['', 'api', ''],
 ];
 const structs = new Map();
-/** How Go holds a field: undefined for what is no field of a struct. */
+/** How Go stores a field: undefined for what is no field of a struct. */
 function goField(name, field) {
   const [prefix, module, below] = PACKAGES.find(([start]) => name.startsWith(start));
   const parts = name.slice(prefix.length).split('.');

@@ -78,7 +78,7 @@ export async function startApplicationController(run, programs, name, kubeconfig
   ]);
 }
 
-/** One file holds all programs of Argo CD; a variable says which it is. */
+/** One file contains all programs of Argo CD; a variable says which it is. */
 function argoEnv(run, part, folder = part) {
   return {
     ARGOCD_BINARY_NAME: `argocd-${part}`,

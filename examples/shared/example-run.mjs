@@ -139,7 +139,7 @@ class ExampleRun {
     return target;
   }
 
-  /** Commits what the folder holds now. */
+  /** Commits what the folder contains now. */
   commit(folder, message) {
     const author = ['-c', 'user.name=example', '-c', 'user.email=example@example.org'];
     execFileSync('git', ['-C', folder, 'add', '-A']);

@@ -63,6 +63,10 @@ const RIDDLES: readonly (readonly [phrase: RegExp, instead: string])[] = [
     /\b(rollout|more) waves?\b|\bwaves? of (a|the) rollout\b/i,
     'batch; Argo CD has sync waves, and Berth waves of an ApplicationSet',
   ],
+  [
+    /\bholds (the|a|its) lease\b|\bthe same holds (for|where|if)\b|\b(folder|file|ConfigMap|Secret) holds\b/i,
+    'has, applies to, contains',
+  ],
   [/\b(rollout|deletion|loss) windows?\b/i, 'batch, removal window'],
 ];
 

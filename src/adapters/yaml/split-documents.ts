@@ -98,7 +98,7 @@ interface TextRange {
 }
 
 /**
- * The values of a text that holds several JSON values one after the other, such as the output of `jq`. kubectl reads
+ * The values of a text that contains several JSON values one after the other, such as the output of `jq`. kubectl reads
  * such a file if it starts with an object. Undefined for a single value, and for any other text.
  */
 function findJsonStream(text: string): readonly TextRange[] | undefined {

@@ -148,7 +148,7 @@ function identityOf(texts: CertificateTexts): WebhookIdentity | undefined {
   return { cert, key, trusted: trustedAuthorities(texts) };
 }
 
-/** What the Secret holds, in PEM. A field that the Secret lacks is absent. */
+/** What the Secret contains, in PEM. A field that the Secret lacks is absent. */
 interface CertificateTexts {
   readonly authority?: PemPair | undefined;
   readonly next?: PemPair | undefined;

@@ -102,7 +102,7 @@ async function compare(
       notes: [`${moved}; the plan starts there and shows ${headName} alone.`],
     };
   if (from === head)
-    return { ...plain, after: base, notes: [`${baseName} already holds everything of ${headName}.`] };
+    return { ...plain, after: base, notes: [`${baseName} already contains everything of ${headName}.`] };
   if (inProcess)
     throw needsGitProgram(
       input.head,

@@ -307,7 +307,7 @@ async function notServedOn(hub: KubeApi, objects: readonly SourceObject[]): Prom
   return missing.map(nameOf);
 }
 
-/** The objects of the kinds for which `isIncluded` holds, in the same order. It is called once for each kind. */
+/** The objects of the kinds for which `isIncluded` is true, in the same order. It is called once for each kind. */
 async function ofKinds(
   objects: readonly SourceObject[],
   isIncluded: (kind: Pick<KubeObject, 'apiVersion' | 'kind'>) => Promise<boolean>,
@@ -340,7 +340,7 @@ function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): Re
 }
 
 /**
- * The dependents of the objects of a fleet on a hub that holds just these objects. Its decisions are the recorded ones,
+ * The dependents of the objects of a fleet on a hub that has just these objects. Its decisions are the recorded ones,
  * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements.
  */
 function predictDependents(objects: readonly SourceObject[], now: string): Dependents {

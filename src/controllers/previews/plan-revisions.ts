@@ -208,7 +208,7 @@ async function readFleets(
 
 type ReadSides = HeldSides & Pick<MergedSources, 'ownerOf' | 'budgetOf'>;
 
-/** All sources together, as the hub holds them before and after. */
+/** All sources together, as the hub has them before and after. */
 async function readSides(
   { hub, hubApi, trials, decides, others = [] }: PlanRevisionsInput,
   [baseFleets, headFleets]: readonly [ReadFleets, ReadFleets],

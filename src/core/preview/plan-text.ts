@@ -295,7 +295,7 @@ export function lostFileText({ source, file, change, movedTo, objects }: LostFil
   return `${what}: ${formatCount(objects.length, 'object')} ${leave} source ${source}: ${formatNames(objects.map(formatRef), 5)}`;
 }
 
-/** The annotation that holds the merge to this plan, as the only item; empty if no cluster is removed. */
+/** The annotation that binds the merge to this plan, as the only item; empty if no cluster is removed. */
 export function approvalAnnotation({ placements }: Plan): readonly string[] {
   const entries = placements
     .filter(({ change, removed }) => change === 'changed' && removed.length > 0)
@@ -306,5 +306,5 @@ export function approvalAnnotation({ placements }: Plan): readonly string[] {
 /** The title of the annotation. Of all holds it approves only `DiffersFromPlan`, though a release has the same code. */
 export function approvalTitle({ placements }: Plan): string {
   const isHeld = placements.some(({ held }) => held !== undefined && held.reason !== 'DiffersFromPlan');
-  return `Annotation that holds the merge to this plan${isHeld ? ` (${RELEASE_ANNOTATION} approves a hold, this one does not)` : ''}`;
+  return `Annotation that binds the merge to this plan${isHeld ? ` (${RELEASE_ANNOTATION} approves a hold, this one does not)` : ''}`;
 }

@@ -20,7 +20,7 @@ export interface PruneInput {
   readonly members: readonly KubeObject[];
   /** Identities of the objects of the source in Git now, including those that could not be read. */
   readonly wanted: ReadonlySet<string>;
-  /** Another source holds the object: it is transferred there and is not deleted. */
+  /** Another source has the object: it is transferred there and is not deleted. */
   readonly isTransferred: (identity: string) => boolean;
   /** An object of the source was just created on the hub. */
   readonly arrives: boolean;
@@ -203,7 +203,7 @@ function holdOf(
   const left = `${counts.leaving} of ${before} objects left Git`;
   if (!stays && !input.allowEmpty)
     return {
-      what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} holds in Git would be left on the hub`,
+      what: `${left}${commit === undefined ? '' : ` in commit ${commit.slice(0, 12)}`}, and nothing that source ${source} has in Git would be left on the hub`,
       advice: 'If that is a mistake, correct the source, for example its ref or its paths. ',
       carrier: 'for example a namespace that is added for it',
     };
@@ -234,7 +234,7 @@ function lossHold(left: string): HoldReason {
 function notServedHold({ notServed = [] }: PruneInput, left: string): HoldReason | undefined {
   if (notServed.length === 0) return undefined;
   return {
-    what: `${left}, while the source holds kinds that the hub does not serve, so these objects may be declared under a mistyped kind: ${formatNameList(notServed.toSorted())}`,
+    what: `${left}, while the source has kinds that the hub does not serve, so these objects may be declared under a mistyped kind: ${formatNameList(notServed.toSorted())}`,
     advice:
       'Correct the kind or the group, install its CustomResourceDefinition, or take it out of the source. ',
     carrier: 'for example a namespace',

@@ -167,7 +167,7 @@ describe('berth plan', () => {
       fixture.git('branch', 'old', 'main~1');
       const { code, stdout } = await plan('--base', 'main', '--head', 'old');
       expect(code).toBe(0);
-      expect(stdout).toContain('main already holds everything of old');
+      expect(stdout).toContain('main already contains everything of old');
     });
   });
 

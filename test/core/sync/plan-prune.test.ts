@@ -277,7 +277,7 @@ describe('planPrune', () => {
         withdrawn: [],
         holders: undefined,
         message:
-          '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet holds in Git would be left on the hub; ' +
+          '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet has in Git would be left on the hub; ' +
           'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +
           `To approve this change, set the annotation berth.dev/release: "${code}" on an object of the source in Git (for example a namespace that is added for it), ` +
           `or run: berth release --source fleet --token ${code}`,

@@ -362,7 +362,7 @@ export function viewLease(
 }
 
 type ElectionStep =
-  /** Another process holds the lease for at least this long. */
+  /** Another process has the lease for at least this long. */
   | { readonly kind: 'wait'; readonly forMs: number }
   /** Take or renew the lease: create it, or replace the version that was read. */
   | { readonly kind: 'write'; readonly lease: Lease }

@@ -19,7 +19,7 @@ export interface Leadership {
 export interface TakeOver {
   /** The name of the lease. */
   readonly lease: string;
-  /** Identifies the period in which one process holds the lease without interruption. */
+  /** Identifies the period in which one process has the lease without interruption. */
   readonly term: string;
   /** The previous term; undefined if there was no lease. */
   readonly previousTerm: string | undefined;

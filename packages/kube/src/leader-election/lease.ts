@@ -22,7 +22,7 @@ export interface StoredLease extends Lease {
 }
 
 /**
- * Identifies the period in which one process holds the lease without interruption; a lease that was
+ * Identifies the period in which one process has the lease without interruption; a lease that was
  * deleted and created again has a new term.
  */
 export function termOf({ transitions, acquiredAtMs }: Lease): string {

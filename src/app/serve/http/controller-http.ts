@@ -132,7 +132,7 @@ export function addControllerGauges({
   metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
   metrics.gaugePerLabels(
     'berth_lease_holder',
-    'The process that holds the Lease, as this one last saw it; the value is always 1',
+    'The process that has the Lease, as this one last saw it; the value is always 1',
     ['lease', 'holder'],
     () => {
       const { lease = '', holder = '' } = leadership.status() ?? {};

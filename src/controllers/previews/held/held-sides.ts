@@ -52,7 +52,7 @@ export interface HubToAsk {
   readonly emulation: Emulation;
 }
 
-/** What the hub holds of the objects of Git, before and after the merge. */
+/** What the hub has of the objects of Git, before and after the merge. */
 export interface HeldSides {
   /** Without the objects that the hub refuses: it has them as they were before, or not at all. */
   readonly base: MergedSources;
@@ -67,7 +67,7 @@ export interface HeldSides {
 type Answers = ReadonlyMap<SourceObject, Trial>;
 
 /**
- * Finds out what the hub will hold of the objects that the merge changes, and what it holds of those of the base. It is
+ * Finds out what the hub will hold of the objects that the merge changes, and what it has of those of the base. It is
  * asked by dry runs of what the controller would send. Where it is not asked, its rules that are known here take its place.
  */
 export async function readHeldSides(sides: SidesOfGit, asking: HubToAsk): Promise<HeldSides> {

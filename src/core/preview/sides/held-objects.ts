@@ -22,7 +22,7 @@ import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../sync/
 import { containsAll, desiredObject, placeObject } from '../../sync/desired-object.ts';
 import { LEFT_FIELDS_ANNOTATION, leftNames, withoutLeftFields } from '../../sync/left-fields.ts';
 
-/** What the hub holds of objects of Git, by `inputKey`. */
+/** What the hub has of objects of Git, by `inputKey`. */
 export type HeldObjects = ReadonlyMap<string, KubeObject>;
 
 type InputList = 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'scores';
@@ -170,7 +170,7 @@ const ADDED_ANNOTATIONS = [
 ];
 
 /**
- * The snapshot with the objects as the hub holds them.
+ * The snapshot with the objects as the hub has them.
  * @param snapshot with the objects of Git laid over those of the hub
  */
 export function withHeld(snapshot: Snapshot, held: HeldObjects): Snapshot {

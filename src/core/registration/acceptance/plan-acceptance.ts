@@ -20,7 +20,7 @@ export interface ClusterFacts {
   readonly cluster: ManagedCluster | undefined;
   /** The object of this kind, name and namespace; undefined when there is none. */
   readonly find: (wanted: DesiredObject) => KubeObject | undefined;
-  /** Whether the namespace of the cluster holds ManifestWorks. */
+  /** Whether the namespace of the cluster contains ManifestWorks. */
   readonly hasWorks: boolean;
 }
 

@@ -1,7 +1,7 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { CONTROLLER_LABEL } from './controller-announcement.ts';
 
-/** A controller that another installation runs on a hub, and that holds its Lease. */
+/** A controller that another installation runs on a hub, and that has its Lease. */
 export interface ActiveController {
   readonly name: string;
   /** `namespace/name` of its Lease. */
@@ -38,7 +38,7 @@ const BERTHS = /^berth-/;
 export const LEASE_NAMESPACES: readonly string[] = [OCM_NAMESPACE, 'berth-system'];
 
 /**
- * Controllers whose Lease has not expired. A controller without leader election holds none. It only says what it writes,
+ * Controllers whose Lease has not expired. A controller without leader election has none. It only says what it writes,
  * also where this installation runs it, so it is not found.
  */
 export function activeControllers(leases: readonly KubeObject[], nowMs: number): readonly ActiveController[] {

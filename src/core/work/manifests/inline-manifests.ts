@@ -103,7 +103,7 @@ function inlineFolder<S extends SourceObject>(
   if (foreign !== undefined)
     return refuse(
       'manifests-hub-object',
-      `${foreign.location.file} holds ${formatRef(refOf(foreign.object))}, which belongs on the hub`,
+      `${foreign.location.file} contains ${formatRef(refOf(foreign.object))}, which belongs on the hub`,
     );
   return { ...source, object: withManifests(source.object, orderManifests(inside)) };
 }

@@ -13,7 +13,7 @@ export function planReplicaSet(input: ReplicaSetInput): ReplicaSetPlan {
   const kept = new Set(groups.flatMap((group) => [...group.works.values()]));
   const actions: WorkAction[] = input.children
     .filter((work) => !kept.has(work))
-    .map((current) => ({ type: 'delete', current, reason: 'another work holds the same part' }));
+    .map((current) => ({ type: 'delete', current, reason: 'another work has the same part' }));
   const outcomes: PlacementOutcome[] = [];
   let recheckAfterMs: number | undefined;
   const refs = uniqueRefs(input.replicaSet.spec.placementRefs);

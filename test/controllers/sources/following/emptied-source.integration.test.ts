@@ -161,7 +161,7 @@ describe('the last objects that a source has on the hub', () => {
     fleet.git.commit(none);
     const planned = await fleet.berth(...PLAN);
     const [deletions] = (JSON.parse(planned.stdout) as Plan).deletionsHeld;
-    expect(deletions?.message).toContain('2 of 2 objects left Git, and nothing that source fleet holds');
+    expect(deletions?.message).toContain('2 of 2 objects left Git, and nothing that source fleet has');
     expect(codeOf({ message: deletions?.message ?? '' })).toBe(deletions?.token);
     fleet.git.merge('change');
     expect(codeOf(await heldNow())).toBe(deletions?.token);

@@ -33,7 +33,7 @@ const record = (second: number, placement = 'team-a/web', names = 0): CompactRec
     added: full.added.slice(0, names),
   });
 
-/** What the ConfigMap holds after the change. */
+/** What the ConfigMap contains after the change. */
 const after = (present: Record<string, string>, change: Readonly<Record<string, string | null>>) =>
   Object.fromEntries(Object.entries({ ...present, ...change }).filter(([, text]) => text !== null)) as Record<
     string,

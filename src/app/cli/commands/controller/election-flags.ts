@@ -20,7 +20,7 @@ export function addElectionFlags(command: Command): Command {
   return command
     .option(
       '--leader-elect [true|false]',
-      'only the process that holds a Lease on the hub writes, other replicas are standbys (default: true; false with --embedded, and if the controller writes nothing)',
+      'only the process that has a Lease on the hub writes, other replicas are standbys (default: true; false with --embedded, and if the controller writes nothing)',
     )
     .option(
       '--leader-elect-resource-name <name>',

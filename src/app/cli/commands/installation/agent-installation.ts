@@ -70,7 +70,7 @@ function ofNamespace(object: KubeObject, namespace: string): KubeObject {
 
 /**
  * The folder for the files of an agent that runs in the background.
- * @param server of the cluster that holds its objects
+ * @param server of the cluster that has its objects
  */
 export function agentFolder(
   io: CliIo,

@@ -34,7 +34,7 @@ const HELP = `
 Writes what a hub needs so that clusters can join: missing definitions of OCM’s kinds, the account that clusters
 join with, the sets default and global, and Berth’s controllers. They run as a Deployment in berth-system. On a hub
 without nodes, such as the embedded one, they run in the background on this machine. If OCM’s cluster manager
-runs, its controllers stay in charge and none are added. The same holds if other controllers hold Leases; the command
+runs, its controllers stay in charge and none are added. The same applies if other controllers hold Leases; the command
 names them. A second run writes only what differs.
 
 Exit codes: 0 prepared, or nothing to do, 1 error, 2 prepared, but what --wait waits for is missing.

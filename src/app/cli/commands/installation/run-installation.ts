@@ -30,7 +30,7 @@ export function addInstallFlags(command: Command, waitsFor: string): Command {
     .option('--wait', `wait until ${waitsFor}`, false)
     .option('--timeout <duration>', 'how long --wait waits: a duration, or seconds', '5m')
     .option('--dry-run', 'print the objects, and write and start nothing', false)
-    .option('--output-file <file>', 'also write the objects to a file; it holds secrets')
+    .option('--output-file <file>', 'also write the objects to a file; it contains secrets')
     .option(
       '--bundle-version <version>',
       'version of the image: default (that of this program), latest, or X.Y.Z',
