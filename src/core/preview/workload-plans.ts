@@ -12,6 +12,7 @@ import {
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
 } from '@berth/ocm/kind/manifest-work-replica-set';
+import { takesWork } from '@berth/ocm/kind/managed-cluster';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { compareText } from '@berth/runtime/text/compare-text';
@@ -47,12 +48,18 @@ export function placedWorkloads(
   const works = new ReplicaSetWorks(publishedOf(base), base.works);
   // Works may still follow what is published. That is no change of the merge.
   const settled = publishedOf(base);
-  const before = workloadsOf(base, (set) => works.after(set, set, settled));
+  const before = workloadsOf(base, (set) =>
+    works.after(set, set, { published: settled, ...clustersOf(base) }),
+  );
   const onHub = (set: ManifestWorkReplicaSet): ManifestWorkReplicaSet | undefined =>
     before.get(identityOf(set as unknown as KubeObject))?.object as ManifestWorkReplicaSet | undefined;
-  const published = publishedOf(head);
-  const after = workloadsOf(head, (set) => works.after(set, onHub(set), published));
+  const then = { published: publishedOf(head), ...clustersOf(head) };
+  const after = workloadsOf(head, (set) => works.after(set, onHub(set), then));
   return { before, after };
+}
+
+function clustersOf({ snapshot }: PlanSide): { readonly takingWork: ReadonlySet<string> } {
+  return { takingWork: new Set(snapshot.clusters.filter(takesWork).map(({ metadata }) => metadata.name)) };
 }
 
 /** The clusters of each placement (`namespace/name`) that a side publishes. */
@@ -193,17 +200,23 @@ class ReplicaSetWorks {
    * The clusters with the merge, or without it. If a placement is missing, the works that came from it stay, and so do the works of a placement that is no longer
    * referenced: the reference may be misspelt.
    * @param onHub the works before the merge; undefined if the replica set did not exist
-   * @param published then, for each placement that exists
+   * @param then what is published, for each placement that exists, and the clusters for which works are made. A decision
+   *   that is held may name others; their works stay, and no new ones are made
    */
   after(
     replicaSet: ManifestWorkReplicaSet,
     onHub: ManifestWorkReplicaSet | undefined,
-    published: Published,
+    { published, takingWork }: { readonly published: Published; readonly takingWork: ReadonlySet<string> },
   ): readonly string[] {
     const works = onHub === undefined ? NO_WORKS : this.#worksOf(onHub);
     const { namespace } = replicaSet.metadata;
     const referenced = placementNamesOf(replicaSet);
-    const clustersAfter = referenced.map((name) => published.get(namespacedName({ namespace, name })));
+    const clustersAfter = referenced.map((name) => {
+      const existing = new Set(works.get(name));
+      return published
+        .get(namespacedName({ namespace, name }))
+        ?.filter((cluster) => takingWork.has(cluster) || existing.has(cluster));
+    });
     const selected = referenced.flatMap((name, at) => clustersAfter[at] ?? works.get(name) ?? []);
     if (!clustersAfter.includes(undefined)) return selected;
     const others = [...works].filter(([name]) => !referenced.includes(name));

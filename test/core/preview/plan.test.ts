@@ -167,6 +167,26 @@ describe('a plan', () => {
     golden('plan.md', renderPlanMarkdown(plan));
   });
 
+  it('makes no new work for a cluster that is gone, and keeps the works that are there', () => {
+    const held = { web: ['c1', 'gone'] };
+    const documents = [cluster('c1'), placement('web'), replicaSet('old', 'web')];
+    const works = ['c1', 'gone'].map((namespace) => ({
+      metadata: {
+        ...{ name: 'shop-old', namespace },
+        labels: {
+          'work.open-cluster-management.io/manifestworkreplicaset': 'shop.old',
+          'work.open-cluster-management.io/placementname': 'web',
+        },
+      },
+    }));
+    const { workloads } = makePlan(
+      { ...side('aaaa', documents, held), works },
+      side('bbbb', [...documents, replicaSet('new', 'web')], held),
+      judges,
+    );
+    expect(workloads).toMatchObject([{ name: 'new', change: 'created', added: ['c1'], removed: [] }]);
+  });
+
   it('of equal sides is empty, however the files are ordered', () => {
     const shuffled = side(
       'cccc',
