@@ -37,7 +37,8 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
   const regions = new Map(fleet.map(({ name, region }) => [name, region]));
   const placements = planPlacements(base, head, judges, (cluster) => regions.get(cluster));
   const workloads = planWorkloads(base, head);
-  const objects = withPresence(diffObjects(base.objects, head.objects), base);
+  const held = { before: base.snapshot, after: head.snapshot };
+  const objects = withPresence(diffObjects(base.objects, head.objects, held), base);
   return {
     base: base.end,
     head: head.end,

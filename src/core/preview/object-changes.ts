@@ -1,34 +1,90 @@
-import { isObject } from '@berth/runtime/json/json-value';
-import { compareText } from '@berth/runtime/text/compare-text';
+import {
+  ADDON_PLACEMENT_SCORE,
+  apiVersionOf,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_SET,
+  MANAGED_CLUSTER_SET_BINDING,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+  PLACEMENT,
+} from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
+import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { isObject } from '@berth/runtime/json/json-value';
+import { compareText } from '@berth/runtime/text/compare-text';
+import { fieldChanges } from './effects/field-changes.ts';
 import type { ObjectChange } from './plan.ts';
+
+const WORKS: readonly string[] = [MANIFEST_WORK.kind, MANIFEST_WORK_REPLICA_SET.kind];
+/** The values of further changed objects are not compared: nobody reads them. */
+const MAX_VALUED = 200;
+
+type DecisionInputs = Pick<Snapshot, 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'scores'>;
 
 /**
  * Objects that are added, removed or changed between two fleets, by kind and name. Their order in files does not count.
+ * @param held the inputs of decisions as the hub holds them on both sides: it may keep another value than Git says. Absent:
+ *   as Git says
  */
 export function diffObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
+  held?: { readonly before: DecisionInputs; readonly after: DecisionInputs },
 ): readonly ObjectChange[] {
   // Most objects of a large fleet are identical on both sides.
   const [inBase, inHead] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
   const before = byKey(base.filter(({ object }) => !inHead.has(object)));
   const after = byKey(head.filter(({ object }) => !inBase.has(object)));
   const changes: ObjectChange[] = [];
+  const names = new Set([...after.values()].map(({ object }) => object.metadata.name));
+  const [heldBefore, heldAfter] = [heldObjects(held?.before, names), heldObjects(held?.after, names)];
+  let valued = 0;
   for (const [key, { object, location }] of after) {
     const old = before.get(key);
     if (old === undefined) changes.push({ change: 'created', ref: refOf(object), fields: [], location });
     else {
       const fields = changedFields(old.object, object);
-      if (fields.length > 0) changes.push({ change: 'changed', ref: refOf(object), fields, location });
+      if (fields.length === 0) continue;
+      const isCompared = !WORKS.includes(object.kind) && valued++ < MAX_VALUED;
+      const pair = [heldBefore.get(key) ?? old.object, heldAfter.get(key) ?? object] as const;
+      const values = isCompared ? { values: fieldChanges(declaredPart(pair[0]), declaredPart(pair[1])) } : {};
+      changes.push({ change: 'changed', ref: refOf(object), fields, ...values, location });
     }
   }
   for (const [key, { object, location }] of before)
     if (!after.has(key)) changes.push({ change: 'deleted', ref: refOf(object), fields: [], location });
   return changes.sort((a, b) => compareText(sortKey(a), sortKey(b)));
+}
+
+function heldObjects(
+  inputs: DecisionInputs | undefined,
+  names: ReadonlySet<string>,
+): ReadonlyMap<string, KubeObject> {
+  if (inputs === undefined) return new Map();
+  const kinds = [
+    [PLACEMENT, inputs.placements],
+    [MANAGED_CLUSTER, inputs.clusters],
+    [MANAGED_CLUSTER_SET, inputs.clusterSets],
+    [MANAGED_CLUSTER_SET_BINDING, inputs.bindings],
+    [ADDON_PLACEMENT_SCORE, inputs.scores],
+  ] as const;
+  return new Map(
+    kinds.flatMap(([kind, objects]) =>
+      objects.flatMap((object) => {
+        if (!names.has(object.metadata.name)) return [];
+        const known = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind } as unknown as KubeObject;
+        return [[identityOf(known), known] as const];
+      }),
+    ),
+  );
+}
+
+/** Without what the server adds. */
+function declaredPart({ metadata: { labels, annotations }, ...object }: KubeObject): object {
+  return { ...object, metadata: { labels, annotations } };
 }
 
 function objectsOf(sources: readonly SourceObject[]): readonly KubeObject[] {

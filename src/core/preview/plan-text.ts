@@ -1,5 +1,6 @@
 import { formatRef } from '@berth/kube/model/object-ref';
 import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
+import { changedWorkloads } from './content-changes.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
 import {
@@ -126,7 +127,13 @@ export const NO_CLUSTER_IS_KNOWN =
 export function planHeadline(plan: Plan): string {
   if (!plan.hasChanges) return 'No changes';
   const { summary } = plan;
+  const contents = changedWorkloads(plan);
+  const content = `other content for ${formatCount(contents.length, 'workload')}`;
   if (summary.placementsChanged === 0) {
+    if (contents.length > 0) {
+      const clusters = new Set(contents.flatMap(({ changedOn }) => changedOn)).size;
+      return `No cluster moves; ${content} on ${formatCount(clusters, 'cluster')}`;
+    }
     const applications = plan.applications.reduce((sum, set) => sum + set.applications.length, 0);
     const parts = [
       ...(plan.objects.length === 0 ? [] : [formatCount(plan.objects.length, 'object')]),
@@ -138,7 +145,8 @@ export function planHeadline(plan: Plan): string {
   const moves =
     summary.added + summary.removed === 0 ? none : formatClusterDelta(summary.added, summary.removed);
   const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
-  return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${held}`;
+  const more = contents.length === 0 ? '' : `; ${content}`;
+  return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${more}${held}`;
 }
 
 /** Above the texts of later changes. */

@@ -2,7 +2,12 @@ import type { ObjectRef } from '@berth/kube/model/object-ref';
 import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import type { SpreadReached, ScheduleResult } from '@berth/placement/result/schedule-result';
-import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from './effects/plan-effects.ts';
+import type {
+  ApplicationSetPlan,
+  FieldChange,
+  ManifestChange,
+  RolloutForecast,
+} from './effects/plan-effects.ts';
 import type { PlanFinding, PlanDigest, RulesVerdict } from './plan-verdict.ts';
 
 /**
@@ -228,6 +233,8 @@ export interface ObjectChange {
   readonly ref: ObjectRef;
   /** Top-level and second-level fields that differ, `spec.taints`; empty if it is created or deleted. */
   readonly fields: readonly string[];
+  /** The values of the fields, before and after. Absent for works, whose manifests are compared, and if many objects change. */
+  readonly values?: readonly FieldChange[];
   /** For `withdrawn`: why it stays; goes on after the name of the object. */
   readonly because?: string;
   /** For a ManagedCluster that Git gets: the hub has it already. */

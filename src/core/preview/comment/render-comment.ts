@@ -23,6 +23,7 @@ import {
 } from '../plan-text.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
 import { details, items, MAX_MOVES, MAX_NAMES, names, fieldList } from './comment-blocks.ts';
+import { contentChanges } from '../content-changes.ts';
 import { type FleetMap, type CellChange, type FleetGroup, fleetMapAlt } from './fleet-map.ts';
 import { code, prose, fenced } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
@@ -57,6 +58,8 @@ const ICONS = { unchanged: '✅', changes: '🔀', stopped: '✋', failed: '❌'
 const [MAX_OPEN_ROWS, MAX_FOLDED_ROWS] = [20, 80] as const;
 /** Characters that are reserved for the sentence about omitted sections. */
 const RESERVED = 300;
+/** Lines about values before the table. */
+const MAX_CONTENTS = 10;
 
 /**
  * A preview as the one comment on its pull request: the verdict, a table with the most dangerous changes first, then
@@ -107,6 +110,7 @@ function plannedBlocks(
     ...whatIfBlocks(plan),
     ...riskBlocks(plan, comment),
     ...waitingBlocks(plan),
+    ...contentBlocks(plan),
     ...summary,
     ...laterBlocks(plan),
     ...mapBlocks(comment),
@@ -130,6 +134,11 @@ function whatIfBlocks({ whatIf }: Plan): readonly string[] {
 
 function waitingBlocks(plan: Plan): readonly string[] {
   return plan.waiting.length === 0 ? [] : [`⏳ ${prose(waitingText(plan))}`];
+}
+
+function contentBlocks(plan: Plan): readonly string[] {
+  const lines = contentChanges(plan).map(({ subject, text }) => `- ${code(subject)}: ${prose(text)}`);
+  return lines.length === 0 ? [] : [items(lines, MAX_CONTENTS)];
 }
 
 function laterBlocks(plan: Plan): readonly string[] {

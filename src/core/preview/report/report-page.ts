@@ -34,6 +34,7 @@ import {
   staggeredRollouts,
   workloadVerb,
 } from '../plan-text.ts';
+import { contentChanges } from '../content-changes.ts';
 import type { Plan, PlacementPlan } from '../plan.ts';
 
 export interface PreviewReport {
@@ -166,6 +167,10 @@ export function planSections(plan: Plan): readonly string[] {
     list(
       'Rules',
       rules.filter((text) => text !== ''),
+    ),
+    list(
+      'Values',
+      contentChanges(plan).map(({ subject, text }) => `${subject}: ${text}`),
     ),
     findings(plan),
     placements(plan),

@@ -2,6 +2,7 @@ import { formatRef, namespacedName } from '@berth/kube/model/object-ref';
 import { printableLines } from '@berth/runtime/text/printable';
 import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from '../effects/plan-effects.ts';
 import type { ClusterMove, ObjectChange, Plan, PlacementPlan, PlannedHold, WorkloadPlan } from '../plan.ts';
+import { contentChanges } from '../content-changes.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import { releaseCommand } from '../../publish/judge/judge-result.ts';
 import {
@@ -33,6 +34,8 @@ import {
 
 const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~', withdrawn: '~' } as const;
 const MAX_MOVES = 50;
+/** The whole changes follow below. */
+const MAX_VALUES = 20;
 
 /**
  * The plan for a terminal, risks first.
@@ -46,6 +49,7 @@ export function renderPlanText(plan: Plan, colour = false): string {
     `${planHeadline(plan)}.`,
     ...(planOutcome(plan) === 'stopped' ? ['! A rule or a hold stops this change. Details follow.'] : []),
     ...(plan.waiting.length === 0 ? [] : [waitingText(plan)]),
+    ...section('Values', valueLines(plan)),
     ...section('Rules', ruleLines(plan)),
     ...section(
       'Risks',
@@ -108,6 +112,12 @@ function endText({ name, commit }: Plan['base']): string {
 
 function section(title: string, lines: readonly string[]): string[] {
   return lines.length === 0 ? [] : ['', `${title}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+function valueLines(plan: Plan): readonly string[] {
+  const lines = contentChanges(plan).map(({ subject, text }) => `${subject}: ${text}`);
+  const left = lines.length - MAX_VALUES;
+  return left <= 0 ? lines : [...lines.slice(0, MAX_VALUES), `… and ${formatCount(left, 'more line')}`];
 }
 
 function placementLines(plan: PlacementPlan): string[] {
