@@ -148,9 +148,9 @@ describe('a commit that deletes one object and with it what many clusters run', 
     fleet.git.commit({ 'web.yaml': undefined }, 'Delete');
     const { message } = await held(seen);
     expect(message).toContain('Placement team-a/web takes away 2 of 2 clusters (held: WouldEmpty): c1, c2');
-    // The placement stays on the hub, and so does its own hold: the plan tells both.
+    // The placement stays on the hub, and so does the hold of the commit before: the plan names both.
     const [ofPlacement = '', ofDeletions = ''] = (await plan()).split('Deletions held');
-    expect(ofPlacement).toContain('held (WouldEmpty)');
+    expect(ofPlacement).toContain('Waiting on HEAD~1: 1 hold (team-a/web: 2 → 0 clusters, WouldEmpty)');
     expect(codeOf(ofDeletions)).toBe(codeOf(message));
     const pages = (await fleet.hub.api.list(PLACEMENT_DECISION, { namespace: 'team-a' })).items;
     expect(pages).toHaveLength(1);
