@@ -186,7 +186,7 @@ function continuityOf(
 function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
   return new CommitBarrier(
     clock,
-    new Map(inputs.map((reflector) => [reflector.kind.kind, reflector])),
+    new Map(inputs.map(({ kind, store }) => [kind.kind, store])),
     sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
   );
 }

@@ -28,8 +28,6 @@ export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #backoff: Backoff;
   readonly #waiting = new WaitList();
-  /** Own writes that neither a list nor the watch has shown, by key. */
-  readonly #written = new Map<string, KubeObject>();
   #resourceVersion: string | undefined;
   /** The newest version of the history. It is kept after the position is lost. */
   #reached: string | undefined;
@@ -129,10 +127,8 @@ export class Reflector {
    */
   putWritten(object: KubeObject): void {
     const { resourceVersion = '' } = object.metadata;
-    if (hasReachedVersion(this.position.resourceVersion ?? '', resourceVersion)) return;
-    const reduced = this.#reduce(object);
-    this.#written.set(namespacedName(object.metadata), reduced);
-    this.store.put(reduced);
+    if (!hasReachedVersion(this.position.resourceVersion ?? '', resourceVersion))
+      this.store.put(this.#reduce(object));
   }
 
   /** Ends the pause after a failure, because the server answers again. */
@@ -186,10 +182,10 @@ export class Reflector {
       !this.#isAnotherHistory &&
       (this.#isHistoryInDoubt || isListOlderThanWatch(this.store, items, this.#reached));
     if (isOther) await this.#reportOtherHistory();
-    this.store.replace(this.#withWritten(items, resourceVersion), {
-      isSameHistory: !this.#isAnotherHistory,
-      resourceVersion,
-    });
+    this.store.replace(
+      items.map((object) => this.#reduce(object)),
+      { isSameHistory: !this.#isAnotherHistory, resourceVersion },
+    );
     this.#isAnotherHistory = false;
     this.#isHistoryInDoubt = false;
     this.#isUnproven = false;
@@ -199,17 +195,6 @@ export class Reflector {
     this.#synced = true;
     this.#waiting.wake();
     return resourceVersion;
-  }
-
-  /** The listed objects, and own writes that are newer than the list. */
-  #withWritten(items: readonly KubeObject[], listed: string): readonly KubeObject[] {
-    const objects = items.map((object) => this.#reduce(object));
-    for (const [key, { metadata }] of this.#written)
-      if (this.#isAnotherHistory || !isNewerResourceVersion(metadata.resourceVersion ?? '', listed))
-        this.#written.delete(key);
-    if (this.#written.size === 0) return objects;
-    const others = objects.filter(({ metadata }) => !this.#written.has(namespacedName(metadata)));
-    return [...others, ...this.#written.values()];
   }
 
   /** @param isResumed whether the version comes from an earlier watch and not from a list */
@@ -282,12 +267,7 @@ export class Reflector {
       else if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
       return;
     }
-    const { metadata } = event.object;
-    this.#resourceVersion = metadata.resourceVersion;
-    const written = this.#written.get(namespacedName(metadata))?.metadata.resourceVersion;
-    // An event of before an own write would undo it in the store.
-    if (written !== undefined && isNewerResourceVersion(written, metadata.resourceVersion ?? '')) return;
-    this.#written.delete(namespacedName(metadata));
+    this.#resourceVersion = event.object.metadata.resourceVersion;
     if (event.type === 'deleted') this.store.remove(namespacedName(event.object.metadata));
     else this.store.put(this.#reduce(event.object));
   }

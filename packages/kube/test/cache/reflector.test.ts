@@ -80,50 +80,6 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['a']);
   });
 
-  it('keeps an own write, whatever older events and lists show afterwards', async () => {
-    let duringList = async (): Promise<void> => undefined;
-    const hub = new (class extends FakeKubeApi {
-      override async list(...args: Parameters<FakeKubeApi['list']>) {
-        const list = await super.list(...args);
-        await duringList();
-        return list;
-      }
-    })();
-    await hub.create(MANAGED_CLUSTER, cluster('a'));
-    const reflector = start({ api: hub });
-    await reflector.whenSynced(stop.signal);
-    const write = async (label: string): Promise<void> => {
-      const labels = { label };
-      const patch = { metadata: { labels } };
-      reflector.putWritten(await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'a' }, patch));
-    };
-    const label = () => reflector.store.get('a')?.metadata.labels?.['label'];
-    const seen: unknown[] = [];
-    reflector.store.onChange(() => seen.push(label()));
-    // The events of both writes arrive later.
-    await hub.mergePatch(
-      MANAGED_CLUSTER,
-      { namespace: '', name: 'a' },
-      { metadata: { labels: { label: '1' } } },
-    );
-    await write('2');
-    await clock.advance(0);
-    expect(seen).toEqual(['2']);
-    duringList = async () => {
-      duringList = async () => undefined;
-      await write('3');
-      reflector.putWritten(await hub.create(MANAGED_CLUSTER, cluster('b')));
-    };
-    await reflector.relist(stop.signal);
-    expect([seen, names(reflector)]).toEqual([
-      ['2', '3', '3'],
-      ['a', 'b'],
-    ]);
-    await hub.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });
-    await clock.advance(0);
-    expect(names(reflector)).toEqual(['a']);
-  });
-
   it('ignores the response to a write whose object was deleted before the last list', async () => {
     const created = await api.create(MANAGED_CLUSTER, cluster('b'));
     await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });

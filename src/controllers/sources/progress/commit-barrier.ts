@@ -1,4 +1,4 @@
-import type { Reflector } from '@berth/kube/cache/reflector';
+import type { ObjectStore } from '@berth/kube/cache/object-store';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { hasReachedVersion } from '@berth/kube/model/resource-version';
@@ -25,9 +25,6 @@ interface Unseen extends Wait {
   readonly isSeen: (now: KubeObject | undefined) => boolean;
 }
 
-/** What the process knows of one kind that decisions are made from. */
-export type WrittenInput = Pick<Reflector, 'store' | 'putWritten'>;
-
 /**
  * Detects that the hub, as the watches show it, is between two commits. The objects of a commit
  * arrive one by one: a cluster may have its new label while the placement still selects the old
@@ -35,7 +32,7 @@ export type WrittenInput = Pick<Reflector, 'store' | 'putWritten'>;
  */
 export class CommitBarrier {
   readonly #clock: Clock;
-  readonly #inputs: ReadonlyMap<string, WrittenInput>;
+  readonly #stores: ReadonlyMap<string, ObjectStore>;
   /** Sources whose last commit is not completely on the hub. */
   readonly #partial = new Map<string, Wait>();
   readonly #sources: readonly string[];
@@ -51,16 +48,16 @@ export class CommitBarrier {
   #begun = 0;
 
   /**
-   * @param inputs the inputs of decisions, by kind
+   * @param stores the inputs of decisions, by kind
    * @param sources those that write to the hub
    */
-  constructor(clock: Clock, inputs: ReadonlyMap<string, WrittenInput>, sources: readonly string[]) {
+  constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
     this.#clock = clock;
-    this.#inputs = inputs;
+    this.#stores = stores;
     this.#sources = sources;
     this.#unread = new Set(sources);
     this.#begin();
-    for (const [kind, { store }] of inputs)
+    for (const [kind, store] of stores)
       store.onChange(({ key, after }) => {
         const id = `${kind} ${key}`;
         if (this.#stale.has(kind) || this.#unseen.get(id)?.isSeen(after) !== true) return;
@@ -128,7 +125,7 @@ export class CommitBarrier {
 
   #listed(kind: string): boolean {
     for (const [id, write] of this.#unseen)
-      if (write.kind === kind && write.isSeen(this.#inputs.get(kind)?.store.get(write.key)))
+      if (write.kind === kind && write.isSeen(this.#stores.get(kind)?.get(write.key)))
         this.#unseen.delete(id);
     return this.#stale.delete(kind);
   }
@@ -154,9 +151,8 @@ export class CommitBarrier {
     this.#done(() => this.#partial.delete(source));
   }
 
-  /** @param object as the hub returned it. It can be read at once, before the watch shows it */
+  /** @param object as the hub returned it */
   applied(object: KubeObject): void {
-    this.#inputs.get(object.kind)?.putWritten(object);
     const version = object.metadata.resourceVersion ?? '';
     this.#await(object, (now) => now !== undefined && isShown(now, version));
   }
@@ -188,7 +184,7 @@ export class CommitBarrier {
   }
 
   #await({ kind, metadata }: KubeObject, isSeen: Unseen['isSeen']): void {
-    const store = this.#inputs.get(kind)?.store;
+    const store = this.#stores.get(kind);
     if (store === undefined) return;
     const key = namespacedName(metadata);
     if (this.#stale.has(kind) || !isSeen(store.get(key)))

@@ -23,12 +23,9 @@ describe('CommitBarrier', () => {
   let store: ObjectStore;
   let barrier: CommitBarrier;
   let told: number;
-  /** By default a write becomes readable only when the watch shows it. */
-  let putWritten: (object: KubeObject) => void;
   beforeEach(() => {
-    [clock, store, told, putWritten] = [new FakeClock(), new ObjectStore(), 0, () => undefined];
-    const input = { store, putWritten: (object: KubeObject) => putWritten(object) };
-    barrier = new CommitBarrier(clock, new Map([['ManagedCluster', input]]), ['fleet', 'other']);
+    [clock, store, told] = [new FakeClock(), new ObjectStore(), 0];
+    barrier = new CommitBarrier(clock, new Map([['ManagedCluster', store]]), ['fleet', 'other']);
     barrier.onCommitsComplete(() => (told += 1));
   });
   const whole = (source: string) => barrier.handle({ kind: 'complete', source });
@@ -44,15 +41,6 @@ describe('CommitBarrier', () => {
     const unread = new CommitBarrier(clock, new Map(), ['fleet']);
     clock.jump(MINUTE_MS);
     expect(unread.isCommitPartial).toBe(false);
-  });
-
-  it('does not wait for the watch to show a write that can be read at once', () => {
-    begin();
-    putWritten = (object) => store.put(object);
-    read('fleet');
-    barrier.applied(at('7'));
-    whole('fleet');
-    expect([barrier.isCommitPartial, store.get('c1')?.metadata.resourceVersion]).toEqual([false, '7']);
   });
 
   it('knows of no commit while another process writes, and begins again when this one takes over', () => {
