@@ -40,6 +40,14 @@ const DECISION_INPUTS = new Set([
   'Placement',
 ]);
 
+/**
+ * Whether decisions must wait until the request succeeds, because the hub did not respond for one of their inputs. An
+ * unserved kind, a missing right, or an object of another source will not change soon.
+ */
+export function leavesCommitPartial({ kind }: { readonly kind: string }, error: BerthError): boolean {
+  return error instanceof TransientError && error.code.startsWith('kube.') && DECISION_INPUTS.has(kind);
+}
+
 export function syncProblemOf(
   entry: { readonly object: KubeObject; readonly location?: SourceObject['location'] },
   error: BerthError,
@@ -56,11 +64,7 @@ export function syncProblemOf(
         : `cannot be applied, because labels or annotations of Berth belong to another manager: ${fields}`,
     location: entry.location === undefined ? undefined : formatLocation(entry.location),
     retry: error instanceof TransientError || mayBeAllowedLater(error),
-    // An unserved kind, or an object of another source, will not change soon.
-    isCommitPartial:
-      error instanceof TransientError &&
-      error.code.startsWith('kube.') &&
-      DECISION_INPUTS.has(entry.object.kind),
+    isCommitPartial: leavesCommitPartial(entry.object, error),
     ...(error.code === NOT_SERVED && { isNotServed: true }),
     ...(missing !== undefined && { missingNamespace: missing }),
   };

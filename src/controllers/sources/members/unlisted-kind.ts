@@ -5,7 +5,7 @@ import { formatLocation } from '@berth/runtime/problem/source-location';
 import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { MemberKind } from '../../../core/sync/apply-set.ts';
-import type { SyncProblem } from './sync-problem.ts';
+import { leavesCommitPartial, type SyncProblem } from './sync-problem.ts';
 
 /**
  * A kind that could not be listed on the hub: the objects of a source of this kind are unknown, so
@@ -42,5 +42,6 @@ export function unlistedProblem(kind: UnlistedKind, sources: readonly SourceObje
     message: `${why}; ${what} can neither be applied nor deleted until then; everything else continues`,
     location: first === undefined ? undefined : formatLocation(first.location),
     retry: true,
+    isCommitPartial: leavesCommitPartial(kind, error),
   };
 }

@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hubAdmission } from '../../../../src/controllers/admission/hub-admission.ts';
 import { TransientError } from '@berth/runtime/errors';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeApi, ListOptions } from '@berth/kube/model/kube-api';
 import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { CONFIG_MAP, DEPLOYMENT, MANAGED_CLUSTER, kind, type KindInfo } from '@berth/kube/model/kinds';
-import { baseFiles, cluster, placement, yaml } from '../../../app/serve/fleet-fixture.ts';
+import { baseFiles, cluster, placement, retired, yaml } from '../../../app/serve/fleet-fixture.ts';
 import { restrictedClient } from '../../../app/serve/restricted-controller.ts';
 import { ServedFleet } from '../../../app/serve/served-fleet.ts';
+import { interceptedApi } from './intercepted-api.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';
 
@@ -125,6 +126,38 @@ describe('a kind that Berth may not list', () => {
     expect(await names(DEPLOYMENT)).toEqual([]);
     expect(await parentKinds()).not.toContain('Deployment');
     expect(await parentNamespaces()).toBe('team-a');
+  });
+
+  it('holds decisions up while the hub fails to list an input of them, as after its restore', async () => {
+    let isBroken = false;
+    const api = interceptedApi(fleet.hub.api, (method, [kind, options]) => {
+      // Only the comparison of a source lists by the label of its set.
+      if (!isBroken || method !== 'list' || (kind as KindInfo).plural !== 'managedclusters') return;
+      if ((options as ListOptions | undefined)?.labelSelector === undefined) return;
+      throw new TransientError('storage is (re)initializing', {
+        code: 'kube.toomanyrequests',
+        subject: 'GET',
+      });
+    });
+    const settings = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a', namespace: 'team-a' } };
+    fleet.git.commit({ ...baseFiles, 'web.yaml': yaml(placement('web')), 'a.yaml': yaml(settings) });
+    await fleet.serve({ api, budget: { percent: 100, atLeast: 1 } });
+    expect((await fleet.published('web')).clusters).toHaveLength(6);
+    const seen = fleet.events.length;
+    isBroken = true;
+    // Something left Git, so that the whole source is compared.
+    const web = yaml(placement('web', { numberOfClusters: 2 }));
+    fleet.git.commit({ 'web.yaml': web, 'clusters.yaml': retired(5), 'a.yaml': undefined });
+    await fleet.event('sync-problem', ({ object }) => object.startsWith('kind managedclusters'), seen);
+    await fleet.until(async () =>
+      (await fleet.read('web')).spec?.numberOfClusters === 2 ? true : undefined,
+    );
+    await fleet.advance(3_000);
+    expect(fleet.events.slice(seen).filter(({ kind }) => kind === 'published' || kind === 'held')).toEqual(
+      [],
+    );
+    isBroken = false;
+    expect((await fleet.published('web', seen)).clusters).toEqual(['c6']);
   });
 
   it('stops nothing else either when the hub itself fails to list it', async () => {
