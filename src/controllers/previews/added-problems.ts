@@ -1,11 +1,4 @@
-import {
-  apiVersionOf,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_SET,
-  MANAGED_CLUSTER_SET_BINDING,
-  PLACEMENT,
-} from '@berth/kube/model/kinds';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -14,6 +7,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
+import { objectsOfSnapshot } from '../../core/sources/snapshot-of-objects.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import type { ReferredObject } from '../../core/sources/source-references.ts';
 import { APPLY_SET_PART_OF_LABEL, applySetId, parentOfSource } from '../../core/sync/apply-set.ts';
@@ -43,29 +37,16 @@ export async function findAddedProblems(
   { hub, others = [], memory }: Surroundings = {},
 ): Promise<readonly Problem[]> {
   const sets = new Set(heads.map(({ name }) => applySetId(sha256, parentOfSource(name))));
+  // Objects of these sources count as far as Git declares them.
+  const isOutside = ({ labels }: ObjectMeta): boolean => !sets.has(labels?.[APPLY_SET_PART_OF_LABEL] ?? '');
   const elsewhere = (): readonly ReferredObject[] => [
     ...others.flatMap(({ objects }) => objects.map(({ object }) => object)),
-    ...(hub === undefined ? [] : objectsOutside(sets, hub)),
+    ...(hub === undefined ? [] : objectsOfSnapshot(hub, isOutside)),
   ];
   const check = { checker: memory?.checker ?? new SourceChecker(), elsewhere };
   return newProblems(
     await problemsOf(bases, check, findings.base),
     await problemsOf(heads, check, findings.head),
-  );
-}
-
-/** Objects on the hub that these ApplySets do not have. Those of the sets count as far as Git declares them. */
-function objectsOutside(sets: ReadonlySet<string>, hub: Snapshot): readonly ReferredObject[] {
-  const kinds = [
-    [MANAGED_CLUSTER, hub.clusters],
-    [MANAGED_CLUSTER_SET, hub.clusterSets],
-    [MANAGED_CLUSTER_SET_BINDING, hub.bindings],
-    [PLACEMENT, hub.placements],
-  ] as const;
-  return kinds.flatMap(([kind, objects]) =>
-    objects
-      .filter(({ metadata }) => !sets.has(metadata.labels?.[APPLY_SET_PART_OF_LABEL] ?? ''))
-      .map(({ metadata }) => ({ apiVersion: apiVersionOf(kind), kind: kind.kind, metadata })),
   );
 }
 

@@ -1,13 +1,4 @@
-import {
-  ADDON_PLACEMENT_SCORE,
-  apiVersionOf,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_SET,
-  MANAGED_CLUSTER_SET_BINDING,
-  MANIFEST_WORK,
-  MANIFEST_WORK_REPLICA_SET,
-  PLACEMENT,
-} from '@berth/kube/model/kinds';
+import { MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
@@ -15,14 +6,13 @@ import { canonicalJson } from '@berth/runtime/json/json-equal';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { isObject } from '@berth/runtime/json/json-value';
 import { compareText } from '@berth/runtime/text/compare-text';
+import { objectsOfSnapshot } from '../sources/snapshot-of-objects.ts';
 import { fieldChanges } from './effects/field-changes.ts';
 import type { ObjectChange } from './plan.ts';
 
 const WORKS: readonly string[] = [MANIFEST_WORK.kind, MANIFEST_WORK_REPLICA_SET.kind];
 /** The values of further changed objects are not compared: nobody reads them. */
 const MAX_VALUED = 200;
-
-type DecisionInputs = Pick<Snapshot, 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'scores'>;
 
 /**
  * Objects that are added, removed or changed between two fleets, by kind and name. Their order in files does not count.
@@ -32,7 +22,7 @@ type DecisionInputs = Pick<Snapshot, 'placements' | 'clusters' | 'clusterSets' |
 export function diffObjects(
   base: readonly SourceObject[],
   head: readonly SourceObject[],
-  held?: { readonly before: DecisionInputs; readonly after: DecisionInputs },
+  held?: { readonly before: Snapshot; readonly after: Snapshot },
 ): readonly ObjectChange[] {
   // Most objects of a large fleet are identical on both sides.
   const [inBase, inHead] = [new Set(objectsOf(base)), new Set(objectsOf(head))];
@@ -60,26 +50,11 @@ export function diffObjects(
 }
 
 function heldObjects(
-  inputs: DecisionInputs | undefined,
+  inputs: Snapshot | undefined,
   names: ReadonlySet<string>,
 ): ReadonlyMap<string, KubeObject> {
-  if (inputs === undefined) return new Map();
-  const kinds = [
-    [PLACEMENT, inputs.placements],
-    [MANAGED_CLUSTER, inputs.clusters],
-    [MANAGED_CLUSTER_SET, inputs.clusterSets],
-    [MANAGED_CLUSTER_SET_BINDING, inputs.bindings],
-    [ADDON_PLACEMENT_SCORE, inputs.scores],
-  ] as const;
-  return new Map(
-    kinds.flatMap(([kind, objects]) =>
-      objects.flatMap((object) => {
-        if (!names.has(object.metadata.name)) return [];
-        const known = { ...object, apiVersion: apiVersionOf(kind), kind: kind.kind } as unknown as KubeObject;
-        return [[identityOf(known), known] as const];
-      }),
-    ),
-  );
+  const objects = inputs === undefined ? [] : objectsOfSnapshot(inputs, ({ name }) => names.has(name));
+  return new Map(objects.map((object) => [identityOf(object), object]));
 }
 
 /** Without what the server adds. */

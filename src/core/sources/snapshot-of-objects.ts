@@ -1,5 +1,6 @@
 import {
   ADDON_PLACEMENT_SCORE,
+  apiVersionOf,
   type KindInfo,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
@@ -8,6 +9,7 @@ import {
   PLACEMENT_DECISION,
   typeKeyOf,
 } from '@berth/kube/model/kinds';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { AddOnPlacementScore } from '@berth/ocm/kind/addon-placement-score';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
@@ -40,6 +42,31 @@ export function snapshotOfObjects(
     decisions: ofKind<PlacementDecision>(PLACEMENT_DECISION),
     scores: ofKind<AddOnPlacementScore>(ADDON_PLACEMENT_SCORE),
   };
+}
+
+/** A snapshot that is read from a hub, as far as it has these. */
+type DecisionInputs = Pick<Snapshot, 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'scores'>;
+
+/**
+ * The inputs of decisions in a snapshot as objects, with their kinds, which items of a list from a hub do not have.
+ * @param isWanted whether an object with this metadata is returned
+ */
+export function objectsOfSnapshot(
+  snapshot: DecisionInputs,
+  isWanted: (metadata: ObjectMeta) => boolean,
+): readonly KubeObject[] {
+  const kinds = [
+    [PLACEMENT, snapshot.placements],
+    [MANAGED_CLUSTER, snapshot.clusters],
+    [MANAGED_CLUSTER_SET, snapshot.clusterSets],
+    [MANAGED_CLUSTER_SET_BINDING, snapshot.bindings],
+    [ADDON_PLACEMENT_SCORE, snapshot.scores],
+  ] as const;
+  return kinds.flatMap(([kind, objects]) =>
+    objects
+      .filter(({ metadata }) => isWanted(metadata))
+      .map((object) => ({ ...object, apiVersion: apiVersionOf(kind), kind: kind.kind })),
+  );
 }
 
 const objectsByType = oncePerList((sources: readonly Pick<SourceObject, 'object'>[]) =>

@@ -57,10 +57,6 @@ export class FollowedSource {
     return this.#parts.name;
   }
 
-  get content(): SourceContent | undefined {
-    return this.#content;
-  }
-
   get comparedAtMs(): number {
     return this.#comparedAtMs;
   }

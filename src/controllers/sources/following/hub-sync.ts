@@ -6,10 +6,8 @@ import { identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref'
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { BerthError } from '@berth/runtime/errors';
-import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sleep } from '@berth/runtime/loop/sleep';
 import pLimit from 'p-limit';
-import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import { RECORDED_STATUS_MANAGER } from '../../../core/registration/health/is-live.ts';
 import { withAdoption } from '../../../core/sync/applied/adoption.ts';
 import { departuresOf } from '../../../core/sync/applied/departure.ts';
@@ -49,6 +47,7 @@ import type { PruneState } from '../pruning/prune-state.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
 import { applyDesired, NamespaceCreator } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
+import { StoredForms } from './stored-forms.ts';
 import type { SourceRound } from './sync-together.ts';
 
 interface Tally {
@@ -346,42 +345,6 @@ export class HubSync {
  * listed.
  */
 const MAX_READ_ONE_BY_ONE = 200;
-
-/**
- * What the hub made of objects that it stores in another form than the one that was sent
- * (quantities, `stringData`), so that they are not sent again while they stay as they are. Most
- * objects are stored as sent, and nothing is kept of them.
- */
-class StoredForms {
-  readonly #digest: Digest;
-  readonly #known = new Map<string, string>();
-
-  constructor(digest: Digest) {
-    this.#digest = digest;
-  }
-
-  /** @param live the response to the object that was sent */
-  note(id: string, sent: KubeObject, live: KubeObject): void {
-    if (isApplied(sent, live)) this.#known.delete(id);
-    else this.#known.set(id, this.#fingerprint(sent, live));
-  }
-
-  /** Whether the live object is what the hub made of the desired one. */
-  has(id: string, desired: KubeObject, live: KubeObject): boolean {
-    const known = this.#known.get(id);
-    return known !== undefined && known === this.#fingerprint(desired, live);
-  }
-
-  forget(id: string): void {
-    this.#known.delete(id);
-  }
-
-  #fingerprint(desired: KubeObject, live: KubeObject): string {
-    const { status: _status, metadata, ...rest } = live;
-    const { labels, annotations } = metadata;
-    return this.#digest(canonicalJson([desired, rest, labels, annotations]));
-  }
-}
 
 /** If more namespaces are missing, they are found when their objects are tried again. */
 const MAX_WATCHES = 10;

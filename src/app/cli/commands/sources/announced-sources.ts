@@ -63,26 +63,32 @@ const NOTHING_ANNOUNCED =
   'No controller on the hub has said how it is set, so the plan uses the default budget, removal window and kinds.';
 
 function noteOf(
-  settings: AnnouncedSettings,
+  { version, embedded, removalBudget, deletionWindow }: AnnouncedSettings,
   known: readonly AnnouncedSource[],
   chosen: readonly AnnouncedSource[],
 ): string {
-  const { version, embedded, removalBudget, deletionWindow } = settings;
-  const [first = { ...settings, name: '' }] = chosen;
-  const names = ({ length }: readonly unknown[], all: readonly AnnouncedSource[]): string =>
-    `${length === 1 ? 'source' : 'sources'} ${formatNameList(all.map(({ name }) => name))}`;
   if (chosen.length === 0 && known.length > 0)
     return (
-      `The controllers on the hub follow the ${names(known, known)}, and no address of this clone is among theirs, so it is ` +
+      `The controllers on the hub follow ${sourceNames(known)}, and no address of this clone is among theirs, so it is ` +
       'planned as a new source with their default budget and removal window. Name its source with --source.'
     );
-  const of = chosen.length === 0 ? '' : `, ${names(chosen, chosen)}`;
-  const budget = budgetText(first.removalBudget ?? removalBudget);
-  const window = formatDuration(first.deletionWindow ?? deletionWindow);
+  const set = chosen.length === 0 ? [{ removalBudget, deletionWindow }] : chosen;
+  const budgets = set.map((one) => budgetText(one.removalBudget ?? removalBudget));
+  const windows = set.map((one) => formatDuration(one.deletionWindow ?? deletionWindow));
+  const of = chosen.length === 0 ? '' : `, ${sourceNames(chosen)}`;
   return (
     `The plan uses the settings that the controller on the hub announced (Berth ${version}${of}): ` +
-    `${embedded ? 'all placements of the hub, ' : ''}removal budget ${budget}, removal window ${window}. Flags override them.`
+    `${embedded ? 'all placements of the hub, ' : ''}removal budget ${eachOnce(budgets)}, removal window ${eachOnce(windows)}. ` +
+    'Flags override them.'
   );
+}
+
+function sourceNames(sources: readonly AnnouncedSource[]): string {
+  return `${sources.length === 1 ? 'source' : 'sources'} ${formatNameList(sources.map(({ name }) => name))}`;
+}
+
+function eachOnce(texts: readonly string[]): string {
+  return [...new Set(texts)].join(' or ');
 }
 
 function budgetText({ percent, atLeast }: RemovalBudget): string {

@@ -71,30 +71,33 @@ export async function planSources(
 async function sourcesOfClone(io: CliIo, flags: PlanSourceFlags): Promise<PlanSources> {
   checkListedKinds(flags.kind ?? []);
   const { announced, repo, source: names } = flags;
-  const given = defaultsOf(flags);
-  if (announced === undefined) return planned([{ ...ONLY_SOURCE, kinds: flags.kind }], flags, given);
+  if (announced === undefined) return planned([ONLY_SOURCE], flags);
   const { hubSettingsFor } = await import('./announced-sources.ts');
   const { sources, defaults, note } = await hubSettingsFor(announced, {
     folder: resolve(io.cwd, repo),
     names,
   });
-  const known = sources.length === 0 ? [{ ...ONLY_SOURCE, kinds: flags.kind }] : sources.map(withKinds);
-  return { ...planned(known, flags, { ...defaults, ...given }), notes: [note] };
+  const known = sources.length === 0 ? [ONLY_SOURCE] : sources.map(withKinds);
+  return { ...planned(known, flags, defaults), notes: [note] };
 }
 
-/** The flags override what each source says. */
+/**
+ * The flags override what each source says.
+ * @param defaults for what neither says
+ */
 function planned(
   sources: readonly ClonedSource[],
   flags: PlanSourceFlags,
-  defaults: Partial<Budgets>,
+  defaults: Partial<Budgets> = {},
 ): PlanSources {
-  const given = { ...defaultsOf(flags), ...(flags.kind !== undefined && { kinds: flags.kind }) };
+  const budgets = defaultsOf(flags);
+  const given = { ...budgets, ...(flags.kind !== undefined && { kinds: flags.kind }) };
   return {
     sources: sources.map((source, rank) => ({
       ...plannedSource({ ...defaults, ...source, ...given }, rank),
       paths: flags.path.length > 0 ? flags.path : (source.paths ?? []),
     })),
-    budgetOf: () => defaults.removalBudget,
+    budgetOf: () => budgets.removalBudget ?? defaults.removalBudget,
   };
 }
 
