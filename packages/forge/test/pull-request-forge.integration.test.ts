@@ -107,6 +107,17 @@ describe.each(FORGE_PROVIDERS)('pull requests at %s', (provider) => {
     expect(server.comments[0]?.body.includes('<')).toBe(!provider.startsWith('bitbucket'));
   });
 
+  it('puts a reaction on a comment of somebody else, if the forge has reactions', async () => {
+    const { id, reactions } = server.write(7, 'ada', '/berth plan');
+    const names = { gitea: ['+1', 'confused'], github: ['+1', 'confused'], gitlab: ['thumbsup', 'confused'] };
+    expect(forge.react === undefined).toBe(!(provider in names));
+    await forge.react?.(7, String(id), 'accepted', signal);
+    await forge.react?.(7, String(id), 'refused', signal);
+    await forge.react?.(7, String(id), 'refused', signal);
+    await forge.react?.(7, '999999', 'accepted', signal);
+    expect([...reactions]).toEqual(names[provider as keyof typeof names] ?? []);
+  });
+
   it('knows its account from elsewhere where the token cannot say it', async () => {
     const { apiUrl, repository } = server;
     const named = openForge({ provider, apiUrl, repository, token: async () => 't' }, async () =>

@@ -38,6 +38,7 @@ import {
   takesFields,
 } from '../../controllers/sources/progress/source-options.ts';
 import type { KindInfo } from '@berth/kube/model/kinds';
+import { commentCommand } from '../../core/preview/comment/comment-command.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
 import { builtProgram } from '../../adapters/program/package-root.ts';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';
@@ -119,7 +120,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
         if (event.kind === 'merge-group') groups.add(previews, event);
         else if (event.kind !== 'comment') previews.pullRequestChanged(event.number, event.head.commit);
         // Other comments are ignored.
-        else if (event.text.startsWith('/berth')) commands.add(previews, event);
+        else if (commentCommand(event.text) !== undefined) commands.add(previews, event);
       }
       return concerned.length > 0;
     },
@@ -151,6 +152,7 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
   const commands = new ReportedWork<PullRequestComment>({
     ...options,
     what: 'comment',
+    causeOf: ({ author }) => author,
     handle: (previews, comment, signal) => previews.commented(comment, signal),
     onError: (source, error) =>
       emit({ kind: 'error', where: `comment on a pull request of source ${source}`, error }),
@@ -158,6 +160,7 @@ function reportedWork({ options, emit }: Pick<PreviewDependencies, 'options' | '
   const groups = new ReportedWork<MergeGroup>({
     ...options,
     what: 'merge group',
+    causeOf: ({ head }) => head,
     handle: (previews, group, signal) => previews.mergeGroup(group, signal),
     onError: (source, error) => emit({ kind: 'error', where: `merge queue of source ${source}`, error }),
   });

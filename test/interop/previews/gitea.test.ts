@@ -35,8 +35,10 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('previews on a real Git
     forge.push('talk', asks(2));
     const number = await forge.open('talk', { title: 'WIP: talk' });
     await forge.comment(number, '+1 cluster');
-    await forge.say(number, '/berth approve 000000000000', 'grace');
+    const { id } = (await forge.say(number, '/berth approve 000000000000', 'grace')) as { id: number };
     await forge.comment(number, 'is not the approval code of a change');
+    const reactions = () => forge.gitea.call('GET', `/repos/root/fleet/issues/comments/${id}/reactions`);
+    await expect.poll(reactions).toMatchObject([{ content: 'confused', user: { login: 'berth' } }]);
     await forge.edit(number, { state: 'closed' });
   });
 

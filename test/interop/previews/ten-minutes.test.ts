@@ -69,7 +69,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
       await expect.poll(comments, POLL).toContain('Berth: 1 placement would change: +1 cluster');
       const body = '/berth approve 000000000000';
       await gitea.call('POST', `${REPOSITORY}/issues/${number}/comments`, { body }, 'ada');
-      await expect.poll(comments, POLL).toContain('ada opened this pull request and may not approve it');
+      await expect.poll(comments, POLL).toContain('You opened this pull request and may not approve it');
     });
   },
 );

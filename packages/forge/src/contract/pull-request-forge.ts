@@ -57,6 +57,9 @@ export interface ForgeComment {
   readonly text: string;
 }
 
+/** What Berth thinks of a command in a comment. */
+export type CommandReaction = 'accepted' | 'refused';
+
 /** The permission of an account in a repository. */
 export type RepositoryPermission = 'none' | 'read' | 'write' | 'admin';
 
@@ -80,6 +83,11 @@ export interface PullRequestForge {
   editComment(number: number, id: string, text: string, signal: AbortSignal): Promise<boolean>;
   /** Folds a comment that is out of date where the forge can do that, else deletes it. */
   retireComment(number: number, id: string, signal: AbortSignal): Promise<void>;
+  /**
+   * Puts a reaction on a comment of anybody. Doing it twice is the same as once, and a comment that is gone gets none.
+   * Absent: the forge has no reactions.
+   */
+  react?(number: number, comment: string, reaction: CommandReaction, signal: AbortSignal): Promise<void>;
   /** Writing a status again replaces it. */
   writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void>;
   /** @param account as it is the author of a pull request, and of a comment that the forge reports */

@@ -1,6 +1,7 @@
 import { InputError } from '@berth/runtime/errors';
 import type {
   PullRequestForge,
+  CommandReaction,
   CommitStatus,
   StatusAnnotation,
   StatusReport,
@@ -34,6 +35,9 @@ const GITEA_PARTS: GitHubLikeParts = {
 /** Only the GraphQL API can fold a comment. Source: docs.github.com/graphql/reference/mutations, minimizeComment. */
 const FOLD_COMMENT =
   'mutation($id: ID!) { minimizeComment(input: {subjectId: $id, classifier: OUTDATED}) { clientMutationId } }';
+
+/** Both forges have these reactions. Source: docs.github.com/rest/reactions; Gitea, `[ui] REACTIONS`. */
+const REACTIONS = { accepted: '+1', refused: 'confused' } as const;
 
 const CONCLUSIONS = {
   success: 'success',
@@ -129,6 +133,18 @@ class GitHubLikeForge implements PullRequestForge {
     const path = this.#commentPath(id);
     const comment = await undefinedIfNotFound(this.api.request(signal, 'GET', path));
     if (comment !== undefined) await undefinedIfNotFound(this.#parts.retire(this.api, comment, path, signal));
+  }
+
+  async react(
+    _number: number,
+    comment: string,
+    reaction: CommandReaction,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const body = { content: REACTIONS[reaction] };
+    await undefinedIfNotFound(
+      this.api.request(signal, 'POST', `${this.#commentPath(comment)}/reactions`, body),
+    );
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {

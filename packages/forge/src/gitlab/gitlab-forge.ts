@@ -1,5 +1,6 @@
 import { InputError } from '@berth/runtime/errors';
 import type {
+  CommandReaction,
   CommitStatus,
   ForgeComment,
   PullRequest,
@@ -15,6 +16,9 @@ import { GITLAB_DIALECT } from './gitlab-dialect.ts';
 /** GitLab accepts 1,000,000 characters, but a longer comment than GitHub allows is not readable. */
 const MAX_COMMENT_LENGTH = 60_000;
 const PAGES = ['per_page', 100] as const;
+
+/** Names of emoji. Source: docs.gitlab.com/api/emoji_reactions. */
+const REACTIONS = { accepted: 'thumbsup', refused: 'confused' } as const;
 
 /** The lowest `access_level` of a member with each right. Source: docs.gitlab.com/api/members, "Roles". */
 const LEVELS = [
@@ -90,6 +94,18 @@ export class GitLabForge implements PullRequestForge {
   async retireComment(number: number, id: string, signal: AbortSignal): Promise<void> {
     const path = `${this.#notesPath(number)}/${encodeURIComponent(id)}`;
     await undefinedIfNotFound(this.#api.request(signal, 'DELETE', path));
+  }
+
+  /** An emoji that the note already has is refused as not found, like a note that is gone. */
+  async react(
+    number: number,
+    comment: string,
+    reaction: CommandReaction,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const path = `${this.#notesPath(number)}/${encodeURIComponent(comment)}/award_emoji`;
+    const body = { name: REACTIONS[reaction] };
+    await undefinedIfNotFound(this.#api.request(signal, 'POST', path, body));
   }
 
   async writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void> {

@@ -176,7 +176,7 @@ export class OpenPullRequests {
       ...{ marker, outcome, approvals, map, links },
       head: headCommit,
       takesCommands: true,
-      notes: before.refusal === undefined ? [] : [before.refusal],
+      notes: [],
       maxLength: forge.maxCommentLength,
     });
     const comment = await writeStickyComment(

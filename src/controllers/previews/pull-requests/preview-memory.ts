@@ -27,8 +27,12 @@ export interface PreviewMemory {
   readonly statuses?: readonly string[] | undefined;
   /** Full id of the head whose status says that it is being planned. */
   readonly planning?: string | undefined;
-  /** The last command that was refused, and the reason. */
-  readonly refusal?: string | undefined;
+  /** Approval codes of earlier plans, the latest last. */
+  readonly pastCodes?: readonly string[] | undefined;
+  /** Accounts without the right to write that were told so. */
+  readonly strangers?: readonly string[] | undefined;
+  /** How many commands were answered since this time. */
+  readonly answers?: { readonly sinceMs: number; readonly count: number } | undefined;
   /** The head in a fork that an account with write access asked to plan. */
   readonly allowedHead?: string | undefined;
   /** Present after the merge. */

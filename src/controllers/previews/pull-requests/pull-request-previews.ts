@@ -1,16 +1,10 @@
-import type {
-  PullRequestForge,
-  RepositoryPermission,
-  PullRequest,
-} from '@berth/forge/contract/pull-request-forge';
-import { BerthError, TransientError, InputError } from '@berth/runtime/errors';
+import { BerthError, TransientError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { WakeUp } from '@berth/runtime/loop/wake-up';
-import { commentCommand, type CommentCommand } from '../../../core/preview/comment/comment-command.ts';
 import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
-import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
+import { CommentCommands } from './comment-commands.ts';
 import { MergeWatch } from './merge-watch.ts';
 import { OpenPullRequests } from './open-pull-requests.ts';
 import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
@@ -37,6 +31,7 @@ export class PullRequestPreviews {
   readonly #merges: MergeWatch;
   readonly #open: OpenPullRequests;
   readonly #groups: MergeGroups;
+  readonly #commands: CommentCommands;
   #branch: string | undefined;
   /** The commit at which the source was last read. */
   #read: string | undefined;
@@ -48,6 +43,7 @@ export class PullRequestPreviews {
     const statuses = new PreviewStatuses(options);
     this.#open = new OpenPullRequests(options, statuses, () => this.#merges.followed);
     this.#groups = new MergeGroups(options, statuses);
+    this.#commands = new CommentCommands(options);
   }
 
   get source(): string {
@@ -96,10 +92,8 @@ export class PullRequestPreviews {
   async commented(comment: PullRequestComment, signal: AbortSignal): Promise<void> {
     const { number } = comment;
     if (this.#options.leadership?.isHeld === false) return;
-    const change = await runCommentCommand(this.#options, comment, signal);
-    if (change === undefined) return;
-    this.#save(number, change(this.#memory(number)));
-    this.#enqueue(number);
+    this.#branch ??= await this.#options.forge.defaultBranch(signal);
+    if (await this.#commands.run(comment, this.#branch, signal)) this.#enqueue(number);
   }
 
   /**
@@ -288,90 +282,4 @@ class MergeGroups {
     const report = { outcome, approvals, summary, targetUrl: undefined };
     await this.#statuses.planned({ commit: head }, report, [], signal);
   }
-}
-
-/**
- * Reads a comment that may contain a command. A command counts only if its author may write to the repository.
- * @returns the changed fields of the memory of the pull request; undefined if nothing changes
- * @throws the errors of the forge
- */
-async function runCommentCommand(
-  { forge, rules }: Pick<PullRequestPreviewsOptions, 'forge' | 'rules'>,
-  { number, author, authorName, text }: PullRequestComment,
-  signal: AbortSignal,
-): Promise<((memory: PreviewMemory) => PreviewMemory) | undefined> {
-  const command = commentCommand(text);
-  if (command === undefined) return undefined;
-  const permission = await permissionOf(forge, author, signal);
-  // A comment of an account without write access changes nothing, and is not even noted.
-  if (permission !== 'write' && permission !== 'admin') return undefined;
-  const pull = await forge.read(number, signal);
-  if (pull === undefined) return undefined;
-  // An id alone tells readers nothing, and a name alone is not unique.
-  const by = authorName === undefined ? author : `${authorName} (${author})`;
-  return (memory) => noteCommand(memory, { command, author, by, permission }, pull, rules);
-}
-
-async function permissionOf(
-  forge: Pick<PullRequestForge, 'permissionOf'>,
-  author: string,
-  signal: AbortSignal,
-): Promise<RepositoryPermission> {
-  try {
-    return await forge.permissionOf(author, signal);
-  } catch (cause) {
-    if (!(cause instanceof InputError) || cause.code !== 'scm.auth') throw cause;
-    const { code, subject } = cause;
-    throw new InputError(
-      `a command of ${author} is ignored: the token may not ask the forge what this account may do`,
-      {
-        ...{ code, subject, cause },
-        hint: 'give the account of the token the right in the last column of the table in docs/previews.md#rights',
-      },
-    );
-  }
-}
-
-/** A command and its author. */
-interface GivenCommand {
-  readonly command: CommentCommand;
-  /** The account, as the forge names it. */
-  readonly author: string;
-  /** The name for display. */
-  readonly by: string;
-  readonly permission: RepositoryPermission;
-}
-
-/**
- * The memory of a pull request after a command of an account with write access. It contains what was requested or
- * approved, or why the command was refused.
- */
-export function noteCommand(
-  memory: PreviewMemory,
-  { command, author, by, permission }: GivenCommand,
-  pull: Pick<PullRequest, 'author' | 'headCommit'>,
-  rules: Pick<PreviewRules, 'approvers' | 'selfApproval'>,
-): PreviewMemory {
-  const asked = memory.asked + 1;
-  const refused = (refusal: string): PreviewMemory => ({ ...memory, asked, refusal });
-  if (command.kind === 'plan') return { ...memory, asked, refusal: undefined, allowedHead: pull.headCommit };
-  if (command.kind === 'unknown')
-    return refused('The command is unknown. The commands are: /berth plan, /berth approve CODE.');
-  if (rules.approvers === 'admin' && permission !== 'admin')
-    return refused(`${by} may not approve: only an administrator of the repository may.`);
-  if (!rules.selfApproval && author === pull.author)
-    return refused(`${by} opened this pull request and may not approve it.`);
-  const { codes } = command;
-  const known = [
-    ...memory.expected.map(({ heldToken: heldCode }) => heldCode),
-    ...memory.heldDeletions.map(({ token: code }) => code),
-  ];
-  const unknown = codes.filter((code) => !known.includes(code));
-  if (unknown.length > 0)
-    return refused(
-      `Not approved: ${unknown.join(', ')} is not the approval code of a change that this plan would hold.`,
-    );
-  const others = memory.approvals.filter(({ token: code }) => !codes.includes(code));
-  const approvals = [...others, ...codes.map((code) => ({ token: code, by }))];
-  return { ...memory, asked, approvals, refusal: undefined };
 }

@@ -1,6 +1,7 @@
 /** A comment that was written on a pull request. */
 export interface PullRequestComment {
   readonly number: number;
+  readonly id: string;
   /** The account of the author: a name, or an id if the forge's names are not unique. */
   readonly author: string;
   /** The name for display, if `author` is an id. */

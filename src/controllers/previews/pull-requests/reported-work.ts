@@ -12,12 +12,15 @@ export interface ReportedWorkOptions<T> {
   readonly log: Logger;
   /** The kind of event, for display: `comment`. */
   readonly what: string;
+  /** Who caused an event, so that nobody takes the place of others. */
+  readonly causeOf: (item: T) => string;
   readonly handle: (previews: PullRequestPreviews, item: T, signal: AbortSignal) => Promise<void>;
   readonly onError: (source: string, error: unknown) => void;
 }
 
 /** The limit of waiting reports. Of a flood some are dropped; each can be requested again. */
 const MAX_WAITING = 100;
+const MAX_WAITING_OF_ONE = 10;
 const MAX_TRIES = 5;
 
 /**
@@ -33,9 +36,11 @@ export class ReportedWork<T> {
     this.#options = options;
   }
 
-  /** Adds an event. It is dropped if too many wait. */
+  /** Adds an event. It is dropped if too many wait, or too many of one cause. */
   add(previews: PullRequestPreviews, item: T): void {
-    if (this.#waiting.length >= MAX_WAITING) return;
+    const cause = this.#options.causeOf(item);
+    const same = this.#waiting.filter(([, waiting]) => this.#options.causeOf(waiting) === cause);
+    if (this.#waiting.length >= MAX_WAITING || same.length >= MAX_WAITING_OF_ONE) return;
     this.#waiting.push([previews, item]);
     this.#wakeUp.call();
   }

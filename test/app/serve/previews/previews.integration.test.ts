@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
-import { cluster, placement, retired, yaml } from '../fleet-fixture.ts';
+import { cluster, placement, yaml } from '../fleet-fixture.ts';
 import { PreviewedFleet } from './previewed-fleet.ts';
 
 const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
@@ -194,62 +194,6 @@ describe('pull requests of a served source', () => {
     await previewed.comment(7, /^<!-- berth:preview:fleet -->[^]*not as this plan said/);
     await previewed.comment(7, /^<!-- berth:preview:fleet:merged -->[^]*there and not planned/);
     expect(await previewed.status(merged, 'failure', 'berth/merged/fleet')).toContain('1 placement');
-  });
-
-  it('are approved by a comment of somebody else who may write, and released after the merge', async () => {
-    await previewed.serve({ 'web.yaml': yaml(placement('web')) });
-    const head = previewed.open(7, { 'clusters.yaml': retired(4) });
-    await previewed.changed(7, 'opened');
-    const [, token = ''] =
-      /\/berth approve ([0-9a-f]{12})/.exec(await previewed.comment(7, 'would be held')) ?? [];
-    expect(token).not.toBe('');
-    await previewed.status(head, 'failure');
-    previewed.server.permissions.set('ada', 'write').set('grace', 'write');
-    await previewed.say(7, 'mallory', `/berth approve ${token}`);
-    await previewed.say(7, 'ada', `/berth approve ${token}`);
-    await previewed.comment(7, 'may not approve it');
-    await previewed.say(7, 'grace', '/berth approve 000000000000');
-    await previewed.comment(7, 'is not the approval code of a change');
-    await previewed.say(7, 'grace', `/berth approve ${token}`);
-    await previewed.comment(7, 'Approved by `grace`');
-    await previewed.status(head, 'success');
-    previewed.merge(7);
-    await previewed.changed(7, 'closed');
-    await previewed.comment(7, 'Merged: everything is as this plan said.');
-    expect(await previewed.fleet.decisions('web')).toHaveLength(2);
-    const { metadata } = await previewed.fleet.read('web');
-    expect(metadata.annotations?.['berth.dev/released-by']).toContain('grace on team/fleet#7');
-  });
-
-  it('ignore a command where the forge does not say what its author may do, and tell the operator why', async () => {
-    await previewed.serve(web(1));
-    previewed.open(7, web(2));
-    await previewed.changed(7, 'opened');
-    await previewed.comment(7, '+1 cluster');
-    previewed.server.fault = ({ url }) => (url?.includes('/permission') ? { status: 403 } : undefined);
-    await previewed.say(7, 'grace', '/berth plan');
-    const { error } = await previewed.fleet.event('error', ({ where }) => where.startsWith('comment'));
-    expect(error).toMatchObject({
-      code: 'scm.auth',
-      message: expect.stringContaining('a command of grace is ignored') as string,
-      hint: expect.stringContaining('docs/previews.md#rights') as string,
-    });
-    expect(ownComments()).toHaveLength(1);
-  });
-
-  it('of forks are planned only when somebody who may write asks, and then without details', async () => {
-    await previewed.serve(web(1));
-    const head = previewed.open(7, web(2), { fork: true, author: 'mallory' });
-    await previewed.changed(7, 'opened');
-    expect(await previewed.status(head, 'pending')).toContain('fork');
-    await previewed.say(7, 'mallory', '/berth plan');
-    await previewed.fleet.advance(2_000);
-    expect(ownComments()).toEqual([]);
-    previewed.server.permissions.set('grace', 'write');
-    await previewed.say(7, 'grace', '/berth plan');
-    const text = await previewed.comment(7, '+1 cluster');
-    expect(text).toContain('only the summary is shown');
-    expect(text).not.toContain('<details>');
   });
 
   it.each([

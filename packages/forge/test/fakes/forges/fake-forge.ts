@@ -24,6 +24,8 @@ export interface FakeComment {
   version: number;
   /** Somebody answered it. */
   answered?: boolean;
+  /** As the forge names them. */
+  readonly reactions: Set<string>;
 }
 
 export interface FakeStatus {
@@ -97,7 +99,7 @@ export abstract class FakeForge {
   }
 
   write(number: number, author: string, body: string): FakeComment {
-    const comment = { id: this.nextId++, number, author, body, version: 0 };
+    const comment = { id: this.nextId++, number, author, body, version: 0, reactions: new Set<string>() };
     this.comments.push(comment);
     return comment;
   }

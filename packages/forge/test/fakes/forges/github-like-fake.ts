@@ -62,8 +62,8 @@ export abstract class GitHubLikeFake extends FakeForge {
   protected answer(asked: Asked): ForgeResponse {
     const { method, query, body } = asked;
     const path = asked.path.replace('/repos/team/fleet', '');
-    const [, number, id, account, issue, commit] =
-      /^(?:\/pulls\/(\d+)|\/issues\/comments\/(\d+)|\/collaborators\/(.+)\/permission|\/issues\/(\d+)\/comments|\/statuses\/(\w+))$/.exec(
+    const [, number, id, reactions, account, issue, commit] =
+      /^(?:\/pulls\/(\d+)|\/issues\/comments\/(\d+)(\/reactions)?|\/collaborators\/(.+)\/permission|\/issues\/(\d+)\/comments|\/statuses\/(\w+))$/.exec(
         path,
       ) ?? [];
     if (path === '/user') return ok({ login: this.account });
@@ -94,6 +94,10 @@ export abstract class GitHubLikeFake extends FakeForge {
     }
     const comment = id === undefined ? undefined : this.find(id);
     if (comment === undefined) return MISSING;
+    if (reactions !== undefined) {
+      comment.reactions.add(String(body.content));
+      return created({ content: body.content });
+    }
     if (method === 'DELETE') return this.remove(comment);
     return ok(commentOf(method === 'PATCH' ? this.edit(comment, body.body) : comment));
   }

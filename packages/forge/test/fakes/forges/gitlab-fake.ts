@@ -73,8 +73,8 @@ export class GitLabFake extends FakeForge {
     const path = asked.path.replace(`/projects/${this.repository}`, '');
     if (path === '') return ok({ id: 1, default_branch: 'main' });
     if (path === '/merge_requests') return ok(numbered(this.openPulls.map(mergeRequest), query, 'per_page'));
-    const [, number, notes, note, member, commit, statusesOf] =
-      /^(?:\/merge_requests\/(\d+)(\/notes(?:\/(\d+))?)?|\/members\/all\/(\d+)|\/statuses\/(\w+)|\/repository\/commits\/(\w+)\/statuses)$/.exec(
+    const [, number, notes, note, emoji, member, commit, statusesOf] =
+      /^(?:\/merge_requests\/(\d+)(\/notes(?:\/(\d+)(\/award_emoji)?)?)?|\/members\/all\/(\d+)|\/statuses\/(\w+)|\/repository\/commits\/(\w+)\/statuses)$/.exec(
         path,
       ) ?? [];
     if (member !== undefined) return this.#member(Number(member));
@@ -83,6 +83,7 @@ export class GitLabFake extends FakeForge {
       const found = this.statusOf(statusesOf, query.get('name') ?? '');
       return ok(found === undefined ? [] : [{ name: found.context, status: found.state }]);
     }
+    if (emoji !== undefined) return this.#award(this.find(note), String(body.name));
     if (note !== undefined) return this.#note(this.find(note), method, body.body);
     if (notes !== undefined && method === 'POST')
       return created(noteOf(this.write(Number(number), this.account, String(body.body))));
@@ -119,6 +120,14 @@ export class GitLabFake extends FakeForge {
     const state = body.state === 'failed' ? 'failure' : String(body.state);
     this.addStatus({ commit, context, state, description: String(body.description) });
     return created({ id: this.nextId++ });
+  }
+
+  #award(note: FakeComment | undefined, name: string): ForgeResponse {
+    if (note === undefined) return MISSING;
+    if (note.reactions.has(name))
+      return { status: 404, body: { message: '404 Award Emoji Name has already been taken Not Found' } };
+    note.reactions.add(name);
+    return created({ name });
   }
 
   #note(note: FakeComment | undefined, method: string, text: unknown): ForgeResponse {

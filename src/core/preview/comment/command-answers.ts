@@ -1,0 +1,98 @@
+import { names } from './comment-blocks.ts';
+import { code } from './foreign-text.ts';
+
+/* What Berth answers to commands in comments. Each answer says what happened, or what to type. All are Markdown. */
+
+/** A change that is held, or would be. */
+export interface HeldChange {
+  /** Approves exactly this change. */
+  readonly token: string;
+  readonly what:
+    | {
+        /** `namespace/name` */
+        readonly placement: string;
+        readonly before: readonly string[];
+        readonly after: readonly string[];
+      }
+    /** The source whose deletions are held. */
+    | { readonly deletionsOf: string };
+}
+
+const MAX_CHANGES = 10;
+const MAX_NAMES = 5;
+
+export const HELP = `Berth reads the first line of a comment by an account that may write to this repository.
+
+| comment | |
+|---|---|
+| \`/berth plan\` | plans again; also plans a fork or a draft that the settings exclude |
+| \`/berth approve CODE …\` | approves held changes by their codes; without a code, the only one |
+| \`/berth help\` | shows this table |`;
+
+export function unknownCommand(meant: string | undefined): string {
+  return meant === undefined
+    ? `Berth does not know this command.\n\n${HELP}`
+    : `Berth does not know this command. Did you mean ${code(meant)}?`;
+}
+
+export function stranger(account: string): string {
+  return `${code(account)} may not write to this repository, so Berth does not do this. Somebody who may can write the same comment.`;
+}
+
+export function approved(changes: readonly HeldChange[], isMerged: boolean): string {
+  const lines = changes.slice(0, MAX_CHANGES).map((change) => `- ${changeText(change)}`);
+  if (changes.length > lines.length) lines.push(`- … and ${changes.length - lines.length} more`);
+  return `Approved. Berth does this ${isMerged ? 'now' : 'after the merge'}:\n\n${lines.join('\n')}`;
+}
+
+/** Why codes approve nothing, and which code does. */
+export function notApproved(
+  codes: readonly string[],
+  { held, past, isMerged }: Holds & { readonly past: readonly string[] },
+): string {
+  const [first] = codes.filter((one) => past.includes(one));
+  const why =
+    first === undefined
+      ? `${codes.map(code).join(', ')} is not the approval code of a change that ${isMerged ? 'is held' : 'this plan would hold'}.`
+      : `${code(first)} is the code of an earlier plan. What would be held is another change now.`;
+  return `Not approved: ${why} ${whatToType({ held, isMerged })}`;
+}
+
+interface Holds {
+  readonly held: readonly HeldChange[];
+  readonly isMerged: boolean;
+}
+
+/** For an approval without a code: nothing is held, or more than one change is. */
+export function noCode(holds: Holds): string {
+  return holds.held.length === 0 ? whatToType(holds) : `Not approved: which change? ${whatToType(holds)}`;
+}
+
+function whatToType({ held, isMerged }: Holds): string {
+  const [only, ...more] = held;
+  if (only === undefined) return isMerged ? 'Nothing is held.' : 'This plan would hold nothing.';
+  if (more.length === 0)
+    return `To approve that ${changeText(only)}, write ${code(`/berth approve ${only.token}`)}.`;
+  const lines = held
+    .slice(0, MAX_CHANGES)
+    .map((change) => `- ${code(`/berth approve ${change.token}`)}: ${changeText(change)}`);
+  if (held.length > lines.length) lines.push(`- … and ${held.length - lines.length} more`);
+  return `Write one of these, or one line with several codes:\n\n${lines.join('\n')}`;
+}
+
+/** `team-a/web leaves c1 and joins c2` */
+function changeText({ what }: HeldChange): string {
+  if ('deletionsOf' in what) return `the deletions of source ${code(what.deletionsOf)} are made`;
+  return `${code(what.placement)} ${movesText(what.before, what.after)}`;
+}
+
+/** `leaves c1 and joins c2`; `stays on c1` where nothing moves. */
+export function movesText(before: readonly string[], after: readonly string[]): string {
+  const removed = before.filter((name) => !after.includes(name));
+  const added = after.filter((name) => !before.includes(name));
+  const moves = [
+    ...(removed.length === 0 ? [] : [`leaves ${names(removed, MAX_NAMES)}`]),
+    ...(added.length === 0 ? [] : [`joins ${names(added, MAX_NAMES)}`]),
+  ];
+  return moves.length === 0 ? `stays on ${names(before, MAX_NAMES)}` : moves.join(' and ');
+}

@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { placement, retired, yaml } from '../fleet-fixture.ts';
+import { PreviewedFleet } from './previewed-fleet.ts';
+
+const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
+
+describe('a command in a comment on a pull request', () => {
+  let previewed: PreviewedFleet;
+  beforeEach(async () => {
+    previewed = await PreviewedFleet.create();
+    previewed.server.permissions.set('ada', 'write').set('grace', 'write');
+  });
+  afterEach(() => previewed.close());
+  const ownComments = () => previewed.server.comments.filter(({ author }) => author === 'berth');
+  /** The reactions to the last comment of somebody. */
+  const reactions = (account: string) => [
+    ...(previewed.server.comments.findLast(({ author }) => author === account)?.reactions ?? []),
+  ];
+
+  /** A pull request that would take four of six clusters from a placement. */
+  const held = async () => {
+    await previewed.serve({ 'web.yaml': yaml(placement('web')) });
+    const head = previewed.open(7, { 'clusters.yaml': retired(4) });
+    await previewed.changed(7, 'opened');
+    const text = await previewed.comment(7, 'would be held');
+    const [, code = ''] = /\/berth approve ([0-9a-f]{12})/.exec(text) ?? [];
+    expect(code).not.toBe('');
+    await previewed.status(head, 'failure');
+    return { head, code };
+  };
+
+  it('approves by somebody else who may write; after the merge the hold is released', async () => {
+    const { head, code } = await held();
+    await previewed.say(7, 'mallory', `/berth approve ${code}`);
+    await previewed.comment(7, '`mallory` may not write to this repository');
+    await previewed.say(7, 'ada', `/berth approve ${code}`);
+    await previewed.comment(7, 'may not approve it');
+    await previewed.say(7, 'grace', '/berth approve 000000000000');
+    await previewed.comment(7, 'is not the approval code of a change');
+    expect(reactions('grace')).toEqual(['confused']);
+    await previewed.say(7, 'grace', `/berth aprove ${code}`);
+    await previewed.comment(7, `Did you mean \`/berth approve ${code}\`?`);
+    await previewed.say(7, 'grace', '/berth approve');
+    await previewed.comment(7, '`grace`: Approved. Berth does this after the merge');
+    await previewed.comment(7, 'Approved by `grace`');
+    expect(reactions('grace')).toEqual(['+1']);
+    await previewed.status(head, 'success');
+    previewed.merge(7);
+    await previewed.changed(7, 'closed');
+    await previewed.comment(7, 'Merged: everything is as this plan said.');
+    expect(await previewed.fleet.decisions('web')).toHaveLength(2);
+    const { metadata } = await previewed.fleet.read('web');
+    expect(metadata.annotations?.['berth.dev/released-by']).toContain('grace on team/fleet#7');
+  });
+
+  it('is not followed where the forge does not say what its author may do, and the operator reads why', async () => {
+    await previewed.serve(web(1));
+    previewed.open(7, web(2));
+    await previewed.changed(7, 'opened');
+    await previewed.comment(7, '+1 cluster');
+    previewed.server.fault = ({ url }) => (url?.includes('/permission') ? { status: 403 } : undefined);
+    await previewed.say(7, 'grace', '/berth plan');
+    const { error } = await previewed.fleet.event('error', ({ where }) => where.startsWith('comment'));
+    expect(error).toMatchObject({
+      code: 'scm.auth',
+      message: expect.stringContaining('a command of grace is ignored') as string,
+      hint: expect.stringContaining('docs/previews.md#rights') as string,
+    });
+    expect(ownComments()).toHaveLength(1);
+  });
+
+  it('of a fork is planned when somebody who may write asks, without details; others get one answer', async () => {
+    await previewed.serve(web(1));
+    const head = previewed.open(7, web(2), { fork: true, author: 'mallory' });
+    await previewed.changed(7, 'opened');
+    expect(await previewed.status(head, 'pending')).toContain('fork');
+    for (const text of ['/berth plan', '/berth plan', '/berth approve'])
+      await previewed.say(7, 'mallory', text);
+    await previewed.say(7, 'grace', '/berth approve');
+    await previewed.comment(7, 'There is no plan yet');
+    expect(ownComments()).toHaveLength(2);
+    await previewed.say(7, 'grace', '/berth plan');
+    const text = await previewed.comment(7, '+1 cluster');
+    expect(text).toContain('only the summary is shown');
+    expect(text).not.toContain('<details>');
+  });
+
+  it('is answered a bounded number of times, never to an app, and never because it was quoted', async () => {
+    await previewed.serve(web(1));
+    previewed.open(7, web(2));
+    await previewed.changed(7, 'opened');
+    await previewed.comment(7, '+1 cluster');
+    previewed.server.permissions.set('helper[bot]', 'write');
+    await previewed.say(7, 'helper[bot]', '/berth help');
+    await previewed.say(7, 'grace', '> /berth help');
+    await previewed.say(7, 'berth', ownComments()[0]?.body ?? '');
+    for (let more = 0; more < 25; more++) {
+      await previewed.say(7, 'grace', '/berth help');
+      await previewed.fleet.until(() => (ownComments().length >= Math.min(22, more + 3) ? true : undefined));
+    }
+    await previewed.say(7, 'ada', '/berth plan');
+    await previewed.fleet.advance(2_000);
+    const answers = ownComments().filter(({ body }) => body.startsWith('<!-- berth:answer:'));
+    expect(answers).toHaveLength(20);
+    expect(answers.at(-1)?.body).toContain('Berth answers no further one here');
+    await previewed.fleet.advance(3_600_001);
+    await previewed.say(7, 'ada', '/berth help');
+    await previewed.fleet.until(() => (ownComments().length === 23 ? true : undefined));
+  });
+});
