@@ -7,5 +7,5 @@ export function hasManifestFields(text: string): boolean {
 }
 
 const FIELDS = ['apiVersion', 'kind'].map(
-  (name) => new RegExp(`(?:^|[{,])[ \\t"'-]*${name}["']?[ \\t]*:`, 'm'),
+  (name) => new RegExp(`(?:(?:^|[{,])[ \\t"'-]*${name}["']?|"${name}")[ \\t]*:`, 'm'),
 );

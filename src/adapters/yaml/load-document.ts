@@ -8,7 +8,7 @@ export type LoadedDocument =
   | { readonly ok: true; readonly value: unknown; readonly aliases: number }
   | {
       readonly ok: false;
-      readonly kind: 'syntax' | 'budget' | 'scalar';
+      readonly kind: 'syntax' | 'budget' | 'scalar' | 'key';
       readonly message: string;
       readonly line: number;
       readonly column: number;
@@ -25,6 +25,12 @@ interface LoaderState {
 }
 
 class OverBudget extends Error {}
+
+/** A mapping as a key, which no JSON has. A template that was not rendered looks like one: `{{ .Values.name }}`. */
+class MappingAsKey extends Error {}
+
+/** What the parser makes of it. */
+const MAPPING_KEY = '[object Object]';
 
 const KUBECTL_SCHEMA = kubectlSchema();
 
@@ -61,6 +67,10 @@ function failureOf(error: unknown, text: string, state: LoaderState | undefined)
   const line = (state?.line ?? 0) + 1;
   const column = state === undefined ? 1 : state.position - state.lineStart + 1;
   if (error instanceof OverBudget) return refused('budget', error.message, line, column);
+  if (error instanceof MappingAsKey) {
+    const message = 'got a mapping as a key, expected a text';
+    return { ok: false, kind: 'key', message, line, column };
+  }
   if (error instanceof UnrepresentableScalarError) {
     const start = Math.max(
       text.lastIndexOf(error.text, state?.position ?? text.length),
@@ -93,6 +103,7 @@ function makeBudgetListener(text: string, budget: YamlBudget) {
     // Only an alias ends with a result, but without a kind.
     if (state.kind === null && state.result !== null && ++aliases > budget.aliases)
       throw new OverBudget(`more than ${budget.aliases} aliases in one document`);
+    if (state.kind === 'mapping' && Object.hasOwn(state.result ?? {}, MAPPING_KEY)) throw new MappingAsKey();
     if (mayHoldManyKeys && state.kind === 'mapping' && state.result !== null) {
       const keys = Object.keys(state.result as object).length;
       if (keys > budget.keysPerMapping)

@@ -15,7 +15,7 @@ import type { ManifestFinding } from './manifest-check.ts';
 import { splitDocuments } from './split-documents.ts';
 import type { DocumentText } from './split-documents.ts';
 import type { ManifestPlace } from './locate-fields.ts';
-import { syntaxProblems } from './syntax-problems.ts';
+import { type FileVersion, jsonProblem, syntaxProblems } from './syntax-problems.ts';
 
 export interface ParsedManifest extends SourceObject {
   readonly place: ManifestPlace;
@@ -33,10 +33,24 @@ export interface ParsedFile {
   /** Objects without errors, in the order of the file. */
   readonly manifests: readonly ParsedManifest[];
   readonly problems: readonly Problem[];
+  /** Why kubectl refuses the content in a file named `.json`, although YAML may be written so. */
+  readonly notJson?: readonly Problem[];
+}
+
+/** What a file has by its name: the content of one named `.json` is JSON, or is refused. */
+export function asNamed(file: string, parsed: ParsedFile): ParsedFile {
+  const { notJson, ...rest } = parsed;
+  if (notJson === undefined || !file.endsWith('.json')) return rest;
+  return { manifests: [], problems: notJson.map((one) => inFile(file, one)) };
+}
+
+function inFile(file: string, problem: Problem): Problem {
+  const { location } = problem;
+  return location === undefined ? problem : { ...problem, location: { ...location, file } };
 }
 
 interface Context {
-  readonly at: { readonly file: string; readonly commit?: string | undefined };
+  readonly at: FileVersion;
   readonly budget: YamlBudget;
   readonly manifests: ParsedManifest[];
   readonly problems: Problem[];
@@ -45,7 +59,7 @@ interface Context {
 /**
  * Reads a YAML or JSON file of Kubernetes objects the way kubectl does. Each document, and each
  * entry of a List, is checked by itself; all problems are reported with line and column. It never
- * throws because of the text.
+ * throws because of the text. See `asNamed` for what depends on the name of the file.
  */
 export function parseManifests(input: ManifestFile): ParsedFile {
   const { file, text, commit, budget = DEFAULT_YAML_BUDGET } = input;
@@ -61,7 +75,9 @@ export function parseManifests(input: ManifestFile): ParsedFile {
   if (documents.length > budget.documents)
     return refuse(`file of ${documents.length} documents, expected at most ${budget.documents}`);
   for (const document of documents) readDocument(document, context);
-  return { manifests: context.manifests, problems: context.problems };
+  const { manifests, problems } = context;
+  const notJson = manifests.length === 0 ? [] : documents.flatMap((one) => jsonProblem(one, at) ?? []);
+  return notJson.length === 0 ? { manifests, problems } : { manifests, problems, notJson };
 }
 
 function readDocument(document: DocumentText, context: Context): void {

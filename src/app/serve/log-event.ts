@@ -1,6 +1,7 @@
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { LogFields, Logger } from '@berth/runtime/logger';
 import type { DeletionRecord } from '../../core/sync/deletion-record.ts';
+import { describeProblem } from '../../core/sources/describe-problem.ts';
 import type { ControllerEvent } from '../../controllers/events/controller-events.ts';
 
 /** Writes one log entry per event, and one per problem of a commit with its position in Git. */
@@ -75,12 +76,13 @@ function logCommit(log: Logger, event: Extract<ControllerEvent, { kind: 'commit-
     files,
     problems: problems.length,
   });
-  for (const { severity, location, message, hint } of problems) {
+  for (const problem of problems) {
+    const { severity, sentence, hint, location } = describeProblem(problem);
     const at = location === undefined ? undefined : formatLocation(location);
     log[severity === 'error' ? 'error' : 'warn']('problem in the source', {
       source,
       at,
-      problem: message,
+      problem: sentence,
       hint,
     });
   }

@@ -1,6 +1,7 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import { printable } from '@berth/runtime/text/printable';
 import { formatLocation } from '@berth/runtime/problem/source-location';
+import { describeProblem } from '../../core/sources/describe-problem.ts';
 
 const PAINT = { error: '\u001b[31m', warning: '\u001b[33m', off: '\u001b[0m' } as const;
 
@@ -12,15 +13,12 @@ export function renderProblems(problems: readonly Problem[], colour: boolean): s
   return problems.map((problem) => renderProblem(problem, colour)).join('');
 }
 
-function renderProblem(
-  { severity, location, object, message, code, hint }: Problem,
-  colour: boolean,
-): string {
+function renderProblem(problem: Problem, colour: boolean): string {
+  const { severity, sentence, hint, location } = describeProblem(problem);
   const where = location === undefined ? '' : `${formatLocation(location)}: `;
   const label = colour ? `${PAINT[severity]}${severity}${PAINT.off}` : severity;
-  const subject = object === undefined ? '' : `${printable(object)}: `;
   const advice = hint === undefined ? '' : `    hint: ${printable(hint)}\n`;
-  return `${where}${label}: ${subject}${printable(message)} [${printable(code)}]\n${advice}`;
+  return `${where}${label}: ${printable(sentence)} [${printable(problem.code)}]\n${advice}`;
 }
 
 /** `2 errors, 1 warning`, or `no problems`. */

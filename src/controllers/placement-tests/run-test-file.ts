@@ -6,9 +6,8 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { mergePatch } from '@berth/runtime/json/merge-patch';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { formatLocation } from '@berth/runtime/problem/source-location';
 import { makeFieldLocator } from '../../adapters/yaml/locate-fields.ts';
-import { type ParsedManifest, parseManifests } from '../../adapters/yaml/parse-manifests.ts';
+import { asNamed, type ParsedManifest, parseManifests } from '../../adapters/yaml/parse-manifests.ts';
 import type { TestReport } from '../../core/placement-test/junit.ts';
 import { PLACEMENT_TEST, type PlacementTest } from '../../core/placement-test/placement-test.ts';
 import {
@@ -30,6 +29,7 @@ import {
 import type { WhatIf } from '../../core/preview/what-if/apply-what-if.ts';
 import { parseWhatIf, type WhatIfFlag } from '../../core/preview/what-if/parse-what-if.ts';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
+import { problemText } from '../../core/sources/describe-problem.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import { appliedObjects } from '../../core/sync/applied/applied-kinds.ts';
 import type { ApplicationContext } from '../previews/plan-applications.ts';
@@ -53,10 +53,10 @@ export interface TestRun {
 export async function runTestFile(file: string, run: TestRun): Promise<readonly TestReport[]> {
   const shown = shownPath(file, run.cwd);
   const text = await readFile(file, 'utf8');
-  const parsed = parseManifests({ file: shown, text });
+  const parsed = asNamed(shown, parseManifests({ file: shown, text }));
   // Warnings, too: an expectation with a typo in its name would always pass.
   if (parsed.problems.length > 0)
-    return [broken(shown, path.basename(file), parsed.problems.map(testProblemText))];
+    return [broken(shown, path.basename(file), parsed.problems.map(problemText))];
   const tests = parsed.manifests.filter(({ object: { kind } }) => TEST_KINDS.includes(kind));
   if (tests.length === 0)
     return [broken(shown, path.basename(file), [`${shown}: contains no ${TEST_KINDS.join(' or ')}`])];
@@ -116,7 +116,7 @@ async function readSnapshot(
       ? undefined
       : await readSourceFolder(path.resolve(path.dirname(file), spec.fleet), { signal, cwd });
   const errors = errorsAmong([...own.problems, ...(content?.problems ?? [])]);
-  if (errors.length > 0) return { problems: errors.map(testProblemText) };
+  if (errors.length > 0) return { problems: errors.map(problemText) };
   const objects = overlayObjects(content?.objects ?? [], own.objects);
   return { declared: snapshotOfObjects(objects, { now: spec.now ?? now }) };
 }
@@ -142,7 +142,7 @@ interface TestObjects {
  */
 function readInlineObjects(shown: string, objects: readonly unknown[]): TestObjects {
   const text = objects.map((one) => JSON.stringify(one)).join('\n---\n');
-  const { manifests, problems } = parseManifests({ file: shown, text });
+  const { manifests, problems } = asNamed(shown, parseManifests({ file: shown, text }));
   return { objects: manifests, problems };
 }
 
@@ -161,11 +161,6 @@ function errorsAmong(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** `file:line:column: Placement a/b: what is wrong` */
-function testProblemText({ message, location, object }: Problem): string {
-  const where = location === undefined ? '' : `${formatLocation(location)}: `;
-  return `${where}${object === undefined ? '' : `${object}: `}${message}`;
-}
-
 interface RuleTestFile {
   readonly file: string;
   /** The name of the file in messages. */
@@ -201,7 +196,7 @@ async function runRuleTest(
   const rules = await rulesOf(folder, spec.rules, cwd);
   const content = await readSourceFolder(path.resolve(folder, spec.fleet), { signal, cwd });
   const errors = errorsAmong(content.problems);
-  if (errors.length > 0) return { problems: errors.map(testProblemText) };
+  if (errors.length > 0) return { problems: errors.map(problemText) };
   const outcomes: CaseOutcome[] = [];
   for (const [at, one] of spec.cases.entries()) {
     const about = { name: one.name, placement: '', failures: [], error: undefined };
@@ -358,5 +353,5 @@ function refuse(problems: readonly Problem[], subject: string): void {
   const [first, ...more] = errorsAmong(problems);
   if (first === undefined) return;
   const others = more.length === 0 ? '' : ` (and ${more.length} more)`;
-  throw new InputError(`${testProblemText(first)}${others}`, { code: 'test.change', subject });
+  throw new InputError(`${problemText(first)}${others}`, { code: 'test.change', subject });
 }

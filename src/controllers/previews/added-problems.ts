@@ -2,11 +2,13 @@ import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import type { Problem } from '@berth/runtime/problem/problem';
+import type { ExcerptLine, Problem } from '@berth/runtime/problem/problem';
+import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { sha256 } from '@berth/runtime/sha256';
 import type { SourceDeclaration } from '../../core/preview/sides/merge-sources.ts';
 import { checkAppliedKinds } from '../../core/sources/check-applied-kinds.ts';
 import { SourceChecker } from '../../core/sources/check-sources.ts';
+import { excerptOf } from '../../core/sources/describe-problem.ts';
 import { objectsOfSnapshot } from '../../core/sources/snapshot-of-objects.ts';
 import type { SourceFinding } from '../../core/sources/source-finding.ts';
 import type { ReferredObject } from '../../core/sources/source-references.ts';
@@ -44,10 +46,43 @@ export async function findAddedProblems(
     ...(hub === undefined ? [] : objectsOfSnapshot(hub, isOutside)),
   ];
   const check = { checker: memory?.checker ?? new SourceChecker(), elsewhere };
-  return newProblems(
+  const added = newProblems(
     await problemsOf(bases, check, findings.base),
     await problemsOf(heads, check, findings.head),
   );
+  return withExcerpts(added, heads);
+}
+
+/** Lines are read for so many problems; nobody reads more of them in a comment. */
+const MAX_EXCERPTS = 50;
+
+/** Adds the lines that the problems are about, errors first, because the readers of a plan do not have the files. */
+async function withExcerpts(
+  problems: readonly Problem[],
+  heads: readonly SourceContent[],
+): Promise<readonly Problem[]> {
+  const isError = ({ severity }: Problem): boolean => severity === 'error';
+  const sorted = [...problems.filter(isError), ...problems.filter((one) => !isError(one))];
+  const shown = new Set(sorted.slice(0, MAX_EXCERPTS));
+  return Promise.all(
+    problems.map(async (problem) => {
+      const { location } = problem;
+      if (location === undefined || !shown.has(problem)) return problem;
+      const excerpt = await excerptAt(location, heads);
+      return excerpt.length === 0 ? problem : { ...problem, excerpt };
+    }),
+  );
+}
+
+async function excerptAt(
+  location: SourceLocation,
+  heads: readonly SourceContent[],
+): Promise<readonly ExcerptLine[]> {
+  for (const { textOf } of heads) {
+    const text = await textOf(location.file, location.commit);
+    if (text !== undefined) return excerptOf(text, location);
+  }
+  return [];
 }
 
 async function problemsOf(

@@ -151,15 +151,15 @@ describe('reporting problems', () => {
       'every syntax error of a broken document; the next document still counts',
       `a: b: c\nd: 'x\n---\n${PLACEMENT}spec: {}\n`,
       [
-        '1:4 error yaml.syntax Nested mappings are not allowed in compact mappings [put text that contains ": " or starts a list in quotes]',
-        "3:1 error yaml.syntax Missing closing 'quote [a quote or bracket opened here, or above, is not closed]",
+        '1:4 error yaml.syntax got ": " inside of a text [put text that contains ": " in quotes]',
+        "2:4 error yaml.syntax opens a quote ' that is not closed [close it with ']",
       ],
     ],
     [
       'duplicate keys',
       'a: 1\nb: 2\na: 3\n',
       [
-        '3:1 error yaml.duplicate-key Map keys must be unique [remove one of the two: tools disagree on which one counts]',
+        '3:1 error yaml.duplicate-key got the key a a second time [remove one of the two: tools disagree on which one counts]',
       ],
     ],
     [

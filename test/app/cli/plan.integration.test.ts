@@ -160,7 +160,7 @@ describe('berth plan', () => {
       const head = fixture.commit({ 'clusters/cluster3.yaml': 'spec: [' }, { branch: 'change' });
       const { code, stderr } = await plan('--base', 'main', '--head', 'change');
       expect(code).toBe(1);
-      expect(stderr).toContain(`clusters/cluster3.yaml:1:8 @ ${head.slice(0, 8)}: error`);
+      expect(stderr).toContain(`clusters/cluster3.yaml:1:7 @ ${head.slice(0, 8)}: error`);
     });
 
     it('has nothing to show for what was merged already', async () => {

@@ -114,7 +114,7 @@ spec:
     const { code, stdout } = await validate(folder, '.');
     expect(code).toBe(1);
     const lines = stdout.split('\n');
-    expect(lines[0]).toMatch(/^clusters\/cluster1\.yaml:1:13: error: .*\[yaml\.syntax\]$/);
+    expect(lines[0]).toMatch(/^clusters\/cluster1\.yaml:2:3: error: .*\[yaml\.syntax\]$/);
     expect(stdout).toContain(
       'extra/web.yaml:7:17: error: Placement guestbook/web: spec.clusterSets[0]: got unknown cluster set "prot" [placement.unknown-cluster-set]\n    hint: did you mean prod?\n',
     );

@@ -13,6 +13,14 @@ export interface Problem {
   readonly location?: SourceLocation | undefined;
   /** `Placement team-a/web` when the problem is about one object. */
   readonly object?: string | undefined;
+  /** The lines of the file around the location, where people see the problem without the file. */
+  readonly excerpt?: readonly ExcerptLine[] | undefined;
+}
+
+export interface ExcerptLine {
+  /** From 1. */
+  readonly line: number;
+  readonly text: string;
 }
 
 /** Whether what the problem is about is left out. */

@@ -179,8 +179,15 @@ function unknownField(walk: Walk, key: string, fields: Readonly<Record<string, S
 }
 
 function wrongType(walk: Walk, value: unknown, expected: string, hint?: string): void {
-  const empty = value === null ? 'give it a value or remove the key' : undefined;
+  const empty = value === null ? 'give it a value or remove the key' : keyHint(value, expected);
   report(walk, 'schema.type', value, { expected, hint: hint ?? empty });
+}
+
+/** A line without a space after its colon, or without a colon, is a text. */
+function keyHint(value: unknown, expected: string): string | undefined {
+  const [, key, text] =
+    expected === 'a mapping' ? (/^([\w.-]+)[: ]\s*(\S.*)$/.exec(String(value)) ?? []) : [];
+  return key === undefined || text === undefined ? undefined : `write "${key}: ${text}"`;
 }
 
 function report(walk: Walk, code: string, value: unknown, wanted: Wanted): void {

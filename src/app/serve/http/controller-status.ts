@@ -1,9 +1,9 @@
+import { problemText } from '../../../core/sources/describe-problem.ts';
 import { activeHold } from '../../../core/publish/approval/active-hold.ts';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { errorText } from '@berth/runtime/errors';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { Leadership, LeadershipStatus } from '@berth/kube/leader-election/leadership';
 import type { SourceStatus } from '../../../controllers/sources/following/followed-source.ts';
 import type { RepositoryLoop } from '../../../controllers/sources/following/repository-loop.ts';
@@ -75,10 +75,7 @@ export function controllerStatus(parts: {
 }
 
 function sourceReport({ name, inProcess, content, outcome, lastError }: SourceStatus): SourceReport {
-  const readProblems = (content?.problems ?? []).map(
-    ({ location, message, hint }) =>
-      `${location === undefined ? '' : `${formatLocation(location)}: `}${message}${hint === undefined ? '' : ` (${hint})`}`,
-  );
+  const readProblems = (content?.problems ?? []).map(problemText);
   const syncProblems = (outcome?.problems ?? []).map(
     ({ object, message, location }) =>
       `${location === undefined ? '' : `${location}: `}${object}: ${message}`,

@@ -24,24 +24,27 @@ export function readContent(file: string, bytes: Buffer): ParsedFile {
       message: 'got bytes that are not UTF-8, expected UTF-8 text',
     });
   const text = bytes.toString('utf8');
-  return withoutForeignErrors(file, text, parseManifests({ file, text }));
+  return withoutForeignErrors(text, parseManifests({ file, text }));
 }
 
 /**
  * Notes, configurations with tags or comments of their own, and templates are no manifests: that they cannot be read is a
  * warning.
  */
-function withoutForeignErrors(file: string, text: string, parsed: ParsedFile): ParsedFile {
+function withoutForeignErrors(text: string, parsed: ParsedFile): ParsedFile {
   const errors = parsed.problems.filter(({ severity }) => severity === 'error');
   const mayBeForeign = parsed.manifests.length === 0 && errors.length > 0 && errors.every(isUnread);
   if (!mayBeForeign || looksLikeManifest(text)) return parsed;
   const problems = parsed.problems.map((one): Problem => {
     if (!isUnread(one)) return one;
-    const hint = one.hint ?? `if it is no manifest, leave it out with the path "!${file}"`;
+    const hint = one.hint === undefined ? LEAVE_OUT : `${one.hint}; ${LEAVE_OUT}`;
     return { ...one, severity: 'warning', hint };
   });
   return { manifests: [], problems };
 }
+
+/** Names no file, because the result is cached for each file with this content. */
+const LEAVE_OUT = 'if it is no manifest, leave it out with a path that begins with "!"';
 
 /** A template has a field or an action in the place of a value or of a line. */
 const TEMPLATE = /^[ \t]*(?:-[ \t]+)?\{\{|:[ \t]+\{\{/m;

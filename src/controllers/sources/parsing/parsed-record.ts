@@ -15,7 +15,7 @@ type ProblemRow = Omit<Problem, 'location'> & { readonly at?: readonly [line: nu
  * The parsed content of a blob as JSON, without a file name, because several files may have the
  * same blob.
  */
-export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
+export function encodeParsedFile({ manifests, problems, notJson = [] }: ParsedFile): string {
   const rows = manifests.map(
     ({ object, location, place }): ManifestRow => [
       object,
@@ -25,24 +25,33 @@ export function encodeParsedFile({ manifests, problems }: ParsedFile): string {
       place.within,
     ],
   );
-  const found = problems.map(
-    ({ location, ...problem }): ProblemRow =>
-      location === undefined ? problem : { ...problem, at: [location.line, location.column] },
-  );
-  return JSON.stringify(found.length === 0 ? [rows] : [rows, found]);
+  const [found, ofJson] = [problems, notJson].map((all) => all.map(problemRow));
+  if (notJson.length > 0) return JSON.stringify([rows, found, ofJson]);
+  return JSON.stringify(problems.length === 0 ? [rows] : [rows, found]);
+}
+
+function problemRow({ location, ...problem }: Problem): ProblemRow {
+  return location === undefined ? problem : { ...problem, at: [location.line, location.column] };
 }
 
 /** @param text the output of encodeParsedFile */
 export function decodeParsedFile(file: string, text: string): ParsedFile {
-  const [rows, found = []] = JSON.parse(text) as readonly [readonly ManifestRow[], (readonly ProblemRow[])?];
+  const [rows, found = [], notJson] = JSON.parse(text) as readonly [
+    readonly ManifestRow[],
+    (readonly ProblemRow[])?,
+    (readonly ProblemRow[])?,
+  ];
+  const problemsOf = (all: readonly ProblemRow[]): readonly Problem[] =>
+    all.map(({ at, ...problem }) =>
+      at === undefined ? problem : { ...problem, location: { file, line: at[0], column: at[1] } },
+    );
   return {
     manifests: rows.map(([object, line, column, document, within]) => ({
       object,
       location: { file, line, column },
       place: { document, within },
     })),
-    problems: found.map(({ at, ...problem }) =>
-      at === undefined ? problem : { ...problem, location: { file, line: at[0], column: at[1] } },
-    ),
+    problems: problemsOf(found),
+    ...(notJson && { notJson: problemsOf(notJson) }),
   };
 }

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { BlobContent, GitRepository } from '@berth/git-reader/repository/git-repository';
 import type { TreeFile } from '@berth/git-reader/repository/tree-safety';
-import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { asNamed, type ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { fileReading } from '../manifests/assemble-objects.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import { refusedFile, tooLargeFile, readContent } from '../manifests/read-content.ts';
@@ -45,12 +45,14 @@ export async function readFiles(
   const left =
     cache === undefined || files.length < CACHE_FROM_FILES
       ? files
-      : await cache.read(files, ({ path, id }, parsed) => onFile(path, { id, ...fileReading(parsed) }));
+      : await cache.read(files, ({ path, id }, parsed) =>
+          onFile(path, { id, ...fileReading(asNamed(path, parsed)) }),
+        );
   const parser = new SharedParser(tools, (file, outcome) => {
     const { path, id } = file;
     if ('record' in outcome) cache?.addRecord(file, outcome.record);
     else if ('parsed' in outcome) cache?.add(file, outcome.parsed);
-    onFile(path, { id, ...fileReading(parsedFile(path, outcome)) });
+    onFile(path, { id, ...fileReading(asNamed(path, parsedFile(path, outcome))) });
   });
   let index = 0;
   const ids = left.map(({ id }) => id);

@@ -15,7 +15,7 @@ import { manifestSelector, selectManifests } from '../manifests/manifest-selecti
 import type { ManifestSelector } from '../manifests/manifest-selection.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { problemsByFile, splitSafeEntries } from '@berth/git-reader/repository/tree-safety';
-import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { asNamed, type ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
 import { isUnreadable, readContent, tooLargeFile } from '../manifests/read-content.ts';
 
 export interface FolderOptions {
@@ -131,7 +131,7 @@ async function readOne(file: string, name: string) {
   const { maxFileBytes } = DEFAULT_MANIFEST_LIMITS;
   return size > maxFileBytes
     ? tooLargeFile(name, size, maxFileBytes)
-    : readContent(name, await readFile(file));
+    : asNamed(name, readContent(name, await readFile(file)));
 }
 
 /**

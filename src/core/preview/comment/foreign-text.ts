@@ -50,6 +50,18 @@ export function fenced(text: string): string {
   return visible(text).replaceAll('`', 'ˋ').replaceAll('<', '‹').replaceAll('>', '›');
 }
 
+/** A line of a file inside a code block: as `fenced`, and its spaces keep their places. */
+export function fileLine(text: string): string {
+  return text
+    .slice(0, LONGEST)
+    .replaceAll('\t', '→')
+    .replace(INVISIBLE, '\ufffd')
+    .trimEnd()
+    .replaceAll('`', 'ˋ')
+    .replaceAll('<', '‹')
+    .replaceAll('>', '›');
+}
+
 /**
  * Foreign text in an HTML element of a Markdown text. Some readers interpret mark-up and mentions there, and others do
  * not.

@@ -59,7 +59,8 @@ export function previewVerdict(
 
 /** The hint of a failure as a sentence. */
 export function hintSentence(hint: string): string {
-  return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}.`;
+  const end = /[.?!]$/.test(hint) ? '' : '.';
+  return `${hint.slice(0, 1).toUpperCase()}${hint.slice(1)}${end}`;
 }
 
 /** The codes of everything in a plan that would be held. */

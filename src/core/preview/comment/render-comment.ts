@@ -1,6 +1,4 @@
 import { formatRef } from '@berth/kube/model/object-ref';
-import type { Problem } from '@berth/runtime/problem/problem';
-import { formatLocation } from '@berth/runtime/problem/source-location';
 import { remediation } from '../../publish/judge/judge-result.ts';
 import type { ApplicationSetPlan } from '../effects/plan-effects.ts';
 import {
@@ -28,6 +26,7 @@ import { type FleetMap, type CellChange, type FleetGroup, fleetMapAlt } from './
 import { code, prose, fenced } from './foreign-text.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';
+import { problemBlocks } from './problem-blocks.ts';
 import {
   type CommentApproval,
   hintSentence,
@@ -103,7 +102,7 @@ function plannedBlocks(
   { plan, problems, summaryOnly }: PreviewOutcome & { readonly kind: 'planned' },
 ): readonly string[] {
   const rows = planRows(plan);
-  const summary = [...problemBlocks(problems), ...tables(rows)];
+  const summary = [...problemBlocks(problems, !summaryOnly), ...tables(rows)];
   if (summaryOnly)
     return [...summary, '_The head is in a fork: only the summary is shown, and programs were not run._'];
   return [
@@ -144,16 +143,6 @@ function contentBlocks(plan: Plan): readonly string[] {
 function laterBlocks(plan: Plan): readonly string[] {
   const lines = laterTexts(plan).map((text) => `- ${prose(text)}`);
   return lines.length === 0 ? [] : [`**${LATER_TITLE}**\n\n${items(lines, MAX_MOVES)}`];
-}
-
-function problemBlocks(problems: readonly Problem[]): readonly string[] {
-  const errors = problems.filter(({ severity }) => severity === 'error');
-  if (errors.length === 0) return [];
-  const lines = errors.map(({ location, message, object }) => {
-    const { commit: _commit, ...place } = location ?? { file: object ?? '', line: 0, column: 0 };
-    return `- ${code(location === undefined ? place.file : formatLocation(place))}: ${prose(message)}`;
-  });
-  return [items(lines, MAX_MOVES)];
 }
 
 function tables(rows: readonly PlanRow[]): readonly string[] {

@@ -1,9 +1,15 @@
 import type { StatusAnnotation, StatusReport, CommitStatus } from '@berth/forge/contract/pull-request-forge';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
+import { describeProblem } from '../../sources/describe-problem.ts';
 import { brokenRules, ruleText } from '../plan-text.ts';
 import type { RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';
-import { type CommentApproval, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';
+import {
+  type CommentApproval,
+  hintSentence,
+  type PreviewOutcome,
+  previewVerdict,
+} from './preview-outcome.ts';
 
 const LEVELS = { danger: 'failure', warning: 'warning', notice: 'notice', error: 'failure' } as const;
 const RANKS = { failure: 0, warning: 1, notice: 2 } as const;
@@ -42,9 +48,11 @@ function conclusionOf(
 function annotationsOf(outcome: PreviewOutcome): readonly StatusAnnotation[] {
   if (outcome.kind === 'unplanned') return [];
   const { plan, problems, summaryOnly } = outcome;
-  const remarks = problems.flatMap(({ severity, code, message, location }) =>
-    remark(LEVELS[severity], code, message, location),
-  );
+  const remarks = problems.flatMap((problem) => {
+    const { severity, sentence, hint, location } = describeProblem(problem);
+    const text = hint === undefined ? sentence : `${sentence}. ${hintSentence(hint)}`;
+    return remark(LEVELS[severity], problem.code, text, location);
+  });
   const others = [
     ...brokenRules(plan).flatMap((rule) =>
       remark(

@@ -1,9 +1,9 @@
 import { formatRef } from '@berth/kube/model/object-ref';
 import type { Problem } from '@berth/runtime/problem/problem';
-import { formatLocation } from '@berth/runtime/problem/source-location';
 import { type FleetMap, fleetMap, fleetMapSvg } from '../comment/fleet-map.ts';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
+import { problemSection } from '../comment/problem-blocks.ts';
 import {
   type CommentApproval,
   hintSentence,
@@ -87,12 +87,8 @@ function sectionsOf(outcome: PreviewOutcome, map: FleetMap | undefined): readonl
   if (outcome.kind === 'unplanned')
     return outcome.hint === undefined ? [] : [`<p>${markup(hintSentence(outcome.hint))}</p>`];
   const { plan, problems } = outcome;
-  const lines = problems.map(({ severity, message, location }) => {
-    const place = location === undefined ? '' : `${formatLocation({ ...location, commit: undefined })}: `;
-    return `${severity}: ${place}${message}`;
-  });
   const picture = map === undefined ? '' : `<figure>${fleetMapSvg(map).replace(NAMESPACE, '')}</figure>`;
-  return [list('Problems', lines), picture, ...planSections(plan)].filter((section) => section !== '');
+  return [problemSection(problems), picture, ...planSections(plan)].filter((section) => section !== '');
 }
 
 function fitting(
@@ -117,7 +113,7 @@ const STYLE = [
   // Columns that would be too narrow to read are scrolled to.
   'table{border-collapse:collapse;display:block;overflow-x:auto}td{min-width:8.5rem}',
   'td,th{text-align:left;vertical-align:top;padding:.25rem .6rem;border-bottom:1px solid #8885}',
-  'code{font-family:ui-monospace,monospace}li,td{overflow-wrap:anywhere}',
+  'code,pre{font-family:ui-monospace,monospace}pre{overflow-x:auto}li,td{overflow-wrap:anywhere}',
   'figure{margin:1rem 0;overflow:auto}',
   '.danger{color:#cf222e;font-weight:600}.warning{color:#9a6700}',
   '@media (prefers-color-scheme:dark){.danger{color:#ff7b72}.warning{color:#d29922}}',

@@ -1,5 +1,6 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
+import { describeProblem } from '../../sources/describe-problem.ts';
 import type { Plan } from '../plan.ts';
 import { brokenRules, ruleText } from '../plan-text.ts';
 
@@ -42,9 +43,11 @@ export function planSarif(plan: Plan, problems: readonly Problem[]): SarifLog {
     ...plan.findings.map(({ code, severity, subject, message, location }) =>
       resultOf(`risk.${code}`, LEVELS[severity], { text: `${subject}: ${message}`, location }),
     ),
-    ...problems.map(({ code, severity, message, location }) =>
-      resultOf(code, severity, { text: message, location }),
-    ),
+    ...problems.map((problem) => {
+      const { severity, sentence, hint, location } = describeProblem(problem);
+      const text = hint === undefined ? sentence : `${sentence} (${hint})`;
+      return resultOf(problem.code, severity, { text, location });
+    }),
   ];
   const ids = [...new Set(results.map(({ ruleId }) => ruleId))].sort();
   return {

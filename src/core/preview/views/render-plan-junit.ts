@@ -1,7 +1,7 @@
 import type { Problem } from '@berth/runtime/problem/problem';
-import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { CaseOutcome } from '../../placement-test/run-placement-test.ts';
 import { renderJunit } from '../../placement-test/junit.ts';
+import { problemText } from '../../sources/describe-problem.ts';
 import type { Plan } from '../plan.ts';
 import { ruleText } from '../plan-text.ts';
 
@@ -13,10 +13,9 @@ export function renderPlanJunit(plan: Plan, problems: readonly Problem[]): strin
   const findings = plan.findings.map(({ code, severity, subject, message }) =>
     caseOf(`${code}: ${subject}`, severity === 'danger' ? [message] : []),
   );
-  const errors = problems.map(({ code, severity, message, location }) => {
-    const where = location === undefined ? '' : ` (${formatLocation(location)})`;
-    return caseOf(`problem ${code}`, severity === 'error' ? [`${message}${where}`] : []);
-  });
+  const errors = problems.map((problem) =>
+    caseOf(`problem ${problem.code}`, problem.severity === 'error' ? [problemText(problem)] : []),
+  );
   const placements = plan.placements.map(({ namespace, name }) => caseOf(`${namespace}/${name}`, []));
   const name = `${plan.base.name} → ${plan.head.name}`;
   const cases = [...rules, ...findings, ...errors, ...placements];

@@ -168,7 +168,20 @@ describe('a plan whose every text is hostile', () => {
           },
         ],
       }),
-      [{ severity: 'error', code: a, message: b, location: { file: c, line: 1, column: 1 } }],
+      [
+        {
+          severity: 'error',
+          code: a,
+          message: b,
+          hint: d,
+          object: a,
+          location: { file: c, line: 1, column: 1 },
+          excerpt: [
+            { line: 1, text: d },
+            { line: 2, text: b },
+          ],
+        },
+      ],
     ),
   );
 
@@ -217,7 +230,7 @@ describe('a plan whose every text is hostile', () => {
 });
 
 const OURS =
-  '!doctype html head meta title style body h1 h2 p span br ul li code table tr th td figure svg rect g text'.split(
+  '!doctype html head meta title style body h1 h2 p span br ul li code pre table tr th td figure svg rect g text'.split(
     ' ',
   );
 

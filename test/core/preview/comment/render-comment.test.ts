@@ -168,11 +168,20 @@ const SITUATIONS = {
     planned(plan({ placements: [moved] }), [
       {
         severity: 'error',
-        code: 'x',
-        message: 'got number 3',
-        location: { file: 'a.yaml', line: 4, column: 9 },
+        code: 'schema.unknown-field',
+        message:
+          'spec.numberOfCluster: is not a field of this kind, and the hub refuses the object because of it',
+        hint: 'did you mean numberOfClusters?',
+        object: 'Placement team-a/web',
+        location: { file: 'team-a/web.yaml', line: 10, column: 3, commit: 'c'.repeat(40) },
+        excerpt: [
+          { line: 9, text: 'spec:' },
+          { line: 10, text: '  numberOfCluster: 1 # `one`' },
+          { line: 11, text: '  clusterSets: [<prod>]' },
+        ],
       },
-      { severity: 'warning', code: 'y', message: 'is not used' },
+      { severity: 'error', code: 'x', message: 'the hub refuses the object', object: 'Placement team-a/db' },
+      { severity: 'warning', code: 'y', message: 'is not used', hint: 'remove it' },
     ]),
   ),
   conflict: comment({

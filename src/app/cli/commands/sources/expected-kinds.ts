@@ -3,7 +3,10 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { kindScopes } from '../../../../controllers/previews/members/kind-scopes.ts';
 import { hubKinds } from '../../../../controllers/sources/acceptance/hub-kinds.ts';
-import type { KindService } from '../../../../core/sources/check-kinds.ts';
+import { hubRefusals } from '../../../../controllers/sources/acceptance/hub-refusals.ts';
+import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.ts';
+import { checkKinds, type KindService } from '../../../../core/sources/check-kinds.ts';
+import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import { wrongOption } from '../../flags/option-values.ts';
 
 /**
@@ -12,7 +15,7 @@ import { wrongOption } from '../../flags/option-values.ts';
  * @param expected `GROUP/KIND`; `/KIND` for the core group
  * @throws InputError for any other form
  */
-export function servedKinds(
+function servedKinds(
   expected: readonly string[],
 ): (objects: readonly SourceObject[]) => (object: KubeObject) => KindService {
   for (const kind of expected)
@@ -30,6 +33,21 @@ export function servedKinds(
       return scopeOf(object) === undefined ? [] : 'served';
     };
   };
+}
+
+/**
+ * What `berth validate` finds of the objects of one source besides what their files say.
+ * @param kinds that the source applies
+ */
+export function manifestChecks(
+  expected: readonly string[],
+): (objects: readonly SourceObject[], kinds: readonly string[] | undefined) => readonly SourceFinding[] {
+  const servedIn = servedKinds(expected);
+  return (objects, kinds) => [
+    ...checkKinds(objects, servedIn(objects)),
+    ...hubRefusals(objects),
+    ...checkAppliedKinds(objects, kinds),
+  ];
 }
 
 /** What checks of these objects without a hub rest on, one sentence each. */

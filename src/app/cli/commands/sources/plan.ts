@@ -262,13 +262,13 @@ async function readWhatIf(io: CliIo, flags: WhatIfFlags): Promise<readonly WhatI
 }
 
 async function readClusters(full: string, file: string): Promise<readonly ManagedCluster[]> {
-  const { parseManifests } = await import('../../../../adapters/yaml/parse-manifests.ts');
+  const { asNamed, parseManifests } = await import('../../../../adapters/yaml/parse-manifests.ts');
   const fail = (problem: string, cause?: unknown): InputError =>
     new InputError(problem, { code: 'plan.add-cluster', subject: `--add-cluster ${file}`, cause });
   const text = await readFile(full, 'utf8').catch((cause: unknown) => {
     throw fail(`cannot be read: ${errorText(cause)}`, cause);
   });
-  const { manifests, problems } = parseManifests({ file, text });
+  const { manifests, problems } = asNamed(file, parseManifests({ file, text }));
   const error = problems.find(({ severity }) => severity === 'error');
   if (error !== undefined)
     throw new InputError(error.message, {

@@ -3,10 +3,7 @@ import { BerthError } from '@berth/runtime/errors';
 import { printableLines } from '@berth/runtime/text/printable';
 import type { Problem } from '@berth/runtime/problem/problem';
 import { formatCount } from '../../../../core/preview/plan-text.ts';
-import { checkAppliedKinds } from '../../../../core/sources/check-applied-kinds.ts';
-import { checkKinds } from '../../../../core/sources/check-kinds.ts';
 import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
-import { hubRefusals } from '../../../../controllers/sources/acceptance/hub-refusals.ts';
 import { checkContents } from '../../../../controllers/sources/manifests/check-content.ts';
 import type { SourceContent } from '../../../../controllers/sources/manifests/source-content.ts';
 import { requireManifests } from '../../../../controllers/sources/manifests/require-manifests.ts';
@@ -15,7 +12,7 @@ import { type FetchContext, withFetchedSource } from '../../../settings/fetch-so
 import { readSettings } from '../../../settings/read-settings.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { servedKinds, assumedAbout } from './expected-kinds.ts';
+import { manifestChecks, assumedAbout } from './expected-kinds.ts';
 import { type OutputFormat, renderDocument } from '../../../terminal/output-format.ts';
 import { countProblems, renderProblems } from '../../../terminal/problem-report.ts';
 import { type SettingsFlags, withFetchContext } from './settings-sources.ts';
@@ -45,15 +42,12 @@ export async function validateSources(
 ): Promise<ExitCode> {
   const settings = await readSettings(resolve(io.cwd, options.config));
   const chosen = selectSources(settings, options.source, 'all');
-  const servedIn = servedKinds(options.expectKind);
+  const check = manifestChecks(options.expectKind);
   const read: SourceContent['objects'][number][] = [];
   const checkMoreOf =
     ({ sync, kinds = [] }: SourceSettings) =>
-    (objects: SourceContent['objects']): readonly SourceFinding[] => [
-      ...checkKinds(objects, servedIn(objects)),
-      ...hubRefusals(objects),
-      ...checkAppliedKinds(objects, sync === 'observe' ? ['*'] : kinds),
-    ];
+    (objects: SourceContent['objects']): readonly SourceFinding[] =>
+      check(objects, sync === 'observe' ? ['*'] : kinds);
   const sources = await withFetchContext(io, options, chosen, (context) =>
     withEachRead(chosen, context, async (results) => {
       const good = results.filter((result) => 'content' in result);

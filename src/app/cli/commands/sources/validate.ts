@@ -1,6 +1,5 @@
 import path from 'node:path';
 import type { Problem } from '@berth/runtime/problem/problem';
-import type { SourceFinding } from '../../../../core/sources/source-finding.ts';
 import { assumedAbout } from './expected-kinds.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -81,19 +80,11 @@ async function validateFolder(io: CliIo, folder: string, options: ValidateOption
     cwd: io.cwd,
   });
   requireManifests([content], folder, paths);
-  const { checkKinds } = await import('../../../../core/sources/check-kinds.ts');
-  const { checkAppliedKinds } = await import('../../../../core/sources/check-applied-kinds.ts');
-  const { servedKinds } = await import('./expected-kinds.ts');
-  const servedIn = servedKinds(options.expectKind);
-  const { hubRefusals } = await import('../../../../controllers/sources/acceptance/hub-refusals.ts');
-  const checkMore = (objects: typeof content.objects): readonly SourceFinding[] => [
-    ...checkKinds(objects, servedIn(objects)),
-    ...hubRefusals(objects),
-    ...checkAppliedKinds(objects, kinds),
-  ];
+  const { manifestChecks } = await import('./expected-kinds.ts');
+  const check = manifestChecks(options.expectKind);
   const { checkRulesFile } = await import('../../../../controllers/previews/rules/check-rules-file.ts');
   const problems = [
-    ...(await checkContent(content, undefined, checkMore)),
+    ...(await checkContent(content, undefined, (objects) => check(objects, kinds))),
     ...(await checkRulesFile(path.resolve(io.cwd, folder))),
   ];
   const failed = problems.some(({ severity }) => severity === 'error' || options.strict);
