@@ -29,6 +29,7 @@ export function explainPlacementOfOthers(snapshot: Snapshot, placement: Placemen
     eligibleSets: [],
     prioritizers: [],
     selected: [],
+    next: [],
     refusals: [],
     changes: undefined,
     publishedByOthers: published,

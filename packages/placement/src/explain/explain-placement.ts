@@ -3,8 +3,14 @@ import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { Snapshot } from '../snapshot/snapshot.ts';
 import { clusterVerdict, decidingStage, scoreFinding } from './verdict/cluster-verdict.ts';
 import type { DecidedPlacement } from './verdict/cluster-verdict.ts';
-import type { DecisionChanges, PlacementExplanation, RefusalGroup } from './verdict/explanation.ts';
-import { MAX_NAMED_CLUSTERS } from './verdict/explanation.ts';
+import type {
+  DecisionChanges,
+  NextCluster,
+  PlacementExplanation,
+  RefusalGroup,
+} from './verdict/explanation.ts';
+import { MAX_NAMED_CLUSTERS, MAX_NEXT_CLUSTERS } from './verdict/explanation.ts';
+import { explainPair } from './explain-pair.ts';
 import { notInEligibleSetText, OUTRANKED_TEXT, refusalText } from './text/refusal-text.ts';
 import { placementHints } from './placement-hints.ts';
 
@@ -19,7 +25,7 @@ export function explainPlacement(
 ): PlacementExplanation {
   const { result, trace } = decided;
   const { metadata } = result.placement;
-  const refusals = groupRefusals(snapshot, decided);
+  const refusals = groupRefusals(snapshot, decided, changes);
   const skipped = result.outcome === 'skipped';
   return {
     placement: { namespace: metadata.namespace ?? '', name: metadata.name },
@@ -38,6 +44,7 @@ export function explainPlacement(
     eligibleSets: skipped ? [] : trace.eligibleSets,
     prioritizers: skipped ? [] : trace.prioritizers,
     selected: result.selected.map((cluster) => ({ cluster, score: scoreFinding(trace, cluster) })),
+    next: skipped ? [] : nextInLine(decided),
     refusals,
     changes,
     reschedulesAt:
@@ -57,7 +64,31 @@ function outcomeMessage({ result }: DecidedPlacement): string {
   );
 }
 
-function groupRefusals(snapshot: Snapshot, decided: DecidedPlacement): readonly RefusalGroup[] {
+/** The best of the clusters that passed all filters and are not selected. */
+function nextInLine({ result, trace }: DecidedPlacement): readonly NextCluster[] {
+  if (trace.feasibleCount === result.selected.length) return [];
+  const selected = new Set(result.selected);
+  return trace
+    .ranking()
+    .filter((name) => !selected.has(name))
+    .slice(0, MAX_NEXT_CLUSTERS)
+    .map((cluster) => {
+      const constraint = trace.spreadRefusal(cluster);
+      return { cluster, score: scoreFinding(trace, cluster), ...(constraint && { constraint }) };
+    });
+}
+
+/** A suggestion is tried by deciding again, so only the largest groups get one. */
+const MAX_TRIED_GROUPS = 6;
+
+const FILTERS: readonly RefusalGroup['reason'][] = ['not-in-eligible-set', 'predicate', 'tainted'];
+
+function groupRefusals(
+  snapshot: Snapshot,
+  decided: DecidedPlacement,
+  changes: DecisionChanges | undefined,
+): readonly RefusalGroup[] {
+  const lost = new Set(changes?.lost.map(({ cluster }) => cluster));
   const selected = new Set(decided.result.selected);
   const groups = new Map<string, { reason: RefusalGroup['reason']; text: string; names: string[] }>();
   for (const cluster of snapshot.clusters) {
@@ -69,13 +100,19 @@ function groupRefusals(snapshot: Snapshot, decided: DecidedPlacement): readonly 
     else group.names.push(name);
   }
   return [...groups.values()]
-    .map(({ reason, text, names }) => ({
-      reason,
-      text,
-      count: names.length,
-      clusters: names.toSorted().slice(0, MAX_NAMED_CLUSTERS),
-    }))
-    .toSorted((a, b) => b.count - a.count || (a.text < b.text ? -1 : 1));
+    .toSorted((a, b) => b.names.length - a.names.length || (a.text < b.text ? -1 : 1))
+    .map(({ reason, text, names }, at) => {
+      const byName = names.toSorted();
+      const lostFirst = [
+        ...byName.filter((name) => lost.has(name)),
+        ...byName.filter((name) => !lost.has(name)),
+      ];
+      const clusters = lostFirst.slice(0, MAX_NAMED_CLUSTERS);
+      const [cluster] = clusters;
+      const isTried = cluster !== undefined && at < MAX_TRIED_GROUPS && FILTERS.includes(reason);
+      const [flip] = isTried ? explainPair({ snapshot, decided, cluster }).suggestions : [];
+      return { reason, text, count: names.length, clusters, ...(flip && { flip }) };
+    });
 }
 
 /**

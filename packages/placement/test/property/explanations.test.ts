@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { applySnapshotChanges } from '../../src/explain/snapshot/apply-snapshot-change.ts';
 import { decideFirstPlacement, decideInSnapshot } from '../../src/explain/verdict/decide-in-snapshot.ts';
 import { describePair } from '../../src/explain/text/describe-pair.ts';
+import { decisionTable } from '../../src/explain/text/decision-table.ts';
 import { explainPair } from '../../src/explain/explain-pair.ts';
 import { explainPlacement } from '../../src/explain/explain-placement.ts';
 import type { ClusterPredicate, PlacementSpec, SpreadConstraint } from '@berth/ocm/kind/placement';
@@ -117,6 +118,14 @@ describe('explanations of random snapshots', () => {
         const whole = explainPlacement(decision.snapshot, decision.decided);
         const refused = whole.refusals.reduce((sum, { count }) => sum + count, 0);
         expect(refused + before.length).toBe(given.clusters.length);
+        const { selected, next, moreNext, refused: gates, cut } = decisionTable(whole);
+        const omitted = selected.reduce((sum, { omittedBefore }) => sum + omittedBefore, 0);
+        const outside = gates.reduce((sum, { count }) => sum + count, next.length + moreNext);
+        expect(selected.length + omitted + outside).toBe(given.clusters.length);
+        for (const { total, rank } of cut.kind === 'score' ? next : []) {
+          expect(total).toBeLessThanOrEqual(cut.kind === 'score' ? cut.total : 0);
+          expect(rank).toBeGreaterThan(before.length);
+        }
         for (const { metadata } of given.clusters) {
           const pair = explainPair({ ...decision, cluster: metadata.name });
           expect(pair.selected).toBe(before.includes(metadata.name));

@@ -6,6 +6,7 @@ import {
   type WavesExplanation,
   MAX_NAMED_CLUSTERS,
 } from '../verdict/explanation.ts';
+import { type CutLine, decisionTable } from './decision-table.ts';
 import { originWord } from './describe-origin.ts';
 import { alignColumns, describeHold } from './describe-pair.ts';
 
@@ -24,6 +25,7 @@ export function describePlacement(explanation: PlacementExplanation): readonly s
       ? []
       : [`  decided again at ${reschedulesAt}, when a toleration runs out`]),
     ...section('Selected:', selectedLines(explanation)),
+    ...nextSection(explanation),
     ...section('Not selected:', refusals.map(refusalLine)),
     ...section('Since the last decision:', changeLines(explanation)),
     ...(explanation.waves ?? []).flatMap((waves) =>
@@ -45,6 +47,25 @@ function selectedLines({ selected }: PlacementExplanation): readonly string[] {
     ...alignColumns([['CLUSTER', 'SCORE', 'FROM'], ...rows]),
     ...(left === 0 ? [] : [`… and ${left} more`]),
   ];
+}
+
+function nextSection(explanation: PlacementExplanation): readonly string[] {
+  const { cut, next, moreNext } = decisionTable(explanation);
+  const rows = explanation.next.map(({ cluster, score }, at) => [
+    cluster,
+    String(score.total),
+    partsText(score),
+    next[at]?.flipsIf ?? '',
+  ]);
+  if (rows.length === 0) return [];
+  return section(`Next in line${cutText(cut)}:`, [
+    ...alignColumns([['CLUSTER', 'SCORE', 'FROM', 'SELECTED IF'], ...rows]),
+    ...(moreNext === 0 ? [] : [`… and ${moreNext} more`]),
+  ]);
+}
+
+function cutText(cut: CutLine): string {
+  return cut.kind === 'score' ? `, behind ${cut.cluster} with ${cut.total}` : '';
 }
 
 /** `Balance 100×1 + AddOn/usage/free 0×1 (expired)` */

@@ -179,6 +179,8 @@ export interface PlacementExplanation {
   readonly eligibleSets: readonly string[];
   readonly prioritizers: readonly { readonly name: string; readonly weight: number }[];
   readonly selected: readonly SelectedCluster[];
+  /** The clusters after the selected ones that passed all filters, best first, at most MAX_NEXT_CLUSTERS. */
+  readonly next: readonly NextCluster[];
   /** Why clusters were not selected, the most frequent reason first. */
   readonly refusals: readonly RefusalGroup[];
   /** Compared with the previous decisions; absent when none were recorded. */
@@ -198,16 +200,25 @@ export interface SelectedCluster {
   readonly score: ScoreFinding;
 }
 
+export interface NextCluster extends SelectedCluster {
+  /** The spread constraint that excluded it; absent if its rank did. */
+  readonly constraint?: SpreadConstraint | undefined;
+}
+
 export interface RefusalGroup {
   readonly reason: Exclude<ClusterVerdict['kind'], 'selected'>;
   /** `lack label tier=gold` */
   readonly text: string;
   readonly count: number;
-  /** Names, sorted, at most MAX_NAMED_CLUSTERS. */
+  /** Names, at most MAX_NAMED_CLUSTERS: first those that the placement lost, then the others; each part sorted. */
   readonly clusters: readonly string[];
+  /** What would select the first of them: tried, the smallest. Only for refusals by a filter. */
+  readonly flip?: Suggestion | undefined;
 }
 
 export const MAX_NAMED_CLUSTERS = 10;
+
+export const MAX_NEXT_CLUSTERS = 5;
 
 /** What moved since the last decision. */
 export interface DecisionChanges {
