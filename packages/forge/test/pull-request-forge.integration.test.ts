@@ -58,6 +58,7 @@ describe.each(FORGE_PROVIDERS)('pull requests at %s', (provider) => {
     expect(await forge.read(7, signal)).toMatchObject({
       number: 7,
       author: server.accountId('ada'),
+      ...{ authorName: 'ada', title: 'Change', url: expect.stringMatching(/^https:\/\/forge\.test\/.+\/7$/) },
       baseBranch: 'main',
       headCommit: HEAD,
       ...expected,

@@ -71,7 +71,7 @@ function explainedPlan(
   const snapshotOf = (key: string): Snapshot => decidedIn.get(key) ?? snapshot;
   return decider.explaining(snapshot, (resumable) =>
     makePlan(before, side, {
-      explain: makeMoveExplainer(before, snapshotOf, { trials, resumable }),
+      ...makeMoveExplainer(before, snapshotOf, { trials, resumable }),
       code: (key, from, to) => judge.code(key, from, to),
       judge: (key, from, result, definitionChanged) => judge.hold(key, from, result, definitionChanged),
     }),

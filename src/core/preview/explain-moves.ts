@@ -1,4 +1,6 @@
 import { decisionChanges } from '@berth/placement/explain/decision-changes';
+import { explainPlacement } from '@berth/placement/explain/explain-placement';
+import { decisionTable, type DecisionTable } from '@berth/placement/explain/text/decision-table';
 import { CauseTrials } from '@berth/placement/explain/verdict/cause-trials';
 import { ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
 import { SnapshotDecider } from '@berth/placement/explain/verdict/decide-in-snapshot';
@@ -12,6 +14,9 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
  * explained.
  */
 const MAX_EXPLAINED = 100;
+
+/** A table reads every cluster, and a page with more of them is not read. */
+const MAX_TABLES = 20;
 
 /** What explains decisions. Both keep results for later plans. */
 interface MoveReaders {
@@ -28,7 +33,7 @@ export function makeMoveExplainer(
   before: PlanSide,
   snapshotOf: (key: string) => Snapshot,
   { trials, resumable }: MoveReaders = { trials: new CauseTrials(), resumable: new ResumableDecider() },
-): PlanJudges['explain'] {
+): Pick<PlanJudges, 'explain' | 'tables'> {
   const deciders = new Map<Snapshot, SnapshotDecider>();
   const deciderOf = (snapshot: Snapshot): SnapshotDecider => {
     const decider = deciders.get(snapshot) ?? new SnapshotDecider(snapshot, resumable);
@@ -36,10 +41,11 @@ export function makeMoveExplainer(
     return decider;
   };
   const known = new Map<string, DecisionChanges | undefined>();
+  const tables: DecisionTable[] = [];
   const old = new Map(
     before.results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
   );
-  return (key, cluster, move) => {
+  const explain: PlanJudges['explain'] = (key, cluster, move) => {
     if (!known.has(key))
       known.set(key, known.size < MAX_EXPLAINED ? changesOf(key, old.get(key) ?? []) : undefined);
     const changes = known.get(key);
@@ -48,17 +54,21 @@ export function makeMoveExplainer(
     const points = found?.points === undefined ? {} : { points: found.points };
     return { because: found?.because ?? '', causes: found?.causes ?? [], ...points };
   };
+  return { explain, tables: () => tables };
 
   function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {
     const slash = key.indexOf('/');
     const ref = { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
     const decision = deciderOf(snapshotOf(key)).decide(ref);
     if (decision === undefined) return undefined;
-    return decisionChanges({
+    const changes = decisionChanges({
       ...decision,
       before: selected,
       snapshotBefore: before.snapshot,
       trials,
     });
+    if (tables.length < MAX_TABLES)
+      tables.push(decisionTable(explainPlacement(decision.snapshot, decision.decided, changes)));
+    return changes;
   }
 }

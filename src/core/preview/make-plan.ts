@@ -65,6 +65,7 @@ export function makePlan(base: PlanSide, head: PlanSide, judges: PlanJudges): Pl
     whatIf: [],
     clusters: concernedClusters(fleet, placements, head.snapshot, base.snapshot),
     fleet,
+    decisions: judges.tables(),
     notEvaluated: notEvaluated(base, head),
   };
 }

@@ -1,6 +1,7 @@
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { DecisionTable } from '@berth/placement/explain/text/decision-table';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { ClusterMove, PlanEnd, PlannedHold } from './plan.ts';
 
@@ -27,6 +28,8 @@ export interface PlanSide {
 export interface PlanJudges {
   /** Why a cluster is selected (`gained`), or is no longer selected (`lost`). */
   readonly explain: (key: string, cluster: string, move: 'gained' | 'lost') => Omit<ClusterMove, 'cluster'>;
+  /** The tables of the decisions that were explained. */
+  readonly tables: () => readonly DecisionTable[];
   /** Whether the change would be held. `definitionChanged`: the placement itself was changed. */
   readonly judge: (
     key: string,

@@ -1,6 +1,7 @@
 import type { ObjectRef } from '@berth/kube/model/object-ref';
 import type { LostFile } from './lost-file.ts';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
+import type { DecisionTable } from '@berth/placement/explain/text/decision-table';
 import type { SpreadReached, ScheduleResult } from '@berth/placement/result/schedule-result';
 import type {
   ApplicationSetPlan,
@@ -58,6 +59,11 @@ export interface Plan {
   readonly clusters: readonly PlanCluster[];
   /** Every cluster before or after the change, by name, for a map. Not printed as JSON or YAML. */
   readonly fleet: readonly FleetCluster[];
+  /**
+   * How the first changed placements are decided after the change, by namespace and name. Not printed as JSON or YAML:
+   * `berth explain` does.
+   */
+  readonly decisions: readonly DecisionTable[];
   /** What the plan could not evaluate. */
   readonly notEvaluated: readonly string[];
 }

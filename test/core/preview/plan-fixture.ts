@@ -47,6 +47,7 @@ export function side(
 }
 
 export const judges: PlanJudges = {
+  tables: () => [],
   explain: (key, name, move) => ({
     because: move === 'gained' ? `rank 1 of 2 for ${key}` : 'tainted maintenance',
     causes: move === 'gained' ? [] : [`ManagedCluster ${name}`],

@@ -157,11 +157,15 @@ export class AzureForge implements PullRequestForge {
       throw this.#api.badResponse('described a pull request without number, head or base');
     const status = pull.text('status');
     const isMerged = status === 'completed';
+    const repository = pull.text('repository', 'webUrl');
     return {
       number,
       state: isMerged ? 'merged' : status === 'active' ? 'open' : 'closed',
       draft: pull.at('isDraft') === true,
       author: pull.text('createdBy', 'id') ?? '',
+      authorName: pull.text('createdBy', 'displayName') ?? '',
+      title: pull.text('title') ?? '',
+      url: repository === undefined ? undefined : `${repository}/pullrequest/${number}`,
       fromFork: pull.at('forkSource') !== undefined && pull.at('forkSource') !== null,
       baseBranch,
       headCommit,

@@ -147,6 +147,9 @@ export class CloudForge implements PullRequestForge {
       state: isMerged ? 'merged' : state === 'OPEN' ? 'open' : 'closed',
       draft: pull.at('draft') === true,
       author: pull.text('author', 'uuid') ?? '',
+      authorName: pull.text('author', 'display_name') ?? '',
+      title: pull.text('title') ?? '',
+      url: pull.text('links', 'html', 'href'),
       // True as well if the fork was deleted: then there is no source repository.
       fromFork: target === undefined || source !== target,
       baseBranch,

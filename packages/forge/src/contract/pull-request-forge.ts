@@ -40,6 +40,11 @@ export interface PullRequest {
   readonly draft: boolean;
   /** The account that opened it, in the words by which the forge distinguishes accounts: a name, or an id. */
   readonly author: string;
+  /** Its name for display. */
+  readonly authorName: string;
+  readonly title: string;
+  /** Its page for people, as the forge says; undefined if it does not. */
+  readonly url: string | undefined;
   /** Its head is in another repository than its base. */
   readonly fromFork: boolean;
   readonly baseBranch: string;

@@ -184,6 +184,9 @@ class GitHubLikeForge implements PullRequestForge {
       state: isMerged ? 'merged' : pull.text('state') === 'open' ? 'open' : 'closed',
       draft: this.#parts.isDraft(pull),
       author: pull.text('user', 'login') ?? '',
+      authorName: pull.text('user', 'login') ?? '',
+      title: pull.text('title') ?? '',
+      url: pull.text('html_url'),
       // True as well if the fork was deleted: then there is no head repository.
       fromFork: baseId === undefined || pull.number('head', 'repo', 'id') !== baseId,
       baseBranch,

@@ -109,6 +109,7 @@ export function plan(over: Partial<Plan>): Plan {
     whatIf: [],
     clusters: [],
     fleet: FLEET,
+    decisions: [],
     notEvaluated: [],
     ...over,
     placements,

@@ -10,6 +10,7 @@ import {
   MISSING,
   ok,
   type PullEvent,
+  pageOf,
 } from './fake-forge.ts';
 
 const EVENTS = { opened: 'created', pushed: 'updated', closed: 'rejected', merged: 'fulfilled' } as const;
@@ -159,7 +160,9 @@ export class BitbucketCloudFake extends FakeForge {
       id: number,
       state: merged !== undefined ? 'MERGED' : state === 'closed' ? 'DECLINED' : 'OPEN',
       draft: draft === true,
-      author: { uuid: this.accountId(author) },
+      author: { uuid: this.accountId(author), display_name: author },
+      title: 'Change',
+      links: { html: { href: pageOf(number) } },
       source: {
         commit: { hash: head.slice(0, 12) },
         branch: { name: 'change' },

@@ -11,6 +11,7 @@ import {
   MISSING,
   ok,
   type PullEvent,
+  pageOf,
 } from './fake-forge.ts';
 
 const EVENTS = {
@@ -167,7 +168,9 @@ export class BitbucketDataCenterFake extends FakeForge {
       version: 0,
       state: merged !== undefined ? 'MERGED' : state === 'closed' ? 'DECLINED' : 'OPEN',
       draft: draft === true,
-      author: { user: { name: author } },
+      author: { user: { name: author, displayName: author } },
+      title: 'Change',
+      links: { self: [{ href: pageOf(number) }] },
       fromRef: this.#ref('change', fork === true ? 2 : 1, head),
       toRef: this.#ref(base, 1),
       ...(merged !== undefined && { properties: { mergeCommit: { id: merged } } }),

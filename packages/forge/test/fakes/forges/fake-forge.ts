@@ -50,6 +50,11 @@ export interface Asked {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
+/** The page of a pull request for people. */
+export function pageOf(number: number): string {
+  return `https://forge.test/team/fleet/pulls/${number}`;
+}
+
 /** A forge as its public documentation describes it, with one repository. What the forges share is here, the wire is in the others. */
 export abstract class FakeForge {
   abstract readonly provider: ForgeProvider;

@@ -11,6 +11,7 @@ import {
   numbered,
   ok,
   type PullEvent,
+  pageOf,
 } from './fake-forge.ts';
 
 const ACTIONS = { opened: 'opened', pushed: 'synchronize', closed: 'closed', merged: 'closed' } as const;
@@ -114,6 +115,7 @@ function pullOf(pull: FakePull) {
     merged: merged !== undefined,
     merge_commit_sha: merged ?? null,
     user: { login: author },
+    html_url: pageOf(number),
     base: { ref: base, repo: { id: 1 } },
     head: { ref: 'change', sha: head, repo: { id: fork === true ? 2 : 1 } },
   };

@@ -10,6 +10,7 @@ import {
   numbered,
   ok,
   type PullEvent,
+  pageOf,
 } from './fake-forge.ts';
 
 const ACTIONS = { opened: 'open', pushed: 'update', closed: 'close', merged: 'merge' } as const;
@@ -144,6 +145,8 @@ function mergeRequest({ number, head, author = 'ada', base = 'main', fork, draft
     state: merged !== undefined ? 'merged' : state === 'closed' ? 'closed' : 'opened',
     draft: draft === true,
     author: { username: author },
+    title: 'Change',
+    web_url: pageOf(number),
     ...{ source_project_id: fork === true ? 2 : 1, target_project_id: 1, target_branch: base, sha: head },
     ...{ merge_commit_sha: merged ?? null, squash_commit_sha: null },
   };

@@ -92,8 +92,8 @@ async function documentOf(plan: Plan, problems: readonly Problem[], format: Plan
     }
     case 'json':
     case 'yaml': {
-      // The fleet is only for maps, and lists every cluster.
-      const { fleet: _, ...shown } = plan;
+      // For the pages only: a map of every cluster, and tables that `berth explain` gives as data.
+      const { fleet: _, decisions: __, ...shown } = plan;
       return renderDocument({ ...shown, problems }, format);
     }
   }
