@@ -1,4 +1,5 @@
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
+import { renderAddonCommand } from './commands/addons/render-addon.ts';
 import { agentCommand } from './commands/agent.ts';
 import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
 import { argocdInstallCommand } from './commands/argocd/install.ts';
@@ -52,6 +53,7 @@ export const COMMANDS: readonly CliCommand[] = [
   argocdDoctorCommand,
   argocdInstallCommand,
   argocdRenderCommand,
+  renderAddonCommand,
   createWorkCommand,
   describeWorkCommand,
   getAddonsCommand,

@@ -28,9 +28,6 @@ export interface AddonNames {
 /**
  * Names must equal those of OCM's controllers and agents; a work with another name would be applied
  * in addition. As in OCM, names are not shortened, and too long ones are rejected.
- *
- * Only the conformance tests use it so far: it states what was recorded from OCM, for the add-on
- * manager to come.
  */
 export function addonNames(addon: string, cluster: string): AddonNames {
   const work = `addon-${addon}`;

@@ -1,7 +1,7 @@
 import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
+import { done, type Outcome } from '../outcome.ts';
 import {
-  type Parsed,
   type ParsedStrategy,
   parseRolloutStrategy,
   resolveSize,
@@ -31,7 +31,7 @@ export interface RolloutInput {
  * Which clusters may get new content now. Pure: the same clusters, statuses and instant give the same plan. An error is
  * the user's: a strategy that cannot be read.
  */
-export function planRollout(input: RolloutInput): Parsed<RolloutPlan> {
+export function planRollout(input: RolloutInput): Outcome<RolloutPlan> {
   const parsed = parseRolloutStrategy(input.strategy);
   if (!parsed.ok) return parsed;
   const rules = input.rules ?? 'berth';
@@ -65,28 +65,24 @@ function runStrategy(
   strategy: ParsedStrategy,
   input: StrategyInput,
   rules: RolloutRules,
-): Parsed<StrategyResult> {
+): Outcome<StrategyResult> {
   const perCluster = rules === 'upstream' ? upstreamPerCluster : berthPerCluster;
   const total = countClusters(input.groups);
-  if (strategy.type === 'All') return passed(perCluster(input, { size: total, maxFailures: total }));
+  if (strategy.type === 'All') return done(perCluster(input, { size: total, maxFailures: total }));
   const { mandatory, rest } = splitMandatory(input.groups, strategy.mandatory);
   if (mandatory.length > 0) {
     const first = runMandatory({ ...input, groups: mandatory }, rules);
-    if (first !== undefined) return passed(first);
+    if (first !== undefined) return done(first);
   }
   if (strategy.type === 'ProgressivePerGroup') {
     const perGroup = rules === 'upstream' ? upstreamPerGroup : berthPerGroup;
-    return passed(perGroup({ ...input, groups: rest }, strategy.maxFailures));
+    return done(perGroup({ ...input, groups: rest }, strategy.maxFailures));
   }
   if (!strategy.maxConcurrency.ok) return strategy.maxConcurrency;
   const restTotal = countClusters(rest);
   const size = resolveSize(strategy.maxConcurrency.value, restTotal, restTotal);
   const maxFailures = resolveSize(strategy.maxFailures, total, 0);
-  return passed(perCluster({ ...input, groups: rest }, { size, maxFailures }));
-}
-
-function passed(value: StrategyResult): Parsed<StrategyResult> {
-  return { ok: true, value };
+  return done(perCluster({ ...input, groups: rest }, { size, maxFailures }));
 }
 
 /** The mandatory groups, which tolerate no failure; undefined once they are finished. */

@@ -5,11 +5,11 @@ import {
 } from '@berth/ocm/kind/placement-decision';
 import type { MandatoryGroups } from '@berth/ocm/kind/manifest-work-replica-set';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
-import type { Parsed } from './parse-strategy.ts';
+import type { Outcome } from '../outcome.ts';
 import type { RolloutGroup, RolloutRules } from './rollout-plan.ts';
 
 /** The decision groups that a placement's decisions form, by their labels; ordered by index, then name. */
-export function decisionGroups(decisions: readonly PlacementDecision[]): Parsed<readonly RolloutGroup[]> {
+export function decisionGroups(decisions: readonly PlacementDecision[]): Outcome<readonly RolloutGroup[]> {
   const groups = new Map<string, { index: number; name: string; clusters: Set<string> }>();
   for (const decision of decisions) {
     const text = decision.metadata.labels?.[DECISION_GROUP_INDEX_LABEL] ?? '';

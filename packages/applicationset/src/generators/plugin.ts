@@ -1,7 +1,8 @@
 import { compareText } from '@berth/runtime/text/compare-text';
 import { GenerateError, withPrefix } from '../failure/failures.ts';
 import type { PluginResponse, PluginRequest } from '../inputs/generator-inputs.ts';
-import { goJsonString, type RawJson } from '../json/go-json-text.ts';
+import { goJsonString } from '@berth/runtime/json/go-json-text';
+import type { RawJson } from '../json/go-json-text.ts';
 import { setKey } from '../json/json-value.ts';
 import { type JsonNode, parseFirstJson, toJsonValue, trailingProblem } from '../json/parse-go-json.ts';
 import {

@@ -1,6 +1,7 @@
 import { decode, encode } from '@berth/go-template/text/bytes';
 import { quote } from '@berth/go-template/text/quote';
 import { JsonText } from '@berth/go-template/values';
+import { goJsonString, goJsonText as sortedGoJsonText } from '@berth/runtime/json/go-json-text';
 import type { JsonValue } from './json-value.ts';
 
 /**
@@ -10,26 +11,12 @@ import type { JsonValue } from './json-value.ts';
  * Go wrote
  */
 export function goJsonText(value: JsonValue, asGo: boolean): string {
-  if (value === null || typeof value === 'boolean') return String(value);
-  if (typeof value === 'number') return Object.is(value, -0) ? '-0' : String(value);
-  if (typeof value === 'string') return goJsonString(value, asGo);
-  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => goJsonText(item, asGo)).join(',')}]`;
-  const object = value as { readonly [key: string]: JsonValue };
-  const keys = asGo ? Object.keys(object).sort() : Object.keys(object);
-  return `{${keys.map((key) => `${goJsonString(key, asGo)}:${goJsonText(object[key] ?? null, asGo)}`).join(',')}}`;
-}
-
-export function goJsonString(text: string, escapeHtml: boolean): string {
-  const quoted = JSON.stringify(wellFormed(text)).replace(/[\u2028\u2029]/g, unicodeEscape);
-  return escapeHtml ? quoted.replace(/[<>&]/g, unicodeEscape) : quoted;
-}
-
-const unicodeEscape = (character: string): string =>
-  `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-
-/** A text in which each half of a surrogate pair becomes U+FFFD, as in Go. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\ufffd');
+  if (asGo) return sortedGoJsonText(value);
+  if (typeof value === 'string') return goJsonString(value, false);
+  if (Array.isArray(value)) return `[${value.map((item: JsonValue) => goJsonText(item, false)).join(',')}]`;
+  if (typeof value !== 'object' || value === null) return sortedGoJsonText(value);
+  const fields = Object.entries(value as Readonly<Record<string, JsonValue>>);
+  return `{${fields.map(([key, item]) => `${goJsonString(key, false)}:${goJsonText(item, false)}`).join(',')}}`;
 }
 
 /** A text as Go's `%q` writes it. */

@@ -1,7 +1,7 @@
 import { TemplateError, TemplateRefusal } from '@berth/go-template/template-error';
 import { yamlToJson } from '@berth/go-template/yaml-to-json';
 import { NotRendered } from '../failure/failures.ts';
-import { wellFormed } from './go-json-text.ts';
+import { wellFormed } from '@berth/runtime/json/go-json-text';
 import { type JsonValue, setKey } from './json-value.ts';
 
 /** JSON as written: keys keep their order, repeated keys are kept, and numbers are text. */

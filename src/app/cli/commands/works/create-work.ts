@@ -7,7 +7,7 @@ import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
 import { clusterNames, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import { verbCommand, type CliCommand } from '../cli-command.ts';
-import { renderProblems } from '../../../terminal/problem-report.ts';
+import { readManifests } from '../objects/read-manifests.ts';
 
 interface CreateWorkFlags extends HubFlags {
   readonly filename: readonly string[];
@@ -91,27 +91,6 @@ function placed(request: NamedWorkRequest): PlacedRequest {
   const { target } = request;
   if (target.type !== 'placement') throw wrongOption('--replicaset', 'needs --placement');
   return { ...request, target };
-}
-
-/** All objects of the files in their order; undefined if problems were printed. */
-async function readManifests(
-  io: CliIo,
-  paths: readonly string[],
-): Promise<readonly KubeObject[] | undefined> {
-  const { readSourceFolder } = await import('../../../../controllers/sources/reading/read-source-folder.ts');
-  const { default: path } = await import('node:path');
-  const fleets = [];
-  const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
-  for (const file of paths) {
-    const content = await readSourceFolder(path.resolve(io.cwd, file));
-    requireManifests([content], file, []);
-    fleets.push(content);
-  }
-  const problems = fleets.flatMap((content) => content.problems);
-  io.stderr.write(renderProblems(problems, false));
-  return problems.some(({ severity }) => severity === 'error')
-    ? undefined
-    : fleets.flatMap(({ objects }) => objects.map(({ object }) => object));
 }
 
 async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<NamedWorkRequest['specs']> {

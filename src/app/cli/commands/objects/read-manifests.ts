@@ -1,0 +1,24 @@
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { CliIo } from '../../../terminal/cli-io.ts';
+import { renderProblems } from '../../../terminal/problem-report.ts';
+
+/** All objects of the files in their order; undefined if problems were printed. */
+export async function readManifests(
+  io: CliIo,
+  paths: readonly string[],
+): Promise<readonly KubeObject[] | undefined> {
+  const { readSourceFolder } = await import('../../../../controllers/sources/reading/read-source-folder.ts');
+  const { default: path } = await import('node:path');
+  const fleets = [];
+  const { requireManifests } = await import('../../../../controllers/sources/manifests/require-manifests.ts');
+  for (const file of paths) {
+    const content = await readSourceFolder(path.resolve(io.cwd, file));
+    requireManifests([content], file, []);
+    fleets.push(content);
+  }
+  const problems = fleets.flatMap((content) => content.problems);
+  io.stderr.write(renderProblems(problems, false));
+  return problems.some(({ severity }) => severity === 'error')
+    ? undefined
+    : fleets.flatMap(({ objects }) => objects.map(({ object }) => object));
+}
