@@ -153,7 +153,7 @@ export function planHeadline(plan: Plan): string {
 export const LATER_TITLE = `Later, within ${HORIZON_HOURS} hours, if nothing else changes`;
 
 /** `team-a/web leaves c1 one hour after the merge (tolerationSeconds)`, for each later change. */
-export function laterTexts({ later }: Plan): readonly string[] {
+export function laterTexts({ later }: Pick<Plan, 'later'>): readonly string[] {
   return later.map(({ namespace, name, at, afterMs, by, added, removed, kept, held }) => {
     const when =
       afterMs === undefined ? `at ${formatMoment(at ?? '')}` : `${formatSpan(afterMs)} after the merge`;

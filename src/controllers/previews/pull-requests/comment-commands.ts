@@ -206,8 +206,10 @@ function refusalOf(
   return undefined;
 }
 
-/** What the plan would hold. */
-function heldChanges({ expected, heldDeletions }: PreviewMemory): readonly HeldChange[] {
+/** What the plan would hold; after the merge, what is held. */
+function heldChanges({ expected, heldDeletions, merge }: PreviewMemory): readonly HeldChange[] {
+  if (merge?.reported !== undefined)
+    return merge.reported.held.flatMap(({ what, token }) => (token === undefined ? [] : [{ what, token }]));
   return [
     ...expected.flatMap(({ placement, before, after, heldToken: token }) =>
       token === undefined ? [] : [{ token, what: { placement, before, after } }],

@@ -1,21 +1,23 @@
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
-import type { KubeApi } from '@berth/kube/model/kube-api';
-import { namespacedName } from '@berth/kube/model/object-ref';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
-import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { InputError } from '@berth/runtime/errors';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { HeldChange } from '../../../core/preview/comment/command-answers.ts';
+import type { HeldAfterMerge, MergeComparison } from '../../../core/preview/comment/merge-comparison.ts';
 import {
-  type MergeDifference,
-  compareMerge,
-  type PlacementAfterMerge,
-} from '../../../core/preview/comment/merge-comparison.ts';
-import { mergeResultText, withMergeResult } from '../../../core/preview/comment/merge-result.ts';
-import { activeHold } from '../../../core/publish/approval/active-hold.ts';
-import { releaseDeletions, releasePlacement } from '../../releases/release-held.ts';
-import type { Release } from '../../releases/release.ts';
+  type ExplainedDifference,
+  isNotable,
+  mergeNotice,
+  type MergeResult,
+  mergeStatus,
+  withMergeResult,
+} from '../../../core/preview/comment/merge-result.ts';
+import { laterTexts } from '../../../core/preview/plan-text.ts';
+import type { LaterChange } from '../../../core/preview/plan.ts';
+import { MergeCauses, type MergedPullRequest } from './merge-causes.ts';
+import { readMergedState, releaseApproved, releasedBy } from './merged-state.ts';
 import { NO_MEMORY, type PreviewMemory, type SeenMerge } from './preview-memory.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
-import { previewMarker } from './sticky-comment.ts';
+import { previewMarker, writeStickyComment } from './sticky-comment.ts';
 
 /** The interval between two checks of what is published. */
 const CHECK_INTERVAL_MS = 2_000;
@@ -23,8 +25,13 @@ const CHECK_INTERVAL_MS = 2_000;
 const SETTLE_MS = 60_000;
 /** Berth stops watching a merge that the hub has not followed within this time. */
 const GIVE_UP_MS = 24 * 3_600_000;
+/** What is held is followed up at this interval, for so long. */
+const [HOLD_INTERVAL_MS, MAX_HOLD_MS] = [10_000, 30 * 24 * 3_600_000] as const;
 
-/** Compares what a merged pull request did with what its plan said, and reports the result on the pull request. */
+/**
+ * Compares what a merged pull request did with what its plan said, and reports the result on the pull request. What is
+ * held is followed up until it is released or gone.
+ */
 export class MergeWatch {
   readonly #options: PullRequestPreviewsOptions;
   /** The commit that the hub follows. */
@@ -44,37 +51,41 @@ export class MergeWatch {
     // forges respond while they merge.
     if (memory.base === '' || memory.merge !== undefined) return;
     // The forge has not finished the merge.
-    if (mergeCommit === undefined) return this.#later(number);
-    const merge = { commit: mergeCommit, baseBranch, seenAtMs: this.#options.clock.now() };
+    if (mergeCommit === undefined) return this.#later(number, CHECK_INTERVAL_MS);
+    const { clock, hubState } = this.#options;
+    const merge = { commit: mergeCommit, baseBranch, seenAtMs: clock.now(), state: hubState() };
     this.#save(number, { ...memory, merge, endedAtMs: undefined });
     await this.#write(number, undefined, signal);
     return this.follow(number, merge, signal);
   }
 
   /**
-   * Checks the merge once, and again later until what is published has settled.
+   * Checks the merge once, and again later until what is published has settled and nothing is held.
    * @throws the errors of the forge and of the hub
    */
-  async follow(number: number, merge: SeenMerge, signal: AbortSignal): Promise<void> {
-    const { clock, hub, namespace, snapshot, repositoryName } = this.#options;
+  async follow(number: number, seen: SeenMerge, signal: AbortSignal): Promise<void> {
+    const { clock, repositoryName } = this.#options;
     const nowMs = clock.now();
-    if (merge.followedAtMs === undefined) {
-      if (nowMs - merge.seenAtMs > GIVE_UP_MS) return this.#end(number);
+    if (seen.followedAtMs === undefined) {
+      if (nowMs - seen.seenAtMs > GIVE_UP_MS) return this.#end(number);
       // The source notifies this class when it has followed another commit.
-      if (this.followed === undefined || !(await this.#isFollowed(merge, this.followed, signal))) return;
-      this.#save(number, { ...this.#memory(number), merge: { ...merge, followedAtMs: nowMs } });
+      if (this.followed === undefined || !(await this.#isFollowed(seen, this.followed, signal))) return;
     }
-    const memory = this.#memory(number);
-    const released = await releaseApproved(hub, memory, {
-      namespace,
-      now: new Date(nowMs).toISOString(),
-      subject: `${repositoryName}#${number}`,
-    });
-    const differences = mergeDifferences(memory, snapshot());
-    const hasSettled = nowMs - (merge.followedAtMs ?? nowMs) >= SETTLE_MS;
-    const isOpen = differences.length > 0 || isApprovedHeld(memory, snapshot());
-    if (released || (isOpen && !hasSettled)) return this.#later(number);
-    await this.#report(number, merge.commit, differences, signal);
+    const merge = { ...seen, followedAtMs: seen.followedAtMs ?? nowMs };
+    const memory = { ...this.#memory(number), merge };
+    this.#save(number, memory);
+    const found = await readMergedState(this.#options, followedPlan(memory, merge), merge.followedAtMs);
+    const { approvals } = memory;
+    const subject = `${repositoryName}#${number}`;
+    const released = await releaseApproved(this.#options, found.held, approvals, subject);
+    const sinceMs = nowMs - merge.followedAtMs;
+    const isApproved = ({ token }: HeldAfterMerge): boolean => approvals.some((one) => one.token === token);
+    const isOpen =
+      found.differences.length > 0 || found.held.some((one) => !one.isPlanned || isApproved(one));
+    if (released || (isOpen && sinceMs < SETTLE_MS)) return this.#later(number, CHECK_INTERVAL_MS);
+    const followed = this.followed ?? merge.commit;
+    await this.#report({ number, memory, merge, followed }, found, signal);
+    if (found.held.length > 0 && sinceMs < MAX_HOLD_MS) return this.#later(number, HOLD_INTERVAL_MS);
     this.#end(number);
   }
 
@@ -86,50 +97,72 @@ export class MergeWatch {
     return repository.holds(followed, merge.commit);
   }
 
-  async #report(
-    number: number,
-    commit: string,
-    differences: readonly MergeDifference[],
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #report(pull: MergedPullRequest, found: MergeComparison, signal: AbortSignal): Promise<void> {
     const { forge, source } = this.#options;
-    await this.#write(number, differences, signal);
-    const count = differences.length;
-    if (count > 0) {
-      // An edited comment notifies nobody, so this is a new one.
-      const marker = `<!-- ${previewMarker(source)}:merged -->`;
-      const [known] = await forge.ownComments(number, marker, signal);
-      if (known === undefined)
-        await forge.addComment(number, `${marker}\n${mergeResultText(differences)}\n`, signal);
+    const { number, merge } = pull;
+    const result = await this.#resultOf(pull, found);
+    const reported = {
+      held: result.held.map(({ what, token }) => ({ what, token })),
+      ...{ differences: result.differences, ended: result.ended },
+    };
+    if (jsonEqual(reported, merge.reported)) return;
+    await this.#write(number, result, signal);
+    // An edited comment notifies nobody, so this is a new one. It is edited when what is held changes.
+    const marker = `<!-- ${previewMarker(source)}:merged -->`;
+    const target = { number, marker, known: merge.notice };
+    const notice =
+      isNotable(result) || merge.notice !== undefined
+        ? await writeStickyComment(forge, target, mergeNotice(marker, result), signal)
+        : undefined;
+    const context = `berth/merged/${source}`;
+    await forge.writeStatus({ commit: merge.commit, ...mergeStatus(result), context }, signal);
+    this.#save(number, { ...this.#memory(number), merge: { ...merge, notice, reported } });
+  }
+
+  /** The causes are read where something differs, which is rare. */
+  async #resultOf(pull: MergedPullRequest, { held, differences }: MergeComparison): Promise<MergeResult> {
+    const { memory, merge } = pull;
+    const { reported } = merge;
+    const later = laterAfter(memory.later ?? [], merge, this.#options.clock.now());
+    const causes = new MergeCauses(this.#options, pull);
+    if (reported === undefined) {
+      const explained: ExplainedDifference[] = [];
+      for (const one of differences) explained.push({ ...one, cause: await causes.of(one) });
+      return { held, differences: explained, ended: [], later };
     }
-    const description =
-      count === 0
-        ? 'As the plan said'
-        : `Not as the plan said: ${count === 1 ? '1 placement' : `${count} placements`}`;
-    const state = count === 0 ? 'success' : 'failure';
-    await forge.writeStatus({ commit, state, description, context: `berth/merged/${source}` }, signal);
+    const ended = [...reported.ended];
+    for (const hold of reported.held) {
+      if (held.some(({ what }) => subjectOf(what) === subjectOf(hold.what))) continue;
+      const by = await releasedBy(this.#options, hold);
+      const difference = differences.find(({ placement }) => placement === subjectOf(hold.what));
+      const cause = by === undefined && difference !== undefined ? await causes.of(difference) : undefined;
+      ended.push({ what: hold.what, releasedBy: by, cause, clusters: this.#clustersOf(hold.what) });
+    }
+    return { held, differences: reported.differences, ended, later };
+  }
+
+  #clustersOf(what: HeldChange['what']): readonly string[] | undefined {
+    if ('deletionsOf' in what) return undefined;
+    return new PublishedClusters().read(this.#options.snapshot().decisions).clusters.get(what.placement);
   }
 
   /** Puts the result into the comment of the preview. */
-  async #write(
-    number: number,
-    differences: readonly MergeDifference[] | undefined,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async #write(number: number, result: MergeResult | undefined, signal: AbortSignal): Promise<void> {
     const { forge, source } = this.#options;
     const marker = `<!-- ${previewMarker(source)} -->`;
     const [comment] = await forge.ownComments(number, marker, signal);
-    if (comment !== undefined)
-      await forge.editComment(number, comment.id, withMergeResult(comment.text, differences), signal);
+    if (comment === undefined) return;
+    const text = withMergeResult(comment.text, result, forge.maxCommentLength);
+    await forge.editComment(number, comment.id, text, signal);
   }
 
   #end(number: number): void {
     this.#save(number, { ...this.#memory(number), endedAtMs: this.#options.clock.now() });
   }
 
-  #later(number: number): void {
+  #later(number: number, delayMs: number): void {
     const { queue, source } = this.#options;
-    queue.addAfter({ source, number }, CHECK_INTERVAL_MS);
+    queue.addAfter({ source, number }, delayMs);
   }
 
   #memory(number: number): PreviewMemory {
@@ -141,64 +174,29 @@ export class MergeWatch {
   }
 }
 
-/** Whether a change that was approved on the pull request is still held. */
-function isApprovedHeld(
-  { approvals, expected }: PreviewMemory,
-  snapshot: Parameters<typeof mergeDifferences>[1],
-): boolean {
-  const approved = expected.filter(({ heldToken: heldCode }) =>
-    approvals.some(({ token: code }) => code === heldCode),
-  );
-  const unheld = approved.map((one) => ({ ...one, heldToken: undefined }));
-  return mergeDifferences({ expected: unheld }, snapshot).length > 0;
-}
-
-/** The differences between what is published now and what the plan of the merged pull request said. */
-function mergeDifferences(
-  { expected }: Pick<PreviewMemory, 'expected'>,
-  { placements, decisions }: Pick<Snapshot, 'placements' | 'decisions'>,
-): readonly MergeDifference[] {
-  const { clusters } = new PublishedClusters().read(decisions);
-  const found = new Map(
-    placements.map((placement): [string, PlacementAfterMerge] => {
-      const key = namespacedName(placement.metadata);
-      return [key, { clusters: clusters.get(key) ?? [], held: activeHold(placement)?.message }];
-    }),
-  );
-  return compareMerge(expected, (placement) => found.get(placement));
-}
-
-/**
- * Releases what the controller holds because of the merge, if it was approved on the pull request. A code identifies
- * exactly one change, so no other change is released.
- * @returns whether something was released
- */
-async function releaseApproved(
-  hub: KubeApi,
-  memory: Pick<PreviewMemory, 'approvals' | 'expected' | 'heldDeletions'>,
-  options: { readonly namespace: string; readonly subject: string; readonly now: string },
-): Promise<boolean> {
-  const { namespace, subject, now } = options;
-  let isReleased = false;
-  const attempt = async (
-    code: string | undefined,
-    release: (release: Release) => Promise<unknown>,
-  ): Promise<void> => {
-    const approval = memory.approvals.find((one) => one.token === code);
-    if (code === undefined || approval === undefined) return;
-    try {
-      await release({ code, releasedBy: `${approval.by} on ${subject} at ${now}` });
-      isReleased = true;
-    } catch (error) {
-      // Nothing is held under this code: not yet, no longer, or because the change is another one.
-      if (!(error instanceof InputError)) throw error;
-    }
+/** What the plan of a merge said, as far as it is still followed up: after the first report, only what was held then. */
+function followedPlan(memory: PreviewMemory, { reported }: SeenMerge): PreviewMemory {
+  if (reported === undefined) return memory;
+  const subjects = new Set(reported.held.map(({ what }) => subjectOf(what)));
+  return {
+    ...memory,
+    expected: memory.expected.filter(({ placement }) => subjects.has(placement)),
+    heldDeletions: memory.heldDeletions.filter(({ source }) => subjects.has(source)),
   };
-  for (const { placement, heldToken: heldCode } of memory.expected) {
-    const [space = '', name = ''] = placement.split('/');
-    await attempt(heldCode, (release) => releasePlacement(hub, { namespace: space, name }, release));
-  }
-  for (const { source, token: code } of memory.heldDeletions)
-    await attempt(code, (release) => releaseDeletions(hub, { source, namespace }, release));
-  return isReleased;
+}
+
+/** A name of a source contains no slash, so it is no placement. */
+function subjectOf(what: HeldChange['what']): string {
+  return 'deletionsOf' in what ? what.deletionsOf : what.placement;
+}
+
+/** What the plan said happens later and has not happened yet. */
+function laterAfter(
+  later: readonly LaterChange[],
+  { followedAtMs = 0 }: SeenMerge,
+  nowMs: number,
+): readonly string[] {
+  const isAhead = ({ at, afterMs = 0 }: LaterChange): boolean =>
+    (at === undefined ? followedAtMs + afterMs : Date.parse(at)) > nowMs;
+  return laterTexts({ later: later.filter(isAhead) });
 }

@@ -18,6 +18,17 @@ const MAX_REPORT_LENGTH = 4 * 1024 * 1024;
  */
 const MAX_FOLLOW_WAIT_MS = 30_000;
 
+/** Of earlier plans, whose approval gets an answer that says so. */
+const MAX_PAST_CODES = 50;
+/** What decisions read besides placements. */
+const FLEET_KINDS = [
+  'ManagedCluster',
+  'ManagedClusterSet',
+  'ManagedClusterSetBinding',
+  'AddOnPlacementScore',
+];
+const NOTHING = { deletionsHeld: [], later: [], objects: [] } as const;
+
 /** The commits of a pull request that waits, and since when. */
 interface Waiting {
   readonly head: string;
@@ -156,12 +167,19 @@ export class OpenPullRequests {
     const before = this.#memory(number);
     const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
     const { approvals } = before;
-    const heldDeletions = outcome.kind === 'planned' ? outcome.plan.deletionsHeld : [];
+    const {
+      deletionsHeld: heldDeletions,
+      later,
+      objects,
+    } = outcome.kind === 'planned' ? outcome.plan : NOTHING;
+    const changesFleet = objects.some(({ ref }) => FLEET_KINDS.includes(ref.kind)) ? true : undefined;
+    const earlierCodes = heldCodesOf(before).filter((code) => !codes.includes(code));
+    const pastCodes = [...new Set([...(before.pastCodes ?? []), ...earlierCodes])].slice(-MAX_PAST_CODES);
     // On the disk before the comment is written: if this process ends between the two, the next one still compares the
     // merge with the plan.
     await this.#options.memories.persist(String(number), {
       ...before,
-      ...{ head: headCommit, base, tree, expected, heldDeletions },
+      ...{ head: headCommit, base, tree, expected, heldDeletions, later, changesFleet, pastCodes },
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };
@@ -208,6 +226,12 @@ export class OpenPullRequests {
   #save(number: number, memory: PreviewMemory): void {
     this.#options.memories.set(String(number), memory);
   }
+}
+
+function heldCodesOf({ expected, heldDeletions }: PreviewMemory): readonly string[] {
+  return [...expected.map(({ heldToken }) => heldToken), ...heldDeletions.map(({ token }) => token)].filter(
+    (code) => code !== undefined,
+  );
 }
 
 function isPlannedOnOlderBase(memory: PreviewMemory, { headCommit }: PullRequest, base: string): boolean {

@@ -1,4 +1,6 @@
-import type { ExpectedPlacement } from '../../../core/preview/comment/merge-comparison.ts';
+import type { ExpectedPlacement, HeldAfterMerge } from '../../../core/preview/comment/merge-comparison.ts';
+import type { LaterChange } from '../../../core/preview/plan.ts';
+import type { MergeResult } from '../../../core/preview/comment/merge-result.ts';
 import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
 
 /** What Berth remembers of a pull request, also after a restart. Plain JSON. */
@@ -14,6 +16,10 @@ export interface PreviewMemory {
   readonly tree?: string | undefined;
   /** The decisions that the plan predicted; empty without a plan. */
   readonly expected: readonly ExpectedPlacement[];
+  /** What the plan said happens later. Absent in memories of earlier versions. */
+  readonly later?: readonly LaterChange[] | undefined;
+  /** The plan changes clusters, sets or scores itself. */
+  readonly changesFleet?: true | undefined;
   /** Sources whose deletions would be held, with the code of the hold. */
   readonly heldDeletions: readonly { readonly source: string; readonly token: string }[];
   readonly approvals: readonly CommentApproval[];
@@ -49,6 +55,17 @@ export interface SeenMerge {
   readonly seenAtMs: number;
   /** When the hub was first seen to follow this commit. */
   readonly followedAtMs?: number | undefined;
+  /** The state of the hub when the merge was seen; see `PullRequestPreviewsOptions`. */
+  readonly state?: string | undefined;
+  /** What was reported first. From then on, only what was held then is followed up. */
+  readonly reported?: ReportedMerge | undefined;
+  /** The comment about it, and a digest of its text. */
+  readonly notice?: PreviewMemory['comment'];
+}
+
+interface ReportedMerge extends Pick<MergeResult, 'differences' | 'ended'> {
+  /** What is still held. */
+  readonly held: readonly Pick<HeldAfterMerge, 'what' | 'token'>[];
 }
 
 export const NO_MEMORY: PreviewMemory = {

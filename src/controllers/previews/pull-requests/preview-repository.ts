@@ -41,6 +41,11 @@ export class PreviewRepository {
     return this.#next((mirror) => mirror.fetch({ type: 'commit', id }, { signal }));
   }
 
+  /** The full id of what a commit leaves in the repository. The commit must have been fetched. */
+  treeOf(commit: string): Promise<string> {
+    return this.#next(async (mirror) => (await mirror.commit(commit)).tree);
+  }
+
   /** Whether `commit` is known to contain `earlier` in its history. Both must have been fetched. */
   holds(commit: string, earlier: string): Promise<boolean> {
     const baseIn = (mirror: GitMirror): Promise<string | undefined> =>

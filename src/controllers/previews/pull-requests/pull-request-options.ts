@@ -38,7 +38,7 @@ export interface PullRequestPreviewsOptions {
   readonly branch: string | undefined;
   readonly rules: PreviewRules;
   readonly forge: PullRequestForge;
-  readonly repository: Pick<PreviewRepository, 'fetchBranch' | 'fetchCommit' | 'holds' | 'close'>;
+  readonly repository: Pick<PreviewRepository, 'fetchBranch' | 'fetchCommit' | 'holds' | 'treeOf' | 'close'>;
   /** @throws TransientError when another attempt may succeed */
   readonly plan: (
     pullRequest: Pick<PullRequest, 'headCommit' | 'baseBranch' | 'fromFork'>,

@@ -12,7 +12,8 @@ export interface HeldChange {
         /** `namespace/name` */
         readonly placement: string;
         readonly before: readonly string[];
-        readonly after: readonly string[];
+        /** Undefined: unknown. */
+        readonly after: readonly string[] | undefined;
       }
     /** The source whose deletions are held. */
     | { readonly deletionsOf: string };
@@ -83,11 +84,12 @@ function whatToType({ held, isMerged }: Holds): string {
 /** `team-a/web leaves c1 and joins c2` */
 function changeText({ what }: HeldChange): string {
   if ('deletionsOf' in what) return `the deletions of source ${code(what.deletionsOf)} are made`;
-  return `${code(what.placement)} ${movesText(what.before, what.after)}`;
+  const { placement, before, after } = what;
+  return `${code(placement)} ${after === undefined ? 'changes as it is held' : movesText(before, after)}`;
 }
 
 /** `leaves c1 and joins c2`; `stays on c1` where nothing moves. */
-export function movesText(before: readonly string[], after: readonly string[]): string {
+function movesText(before: readonly string[], after: readonly string[]): string {
   const removed = before.filter((name) => !after.includes(name));
   const added = after.filter((name) => !before.includes(name));
   const moves = [

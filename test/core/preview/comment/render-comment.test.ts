@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { RuleResult } from '../../../../src/core/preview/plan-verdict.ts';
 import { fleetMap, fleetMapSvg } from '../../../../src/core/preview/comment/fleet-map.ts';
-import { withMergeResult } from '../../../../src/core/preview/comment/merge-result.ts';
+import { type MergeResult, withMergeResult } from '../../../../src/core/preview/comment/merge-result.ts';
 import { previewVerdict } from '../../../../src/core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
@@ -233,13 +233,21 @@ describe('the comment on a pull request', () => {
 
   it('says after the merge what became of it, and replaces that', () => {
     const text = renderComment(SITUATIONS.move);
-    const waiting = withMergeResult(text, undefined);
-    const differs = withMergeResult(waiting, [
-      { placement: 'team-a/web', expected: ['c3'], published: ['c4'], held: 'held `x`' },
-    ]);
+    const same: MergeResult = { held: [], differences: [], ended: [], later: [] };
+    const differences = [{ placement: 'team-a/web', before: ['c1'], expected: ['c3'], published: ['c4'] }];
+    const what = { placement: 'team-a/db', before: ['c1'], after: [] };
+    const held = [
+      { what, token: 'a'.repeat(12), reason: 'WouldEmpty', message: 'held `x`', isPlanned: true },
+    ];
+    const waiting = withMergeResult(text, undefined, 60_000);
+    const differs = withMergeResult(waiting, { ...same, held, differences }, 60_000);
     golden('merged-different.md', differs);
-    expect(withMergeResult(differs, [])).toBe(withMergeResult(text, []));
-    golden('merged-same.md', withMergeResult(text, []));
+    expect(withMergeResult(differs, same, 60_000)).toBe(withMergeResult(text, same, 60_000));
+    golden('merged-same.md', withMergeResult(text, same, 60_000));
+    // A comment that is as long as the forge allows has the first line only.
+    const short = withMergeResult(differs, { ...same, differences }, text.length + 80);
+    expect(short).toContain('**Merged: 1 placement is not as this plan said.**');
+    expect(short).not.toContain('there and not planned');
   });
 
   it('has a verdict that only an approval of everything held changes', () => {
