@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { HistoryReader } from '../../src/adapters/store/history-store.ts';
-import { startEngine } from '../../src/controllers/scheduling/placement-engine.ts';
+import { startEngine } from '../../packages/placement/src/incremental-scheduler.ts';
 import { PLACEMENT } from '@berth/kube/model/kinds';
 import { type DecisionRecord, decidedText } from '../../src/core/publish/record/decision-record.ts';
 import { recordedGroups } from '../../src/core/publish/record/recorded-groups.ts';

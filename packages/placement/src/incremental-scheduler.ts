@@ -1,7 +1,6 @@
 import type { Snapshot } from './snapshot/snapshot.ts';
 import type { EngineOptions } from './engine-options.ts';
-import type { ResultGenerator } from './engine.ts';
-import { PlacementEngine } from './engine.ts';
+import { type ResultGenerator, PlacementEngine } from './engine.ts';
 import { PublishedClusters } from './prior/published-clusters.ts';
 import { diffSnapshots } from './incremental/snapshot-delta.ts';
 
@@ -55,4 +54,10 @@ export class IncrementalScheduler {
       if (!failed) this.#last = { snapshot, engine, published };
     }
   }
+}
+
+/** Berth's own engine. Between cycles it computes again only what changed, and each result only on demand. */
+export function startEngine(): (snapshot: Snapshot) => ResultGenerator {
+  const scheduler = new IncrementalScheduler();
+  return (snapshot) => scheduler.decide(snapshot);
 }

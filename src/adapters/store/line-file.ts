@@ -1,8 +1,7 @@
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PRIVATE_FILE_MODE } from '@berth/runtime/files/private-mode';
-import { writeFileAtomic, withDirectory } from '@berth/runtime/files/atomic-file';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { writeFileAtomic, withDirectory, syncDirectory } from '@berth/runtime/files/atomic-file';
 
 /**
  * An append-only file of lines. It is opened for a series of appends and closed after it. An

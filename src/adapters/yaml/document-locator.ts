@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type * as Yaml from 'yaml';
 import type { Document, LineCounter, Node, Pair } from 'yaml';
 import type { FieldPath } from '@berth/kube/model/field-path';
-import { resolvePlainScalar, UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
+import { resolvePlainScalar, UnrepresentableScalarError } from '@berth/kube/yaml/kubectl-schema';
 
 /** Line and column, from 1, within the text of the document. */
 export interface Position {

@@ -1,5 +1,4 @@
-import { kubectlSchema } from '@berth/kube/yaml/kubectl-schema';
-import { UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
+import { kubectlSchema, UnrepresentableScalarError } from '@berth/kube/yaml/kubectl-schema';
 import yaml from 'js-yaml';
 import type { YamlBudget } from './budget.ts';
 

@@ -259,7 +259,7 @@ async function openDecider(parts: {
 
 async function engineOf(options: ServeOptions): Promise<NonNullable<ServeOptions['decide']>> {
   if (options.decide !== undefined) return options.decide;
-  const { startEngine } = await import('../../controllers/scheduling/placement-engine.ts');
+  const { startEngine } = await import('@berth/placement/incremental-scheduler');
   return startEngine();
 }
 

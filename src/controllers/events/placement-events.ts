@@ -12,7 +12,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { WakeUp } from '@berth/runtime/loop/sleep';
 import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
 
 export interface PlacementEventsOptions {

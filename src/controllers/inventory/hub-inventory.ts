@@ -1,7 +1,6 @@
-import type { KeyIndex } from '@berth/kube/cache/key-index';
+import { type KeyIndex, SortedView } from '@berth/kube/cache/object-store';
 import type { ObjectCache, IndexDefinition } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
-import { SortedView } from '@berth/kube/cache/sorted-view';
 import {
   ADDON_PLACEMENT_SCORE,
   MANAGED_CLUSTER,

@@ -1,4 +1,4 @@
-import type { KeyIndex } from '@berth/kube/cache/key-index';
+import type { KeyIndex } from '@berth/kube/cache/object-store';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';

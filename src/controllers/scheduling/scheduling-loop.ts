@@ -3,9 +3,8 @@ import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import { sleep } from '@berth/runtime/loop/sleep';
+import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { TimeSlices } from '@berth/runtime/loop/time-slices';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
 import type { Transition } from '../../core/transition/transition.ts';
 
 export interface SchedulingOptions {

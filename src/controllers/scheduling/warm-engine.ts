@@ -3,7 +3,7 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { warmUpTransitions } from '../../core/transition/warm-up-transitions.ts';
 import { sleep } from '@berth/runtime/loop/sleep';
 import { TimeSlices } from '@berth/runtime/loop/time-slices';
-import { startEngine } from './placement-engine.ts';
+import { startEngine } from '@berth/placement/incremental-scheduler';
 
 /** Clusters times placements. In a smaller fleet, warming up takes longer than the first change. */
 const WORTH_WARMING = 100_000;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { JsonFileMap } from '../../../src/adapters/store/json-file.ts';
 import { LastFollowedCommit } from '../../../src/controllers/sources/reading/git-source.ts';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { syncDirectory } from '@berth/runtime/files/atomic-file';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 

@@ -10,7 +10,7 @@ import { HubInventory } from '../../../src/controllers/inventory/hub-inventory.t
 import { HubSync } from '../../../src/controllers/sources/following/hub-sync.ts';
 import { PlanApprovals } from '../../../src/controllers/publication/plan-approvals.ts';
 import { SourceDeclarations } from '../../../src/controllers/sources/progress/source-declarations.ts';
-import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
+import { startEngine } from '../../../packages/placement/src/incremental-scheduler.ts';
 import { PreviousRecords } from '../../../src/controllers/publication/recorded-publications.ts';
 import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
 import type { PublishState } from '../../../src/core/publish/judge/publish-state.ts';

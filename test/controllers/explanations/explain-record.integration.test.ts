@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HistoryStore } from '../../../src/adapters/store/history-store.ts';
-import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
+import { startEngine } from '../../../packages/placement/src/incremental-scheduler.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { digestSnapshot } from '../../../src/adapters/store/snapshot-digest.ts';
 import { DecisionRecorder } from '../../../src/controllers/publication/decision-recorder.ts';
-import { startEngine } from '../../../src/controllers/scheduling/placement-engine.ts';
+import { startEngine } from '../../../packages/placement/src/incremental-scheduler.ts';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { KeyIndex } from '@berth/kube/cache/key-index';
+import { KeyIndex } from '@berth/kube/cache/object-store';
 import { WORKS_BY_PLACEMENT, worksKey } from '../../../src/controllers/inventory/hub-inventory.ts';
 import { areWorksReady } from '../../../src/controllers/publication/pass-facts-reader.ts';
 import type { KubeObject } from '@berth/kube/model/object-meta';

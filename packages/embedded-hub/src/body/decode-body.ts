@@ -1,6 +1,9 @@
 import { isAscii, isUtf8 } from 'node:buffer';
-import { kubectlSchema } from '@berth/kube/yaml/kubectl-schema';
-import { resolvePlainScalar, UnrepresentableScalarError } from '@berth/kube/yaml/scalar';
+import {
+  kubectlSchema,
+  resolvePlainScalar,
+  UnrepresentableScalarError,
+} from '@berth/kube/yaml/kubectl-schema';
 import { errorText } from '@berth/runtime/errors';
 import { load, YAMLException } from 'js-yaml';
 import type { JsonValue } from '../json/json-value.ts';

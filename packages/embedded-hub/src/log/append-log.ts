@@ -4,7 +4,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { findDataFiles, segmentPath, snapshotPath } from './data-files.ts';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { syncDirectory } from '@berth/runtime/files/atomic-file';
 import type { OpenedFile } from './group-commit.ts';
 import { durableFile, GroupCommit } from './group-commit.ts';
 import { removeFiles } from './listed-files.ts';

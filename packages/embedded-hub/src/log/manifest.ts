@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { InputError } from '@berth/runtime/errors';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { syncDirectory } from '@berth/runtime/files/atomic-file';
 import type { LogPosition } from './log-record.ts';
 import { checkedJson, encodeLine } from './log-record.ts';
 

@@ -1,7 +1,7 @@
 import { open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { syncDirectory } from '@berth/runtime/files/atomic-file';
 import type { LogPosition, LogRecord, ObjectFacts } from './log-record.ts';
 import { encodePut, encodeRecord, extendDigest, LOG_START } from './log-record.ts';
 import { readRecords } from './read-records.ts';

@@ -10,6 +10,11 @@ import {
   parseCommitObject,
   refuseHugeCommit,
   parseTreeObject,
+  diffTreeObjects,
+  listTreeObject,
+  resolvePath,
+  type ReadTree,
+  type TreeLeaf,
 } from '../repository/git-object.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef, type RefReader } from '../repository/git-ref.ts';
 import type {
@@ -23,8 +28,6 @@ import type {
   TreeChange,
   TreeEntry,
 } from '../repository/git-repository.ts';
-import { diffTreeObjects, listTreeObject, resolvePath } from '../repository/in-process-tree.ts';
-import type { ReadTree, TreeLeaf } from '../repository/in-process-tree.ts';
 import {
   isPartialClone,
   refusePartial,

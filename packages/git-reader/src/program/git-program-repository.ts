@@ -5,6 +5,8 @@ import {
   parseCommitObject,
   refuseHugeCommit,
   parseTreeObject,
+  diffTreeObjects,
+  type TreeLeaf,
 } from '../repository/git-object.ts';
 import { checkRevision, refuseRef, resolveGitRef, tagOfRef, type RefReader } from '../repository/git-ref.ts';
 import type {
@@ -17,7 +19,6 @@ import type {
   TreeChange,
   TreeEntry,
 } from '../repository/git-repository.ts';
-import { diffTreeObjects, type TreeLeaf } from '../repository/in-process-tree.ts';
 import {
   isPartialClone,
   refusePartial,

@@ -2,7 +2,7 @@ import { type KindInfo, typeKeyOf } from '../model/kinds.ts';
 import type { ListOptions } from '../model/kube-api.ts';
 import type { KubeObject } from '../model/object-meta.ts';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
-import { KeyIndex } from './key-index.ts';
+import { KeyIndex } from './object-store.ts';
 import { Reflector } from './reflector.ts';
 import type { ReflectorOptions } from './reflector-options.ts';
 

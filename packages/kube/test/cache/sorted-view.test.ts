@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ObjectStore } from '../../src/cache/object-store.ts';
-import { SortedView } from '../../src/cache/sorted-view.ts';
+import { ObjectStore, SortedView } from '../../src/cache/object-store.ts';
 import type { KubeObject } from '../../src/model/object-meta.ts';
 
 const objectOf = (key: string, version: number): KubeObject => {

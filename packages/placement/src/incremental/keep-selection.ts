@@ -1,7 +1,7 @@
 import { hasBit } from '../snapshot/bitset.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
-import type { DecisionIndex } from '../prior/decision-index.ts';
 import { sameDecisions } from '../prior/own-decisions.ts';
+import type { DecisionIndex } from '../prior/decision-index.ts';
 import { scoreGainSinceCached } from '../prioritize/score-clusters.ts';
 
 /** At most this many changed clusters are checked one by one. */

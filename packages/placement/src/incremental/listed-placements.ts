@@ -5,7 +5,7 @@ import { limitOf, placementKey } from '../index/scheduling-index.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';
 import { PREFER_NO_SELECT_ANNOTATION } from '../select/rank.ts';
 import { isCountUnchanged } from './keep-selection.ts';
-import { PlacementDependents } from './placement-dependents.ts';
+import { PlacementDependents } from './impact.ts';
 
 interface Listed {
   readonly compiled: CompiledPlacement;

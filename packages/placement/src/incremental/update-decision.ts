@@ -1,26 +1,34 @@
-import type { Bitset } from '../snapshot/bitset.ts';
-import { hasBit, putBit, readBits } from '../snapshot/bitset.ts';
-import { makeScoreInput } from '../decide/decide-placement.ts';
+import { type Bitset, hasBit, putBit, readBits } from '../snapshot/bitset.ts';
+import { makeScoreInput, SUCCESS } from '../decide/decide-placement.ts';
 import type { DecidedState } from '../decide/decided-state.ts';
+import { type OwnDecisions, diffOwnDecisions, type OwnDecisionChange } from '../prior/own-decisions.ts';
 import type { DecisionIndex } from '../prior/decision-index.ts';
 import { isFeasible } from '../filter/feasible.ts';
-import type { OwnDecisions } from '../prior/own-decisions.ts';
-import { diffOwnDecisions } from '../prior/own-decisions.ts';
 import type { AmountRange, ScoreInput } from '../prioritize/prioritizer.ts';
 import type { WeightedPrioritizer } from '../prioritize/registry.ts';
 import { rankPositions } from '../select/rank.ts';
 import { isCountUnchanged, isSelectionUnaffected } from './keep-selection.ts';
-import { applyRankingChange, recomputeRequeueTime, selectFromRanking } from './apply-ranking-change.ts';
 import type { SchedulingIndex } from '../index/scheduling-index.ts';
-import type { CachedScores } from '../prioritize/score-clusters.ts';
-import { updateCachedScores, measureAmountRanges, scoreClusters } from '../prioritize/score-clusters.ts';
-import type { RankedCluster, ClusterRanking, RankingBasis } from '../decide/cluster-ranking.ts';
+import {
+  type CachedScores,
+  updateCachedScores,
+  measureAmountRanges,
+  scoreClusters,
+} from '../prioritize/score-clusters.ts';
+import type {
+  RankedCluster,
+  ClusterRanking,
+  RankingBasis,
+  RankingSplice,
+} from '../decide/cluster-ranking.ts';
+import { type SelectionChange, updateGroups } from '../select/decision-groups.ts';
+import { finishDecision, requeueAtMs } from '../decide/finish-decision.ts';
 
 /**
  * The changes since the last decision: the current decisions, and the clusters that a delta
  * touched.
  */
-export interface ChangesSinceDecision {
+interface ChangesSinceDecision {
   readonly decisionIndex: DecisionIndex;
   readonly touched: readonly number[];
   /** Whether clusters that cannot be selected may be out of order in the ranking. Default: no. */
@@ -205,4 +213,141 @@ function planFlagged<T>({ scratch: { flags } }: SchedulingIndex, clusters: Uint3
   const planned = plan();
   for (const cluster of clusters) flags[cluster] = 0;
   return planned;
+}
+
+const NO_CLUSTERS = new Uint32Array(0);
+
+interface RankingUpdate {
+  /** The last decision, with the previous decisions that count now. */
+  readonly state: DecidedState;
+  readonly ranking: ClusterRanking;
+  readonly splice: RankingSplice;
+  /** Clusters that started or stopped passing the filters. */
+  readonly filtered: OwnDecisionChange;
+}
+
+/**
+ * Applies a planned change of a ranking and returns the resulting decision. Long lists that do not
+ * change stay the same objects.
+ */
+function applyRankingChange(index: SchedulingIndex, update: RankingUpdate): DecidedState {
+  const { state, ranking, splice } = update;
+  const { compiled, result, prior } = state;
+  const before = state.selected.length;
+  const count = ranking.count + splice.length - splice.replaced;
+  const after = Math.min(compiled.limit, count);
+  const isAll = before === ranking.count && after === count;
+  const isSameLength = splice.length === splice.replaced;
+  const until = (count: number): number =>
+    isSameLength ? Math.min(count, splice.first + splice.length) : count;
+  const left = isAll ? NO_CLUSTERS : ranking.order.slice(splice.first, until(before));
+  ranking.apply(splice, index.scratch);
+  const selected = ranking.order.subarray(0, after);
+  const joined = selected.subarray(splice.first, until(after));
+  const plan = compiled.groups;
+  const isNamed = plan.ok && plan.named.length > 0;
+  const isMoved = joined.length > 0 || left.length > 0 || after < before;
+  if (!isMoved && !isNamed) {
+    const { countLogLength } = ranking.basis;
+    return recomputeRequeueTime(index, { ...state, selected, countLogLength });
+  }
+  const { names } = index.clusterIndex;
+  const { totals } = ranking;
+  const place = <T>(list: readonly T[], read: (at: number) => T): readonly T[] =>
+    spliced(list, { first: splice.first, end: splice.first + joined.length, length: after }, read);
+  const change = isAll ? update.filtered : clustersChange(index, left, joined);
+  const isUnchanged = change.gained.length === 0 && change.lost.length === 0;
+  const { feasible, kept } = state;
+  return finishDecision(index, {
+    compiled,
+    stage: 'done',
+    status: SUCCESS,
+    feasible,
+    prior,
+    kept,
+    ranking,
+    selected,
+    countLogLength: ranking.basis.countLogLength,
+    scores: place(result.selectedScores, (at) => totals[at] as number),
+    known: {
+      names: place(result.selected, (at) => names[selected[at] as number] as string),
+      groups: plan.ok ? updateGroups(plan, result.groups, namedChange(index, change)) : undefined,
+      recorded: isUnchanged ? state.recorded : changedDecisions(state.recorded, change),
+    },
+  });
+}
+
+/**
+ * The decision of a placement whose requested number of clusters changed, from an up-to-date
+ * ranking.
+ */
+function selectFromRanking(
+  index: SchedulingIndex,
+  state: DecidedState,
+  ranking: ClusterRanking,
+): DecidedState {
+  const { compiled, feasible, prior, kept } = state;
+  const selected = ranking.order.subarray(0, compiled.limit);
+  const scores = Array.from(ranking.totals.subarray(0, compiled.limit));
+  const { countLogLength } = ranking.basis;
+  return finishDecision(index, {
+    ...{ compiled, stage: 'done', status: SUCCESS, feasible, prior, kept, ranking },
+    ...{ countLogLength, selected, scores },
+  });
+}
+
+/** The same decision with the requeue time computed again. */
+function recomputeRequeueTime(index: SchedulingIndex, state: DecidedState): DecidedState {
+  const againAtMs = requeueAtMs(index, state.compiled, state.prior);
+  if (againAtMs === state.result.requeueAtMs) return state;
+  return { ...state, result: { ...state.result, requeueAtMs: againAtMs } };
+}
+
+function namedChange(
+  { clusterIndex: { names } }: SchedulingIndex,
+  { gained, lost }: OwnDecisionChange,
+): SelectionChange {
+  const nameOf = (cluster: number): string => names[cluster] as string;
+  return { gained: gained.map(nameOf), lost: lost.map(nameOf) };
+}
+
+/** A copy of a list with the given length and with new entries from `first` to `end`. */
+function spliced<T>(
+  list: readonly T[],
+  { first, end, length }: { readonly first: number; readonly end: number; readonly length: number },
+  read: (at: number) => T,
+): readonly T[] {
+  const copy = list.slice(0, length);
+  for (let at = first; at < end; at++) {
+    if (at < copy.length) copy[at] = read(at);
+    else copy.push(read(at));
+  }
+  return copy;
+}
+
+function clustersChange(
+  { scratch: { flags } }: SchedulingIndex,
+  left: Uint32Array,
+  joined: Uint32Array,
+): OwnDecisionChange {
+  for (const cluster of left) flags[cluster] = 1;
+  const gained: number[] = [];
+  for (const cluster of joined) {
+    if (flags[cluster] === 1) flags[cluster] = 0;
+    else gained.push(cluster);
+  }
+  const lost: number[] = [];
+  for (const cluster of left) {
+    if (flags[cluster] === 0) continue;
+    flags[cluster] = 0;
+    lost.push(cluster);
+  }
+  return { gained, lost };
+}
+
+function changedDecisions(before: OwnDecisions, { gained, lost }: OwnDecisionChange): OwnDecisions {
+  const bits = before.bits.slice();
+  for (const cluster of lost) putBit(bits, cluster, false);
+  for (const cluster of gained) putBit(bits, cluster, true);
+  return { bits, gone: new Set(), repeats: [] };
 }

@@ -4,7 +4,7 @@ import { SCHEDULING_DISABLE_ANNOTATION } from '@berth/ocm/kind/placement';
 import type { CompileCel } from '../filter/cel-hook.ts';
 import type { Eligibility } from '../filter/eligibility.ts';
 import { PredicateClass } from '../filter/predicate-class.ts';
-import { type FilterClasses, type Filters, filtersOf } from '../filter/registry.ts';
+import { type FilterClasses, type Filters, filtersOf } from '../filter/feasible.ts';
 import { TolerationClass } from '../filter/toleration-class.ts';
 import { totalsBound, MAX_TOTAL } from '../prioritize/integer-totals.ts';
 import { missingScoresOf } from '../prioritize/missing-scores.ts';

@@ -1,6 +1,6 @@
 import { indexSnapshot } from '../../src/engine.ts';
 import { compileCel } from '../../src/filter/cel-hook.ts';
-import type { FilterClasses } from '../../src/filter/registry.ts';
+import type { FilterClasses } from '../../src/filter/feasible.ts';
 import { type Bitset, hasBit } from '../../src/snapshot/bitset.ts';
 import type { Snapshot } from '../../src/snapshot/snapshot.ts';
 

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { readdirSync, rmSync, closeSync, fsyncSync, openSync } from 'node:fs';
 import { open, rename, rm, mkdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { PRIVATE_FILE_MODE, PRIVATE_DIRECTORY_MODE } from './private-mode.ts';
@@ -49,4 +49,38 @@ export async function withDirectory<T>(directory: string, write: () => Promise<T
     await mkdir(directory, { recursive: true, mode: PRIVATE_DIRECTORY_MODE });
     return write();
   }
+}
+
+/** Error codes of file systems that cannot sync a directory, which are ignored. */
+const UNSUPPORTED = new Set(['EINVAL', 'EPERM', 'ENOTSUP']);
+
+/**
+ * Syncs a directory, so that created, renamed and removed files stay so after a power failure.
+ * @throws errors of the file system, unless it cannot sync directories at all
+ */
+export async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } catch (error) {
+    requireSupported(error);
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The same, synchronously. */
+export function syncDirectoryNow(directory: string): void {
+  const handle = openSync(directory, 'r');
+  try {
+    fsyncSync(handle);
+  } catch (error) {
+    requireSupported(error);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+function requireSupported(error: unknown): void {
+  if (!UNSUPPORTED.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
 }

@@ -19,3 +19,35 @@ export function onAbort(signal: AbortSignal, act: () => void): void {
   if (signal.aborted) act();
   else signal.addEventListener('abort', act, { once: true });
 }
+
+/**
+ * Wakes a loop that waits for work. A call between two waits is not lost: the next wait ends
+ * immediately.
+ */
+export class WakeUp {
+  #called = false;
+  #resume: () => void = () => undefined;
+
+  call(): void {
+    this.#called = true;
+    this.#resume();
+  }
+
+  /** Resolves when it is called, or was called since the last wait, or when the signal aborts. Never rejects. */
+  wait(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const finish = (): void => {
+        this.#called = false;
+        this.#resume = () => undefined;
+        signal.removeEventListener('abort', finish);
+        resolve();
+      };
+      if (this.#called || signal.aborted) {
+        finish();
+        return;
+      }
+      this.#resume = finish;
+      signal.addEventListener('abort', finish, { once: true });
+    });
+  }
+}

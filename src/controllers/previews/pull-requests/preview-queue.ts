@@ -1,4 +1,4 @@
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { WakeUp } from '@berth/runtime/loop/sleep';
 import type { Clock } from '@berth/runtime/clock/clock';
 
 /** A queued pull request: the repository (named by its source) and its number. */

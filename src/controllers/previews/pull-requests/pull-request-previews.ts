@@ -1,7 +1,6 @@
 import { BerthError, TransientError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { sleep } from '@berth/runtime/loop/sleep';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { CommentCommands } from './comment-commands.ts';

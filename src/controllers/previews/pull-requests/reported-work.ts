@@ -2,8 +2,7 @@ import { TransientError } from '@berth/runtime/errors';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { Logger } from '@berth/runtime/logger';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { sleep } from '@berth/runtime/loop/sleep';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import type { PullRequestPreviews } from './pull-request-previews.ts';
 
 export interface ReportedWorkOptions<T> {

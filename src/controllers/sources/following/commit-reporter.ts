@@ -6,8 +6,7 @@ import type { CommitStatus } from '@berth/forge/contract/pull-request-forge';
 import type { Logger } from '@berth/runtime/logger';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
-import { sleep } from '@berth/runtime/loop/sleep';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
 import type { SourceContent } from '../manifests/source-content.ts';
 
 export interface CommitReporterOptions {

@@ -7,8 +7,7 @@ import type { SignaturePolicy } from '@berth/git-reader/program/commit-signature
 import { checkGitRef } from '@berth/git-reader/repository/git-ref';
 import type { FetchOptions, GitMirror, GitRef } from '@berth/git-reader/repository/git-repository';
 import { InputError, TransientError } from '@berth/runtime/errors';
-import { writeFileAtomic } from '@berth/runtime/files/atomic-file';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
+import { writeFileAtomic, syncDirectory } from '@berth/runtime/files/atomic-file';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import { sha256 } from '@berth/runtime/sha256';
 import type { SourceContent } from '../manifests/source-content.ts';

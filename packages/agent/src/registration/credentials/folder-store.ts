@@ -1,8 +1,7 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { removeTemporaryFiles, writeFileAtomic } from '@berth/runtime/files/atomic-file';
+import { removeTemporaryFiles, writeFileAtomic, syncDirectory } from '@berth/runtime/files/atomic-file';
 import type { Logger } from '@berth/runtime/logger';
-import { syncDirectory } from '@berth/runtime/files/sync-directory';
 import { tightenDirectory } from '@berth/runtime/files/tighten-directory';
 import {
   CREDENTIAL_KEYS,

@@ -13,8 +13,7 @@ import {
   agentUser,
 } from '@berth/ocm/registration/names';
 import { Backoff } from '@berth/runtime/loop/backoff';
-import { sleep, onAbort } from '@berth/runtime/loop/sleep';
-import { WakeUp } from '@berth/runtime/loop/wake-up';
+import { sleep, onAbort, WakeUp } from '@berth/runtime/loop/sleep';
 import { z } from 'zod';
 import { nextRequestStep, type RequestStep } from '../../rules/registration/next-request-step.ts';
 import { isOf } from '../../rules/registration/plan-certificate.ts';

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { errorText, InputError, BerthError } from '@berth/runtime/errors';
-import { syncDirectoryNow } from '@berth/runtime/files/sync-directory';
+import { syncDirectoryNow } from '@berth/runtime/files/atomic-file';
 import { lockDirectory, type DirectoryLock } from '../../log/lock-file.ts';
 
 /**

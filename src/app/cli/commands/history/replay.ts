@@ -48,7 +48,7 @@ export const replayCommand: CliCommand = {
 
 /** 0: the same bytes; 1: another result. */
 async function runReplay(io: CliIo, hash: string, flags: ReplayFlags): Promise<ExitCode> {
-  const { startEngine } = await import('../../../../controllers/scheduling/placement-engine.ts');
+  const { startEngine } = await import('@berth/placement/incremental-scheduler');
   const all = await readRecords(io, flags, undefined);
   const found = all.filter((record) => record.hash.startsWith(hash));
   const record = found[0];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { WakeUp } from '../../src/loop/wake-up.ts';
+import { WakeUp } from '../../src/loop/sleep.ts';
 
 describe('waiting for a call', () => {
   const never = new AbortController().signal;
