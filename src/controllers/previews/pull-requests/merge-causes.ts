@@ -61,8 +61,8 @@ function inventoryOf(state: string | undefined): string | undefined {
   return state?.split(' ', 1)[0];
 }
 
-/** Only the pull requests that were merged last are looked at. */
-const MAX_MERGES = 20;
+/** Only so many pull requests are looked at, those that were merged last first. */
+const MAX_MERGES = 50;
 
 /** Commits of the base branch, full ids. */
 interface Between {
@@ -78,15 +78,16 @@ export async function mergesBetween(
   { from, to, except }: Between,
 ): Promise<readonly OtherMerge[]> {
   if (from === to) return [];
+  // The merge of one may be reported after the base moved. Then the base has its head.
   const merged = memories
     .keys()
     .flatMap((key) => {
       const memory = memories.get(key);
-      return memory?.merge === undefined || Number(key) === except
-        ? []
-        : [{ number: Number(key), memory, ...memory.merge }];
+      if (memory === undefined || memory.base === '' || Number(key) === except) return [];
+      const { commit, seenAtMs } = memory.merge ?? { commit: memory.head, seenAtMs: Infinity };
+      return commit === '' ? [] : [{ number: Number(key), memory, commit, seenAtMs }];
     })
-    .toSorted((a, b) => b.seenAtMs - a.seenAtMs)
+    .toSorted((a, b) => (a.seenAtMs === b.seenAtMs ? b.number - a.number : b.seenAtMs - a.seenAtMs))
     .slice(0, MAX_MERGES);
   const found: OtherMerge[] = [];
   for (const { number, memory, commit } of merged) {

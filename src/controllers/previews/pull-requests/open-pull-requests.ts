@@ -5,6 +5,7 @@ import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
 import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
+import { lapsedApprovals, lapsedText } from './lapsed-approvals.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
 import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
 import { PLANNING, type PreviewStatuses, type Reported } from './preview-statuses.ts';
@@ -175,11 +176,12 @@ export class OpenPullRequests {
     const changesFleet = objects.some(({ ref }) => FLEET_KINDS.includes(ref.kind)) ? true : undefined;
     const earlierCodes = heldCodesOf(before).filter((code) => !codes.includes(code));
     const pastCodes = [...new Set([...(before.pastCodes ?? []), ...earlierCodes])].slice(-MAX_PAST_CODES);
+    const lapsed = await lapsedApprovals(this.#options, before, { pull, base, outcome });
     // On the disk before the comment is written: if this process ends between the two, the next one still compares the
     // merge with the plan.
     await this.#options.memories.persist(String(number), {
       ...before,
-      ...{ head: headCommit, base, tree, expected, heldDeletions, later, changesFleet, pastCodes },
+      ...{ head: headCommit, base, tree, expected, heldDeletions, later, changesFleet, pastCodes, lapsed },
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };
@@ -194,7 +196,7 @@ export class OpenPullRequests {
       ...{ marker, outcome, approvals, map, links },
       head: headCommit,
       takesCommands: true,
-      notes: [],
+      notes: lapsed.map(lapsedText),
       maxLength: forge.maxCommentLength,
     });
     const comment = await writeStickyComment(

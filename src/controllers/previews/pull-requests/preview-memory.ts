@@ -33,6 +33,8 @@ export interface PreviewMemory {
   readonly statuses?: readonly string[] | undefined;
   /** Full id of the head whose status says that it is being planned. */
   readonly planning?: string | undefined;
+  /** Approvals of earlier plans that do not apply any more, and were not given again. */
+  readonly lapsed?: readonly LapsedApproval[] | undefined;
   /** Approval codes of earlier plans, the latest last. */
   readonly pastCodes?: readonly string[] | undefined;
   /** Accounts without the right to write that were told so. */
@@ -45,6 +47,14 @@ export interface PreviewMemory {
   readonly merge?: SeenMerge | undefined;
   /** When the merged or closed pull request was finished. */
   readonly endedAtMs?: number | undefined;
+}
+
+export interface LapsedApproval {
+  /** A placement, or the deletions of a source, in words. */
+  readonly of: string;
+  readonly by: string;
+  /** Goes on a sentence. */
+  readonly because: string;
 }
 
 /** Times are milliseconds since the epoch. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { placement, retired, yaml } from '../fleet-fixture.ts';
+import { cluster, placement, retired, yaml } from '../fleet-fixture.ts';
 import { PreviewedFleet } from './previewed-fleet.ts';
 
 const web = (count: number) => ({ 'web.yaml': yaml(placement('web', { numberOfClusters: count })) });
@@ -51,6 +51,28 @@ describe('a command in a comment on a pull request', () => {
     expect(await previewed.fleet.decisions('web')).toHaveLength(2);
     const { metadata } = await previewed.fleet.read('web');
     expect(metadata.annotations?.['berth.dev/released-by']).toContain('grace on team/fleet#7');
+  });
+
+  it('that approves ends with the change that it approves, and the comment says why', async () => {
+    const { code } = await held();
+    await previewed.say(7, 'grace', `/berth approve ${code}`);
+    await previewed.comment(7, 'Approved by `grace`');
+    previewed.open(9, { 'c7.yaml': yaml(cluster('c7')) });
+    await previewed.changed(9, 'opened');
+    await previewed.comment(9, '+1 cluster');
+    previewed.merge(9);
+    await previewed.changed(9, 'closed');
+    await previewed.comment(
+      7,
+      "grace's approval of team-a/web no longer applies, because \\#\u200b9 moved main.",
+    );
+    await previewed.say(7, 'grace', `/berth approve ${code}`);
+    await previewed.comment(7, 'is the code of an earlier plan');
+    await previewed.say(7, 'grace', '/berth approve');
+    expect(await previewed.comment(7, 'Approved by `grace`')).not.toContain('no longer applies');
+    previewed.open(7, { 'clusters.yaml': retired(5) });
+    await previewed.changed(7);
+    await previewed.comment(7, 'no longer applies, because this pull request changed');
   });
 
   it('is not followed where the forge does not say what its author may do, and the operator reads why', async () => {
