@@ -28,7 +28,7 @@ function announcedSettingsOf(options: ServeOptions): AnnouncedSettings {
     embedded = false,
     budget: removalBudget = DEFAULT_REMOVAL_BUDGET,
   } = options;
-  const { deletionWindowMs: deletionWindow = DEFAULT_DELETION_WINDOW_MS } = options;
+  const { deletionWindowMs: deletionWindow = DEFAULT_DELETION_WINDOW_MS, decisionReasons = false } = options;
   const sources = options.sources.map((source) => {
     const { url, paths, kinds, budget, deletionWindowMs, allowEmpty, sync, force, onConflict } = source;
     return {
@@ -36,5 +36,5 @@ function announcedSettingsOf(options: ServeOptions): AnnouncedSettings {
       ...{ removalBudget: budget, deletionWindow: deletionWindowMs, allowEmpty, sync, force, onConflict },
     };
   });
-  return { version, embedded, removalBudget, deletionWindow, sources };
+  return { version, embedded, removalBudget, deletionWindow, decisionReasons, sources };
 }

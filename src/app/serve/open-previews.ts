@@ -259,9 +259,11 @@ function planningProcesses(clock: ServeOptions['clock']): PlanningProcesses | un
 }
 
 /** Reads from Argo CD on the hub only if Berth is configured for it, because it may have no right to read it otherwise. */
-async function argoPart({ api, argocd }: ServeOptions): Promise<ArgoPart> {
-  if (argocd === undefined) return { applications: applicationContext(DEFAULT_ARGOCD_NAMESPACE, []) };
-  return readArgoPart(api, argocd.namespace);
+async function argoPart({ api, argocd, decisionReasons: hasReasons }: ServeOptions): Promise<ArgoPart> {
+  if (argocd === undefined)
+    return { applications: { ...applicationContext(DEFAULT_ARGOCD_NAMESPACE, []), hasReasons } };
+  const part = await readArgoPart(api, argocd.namespace);
+  return { ...part, applications: part.applications && { ...part.applications, hasReasons } };
 }
 
 const DEFAULT_ARGOCD_NAMESPACE = 'argocd';

@@ -76,7 +76,10 @@ async function plan({ input, hub, applications, budgets, server, mayTry }: PlanJ
     const planned = await planRevisions({
       ...input,
       hub: snapshot,
-      applications: applications && applicationContext(applications.argocdNamespace, applications.onHub),
+      applications: applications && {
+        ...applicationContext(applications.argocdNamespace, applications.onHub),
+        hasReasons: applications.hasReasons,
+      },
       budgetOf: ({ metadata }) => budgets.get(namespacedName(metadata)),
       ...(server !== undefined && { hubApi: new ParentKubeApi(server, readHub), headsOf }),
       trials: mayTry ? new ParentTrials(readHub) : undefined,

@@ -253,6 +253,7 @@ async function openDecider(parts: {
     decide: await engineOf(options),
     isFollowing: () => arriving.areAny,
     leadership: options.leadership,
+    hasReasons: options.decisionReasons,
     onCycle: (tookMs) => metrics.scheduled(tookMs),
   });
 }

@@ -30,6 +30,8 @@ export interface ServeOptions {
   /** The engine. Default: Berth's own. */
   readonly decide?: ((snapshot: Snapshot) => ResultGenerator) | undefined;
   readonly budget?: RemovalBudget | undefined;
+  /** Pages say why each cluster is selected. Default: false. */
+  readonly decisionReasons?: boolean | undefined;
   /** Deletions of a source within this time count together toward its budget. Default: 10 min. */
   readonly deletionWindowMs?: number | undefined;
   /** Default: 5 min. */

@@ -145,7 +145,13 @@ const source = z.strictObject({
 });
 
 /** The settings file of `berth serve`: the repositories that Berth follows, and how. */
-export const settingsSchema = z.strictObject({ sources: z.array(source).min(1) });
+export const settingsSchema = z.strictObject({
+  /** Whether PlacementDecisions say why each cluster is selected. */
+  decisionReasons: z.boolean().optional(),
+  sources: z.array(source).min(1),
+});
+
+export type Settings = z.infer<typeof settingsSchema>;
 
 export type SourceSettings = z.infer<typeof source>;
 export type CredentialSettings = z.infer<typeof credentials>;

@@ -30,6 +30,8 @@ const settings = z.object({
   removalBudget: budget,
   /** Milliseconds. */
   deletionWindow: z.number(),
+  /** Absent: the version does not write reasons. */
+  decisionReasons: z.boolean().optional(),
   sources: z.array(source),
 });
 

@@ -25,6 +25,8 @@ import type { RenderedSets } from './rendered-sets.ts';
 /** The context for rendering ApplicationSets. */
 export interface ApplicationContext {
   readonly argocdNamespace: string;
+  /** Whether the controller writes reasons to PlacementDecisions. Default: no. */
+  readonly hasReasons?: boolean | undefined;
   /** What generators read on one side of the change: the published decisions, and objects of Git and of the hub. */
   readonly inputsOf: (snapshot: Snapshot, objects: readonly KubeObject[]) => GeneratorInputs;
   /**
@@ -106,9 +108,11 @@ class RenderedSide {
   readonly #originals = new Map<KubeObject, KubeObject>();
   #inputs: GeneratorInputs | undefined;
 
-  constructor(side: PlanSide, { argocdNamespace, onHub, inputsOf }: ApplicationContext) {
+  constructor(side: PlanSide, { argocdNamespace, hasReasons, onHub, inputsOf }: ApplicationContext) {
     const { results, published, snapshot } = side;
-    this.snapshot = { ...snapshot, decisions: decisionPages(results, published, snapshot.decisions) };
+    const clusters = hasReasons === true ? snapshot.clusters : undefined;
+    const decisions = decisionPages({ results, published, existing: snapshot.decisions, clusters });
+    this.snapshot = { ...snapshot, decisions };
     this.#inputsOf = inputsOf;
     const inArgo = (object: KubeObject): KubeObject => ({
       ...object,

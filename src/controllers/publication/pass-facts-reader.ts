@@ -6,6 +6,7 @@ import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { SeenAtRestore } from '../../core/publish/machine/state/placement-event.ts';
 import type { PassFacts } from '../../core/publish/machine/state/placement-facts.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
+import type { DecisionReasons } from './decision-reasons.ts';
 import type { DecisionSnapshots } from './decision-snapshots.ts';
 import type { DecisionView } from './decision-view.ts';
 import type { PlanApprovals } from './plan-approvals.ts';
@@ -21,6 +22,7 @@ export interface PassFactsOptions {
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: Pick<PlanApprovals, 'pendingFor'>;
   readonly isHubRestored: () => boolean;
+  readonly reasons?: Pick<DecisionReasons, 'of'> | undefined;
   /**
    * Whether a source that another tool applies declares the placement.
    * @param key `namespace/name`
@@ -46,7 +48,7 @@ export class PassFactsReader {
 
   /** @param result the newest one; undefined until the placement is scheduled */
   of(key: string, placement: Placement, result: ScheduleResult | undefined): PassFacts {
-    const { inventory, publishStates, previousRecords, snapshots, budgetOf, approvals, isHubRestored } =
+    const { inventory, publishStates, previousRecords, snapshots, budgetOf, approvals, reasons } =
       this.#options;
     const { pages, seenPage } = this.pagesSeen(key);
     // A literal without a spread: the engine makes it in one step.
@@ -62,7 +64,7 @@ export class PassFactsReader {
       inventoryProblem: inventory.problemFor(placement),
       worksProblem: inventory.worksProblem(),
       plans: approvals.pendingFor(key),
-      isHubRestored: isHubRestored(),
+      isHubRestored: this.#options.isHubRestored(),
       isOfSource: this.#options.isOfSource(key),
       digest: sha256,
       snapshotConsistency: (ofLastCommit) => {
@@ -71,6 +73,7 @@ export class PassFactsReader {
       },
       wasDecidedKnowing: (clusters) =>
         result === undefined || snapshots.listedClusters(key, result, clusters),
+      reasonsOf: reasons && ((of) => reasons.of(of)),
       isReady: (cluster) => areWorksReady(inventory.worksOf(key, cluster)),
       lostClusters: (clusters) => (result === undefined ? [] : snapshots.lostClusters(result, clusters)),
     };

@@ -35,6 +35,7 @@ import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-l
 import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 import type { DeclaredPlacements } from '../sources/progress/declared-placements.ts';
 import type { DecisionRecorder } from './decision-recorder.ts';
+import { DecisionReasons } from './decision-reasons.ts';
 import { DecisionSnapshots } from './decision-snapshots.ts';
 import { DecisionView } from './decision-view.ts';
 import { listenToInventory } from './inventory-events.ts';
@@ -79,6 +80,8 @@ export interface PipelineOptions {
   readonly leadership?: Leadership | undefined;
   readonly emit: (event: ControllerEventBody) => void;
   readonly events?: PlacementEvents | undefined;
+  /** Whether pages say why each cluster is selected. Default: no. */
+  readonly hasReasons?: boolean | undefined;
   readonly onCycle: (tookMs: number) => void;
 }
 
@@ -114,8 +117,11 @@ export class PublishPipeline {
       snapshotOf: (result) => recorder.snapshotOf(result),
     });
     this.#view = new DecisionView(inventory.decisions.store);
+    const reasons = options.hasReasons === true ? new DecisionReasons(inventory) : undefined;
+    reasons?.onChange((key) => this.queue.add(key));
     this.#facts = new PassFactsReader({
       ...options,
+      reasons,
       view: this.#view,
       snapshots,
       isOfSource: (key) => options.observed?.has(key) ?? false,

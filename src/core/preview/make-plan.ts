@@ -317,7 +317,7 @@ function forecastsOf(
 }
 
 function pagesByPlacement(head: PlanSide): ReadonlyMap<string, readonly PlacementDecision[]> {
-  const pages = decisionPages(head.results, head.published, head.snapshot.decisions);
+  const pages = decisionPages({ ...head, existing: head.snapshot.decisions });
   return groupBy(pages, (page) => decisionOwner(page) ?? '');
 }
 

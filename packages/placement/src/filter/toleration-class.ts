@@ -119,7 +119,7 @@ export function toleratesTaint(toleration: Toleration, taint: Taint): boolean {
 const ZERO_TIME: Instant = { seconds: -62_135_596_800, nanos: 0 };
 
 /** The time at which a toleration stops tolerating a taint; undefined if it never does. */
-function tolerationEnd(toleration: Toleration, taint: Taint): Instant | undefined {
+export function tolerationEnd(toleration: Toleration, taint: Taint): Instant | undefined {
   if (toleration.tolerationSeconds === undefined) return undefined;
   const added = parseRfc3339(taint.timeAdded ?? '') ?? ZERO_TIME;
   return addSeconds(added, toleration.tolerationSeconds);

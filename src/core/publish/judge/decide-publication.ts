@@ -1,6 +1,7 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
 import { withoutPlacementDefaults } from '@berth/ocm/definition/ocm-crds';
 import type { Placement } from '@berth/ocm/kind/placement';
+import { LEAVING_REASON } from '@berth/placement/explain/text/selection-reason';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { formatNameList } from '@berth/runtime/text/name-list';
@@ -16,7 +17,7 @@ import {
   REMOVAL_BUDGET_ANNOTATION,
 } from '../approval/publish-annotations.ts';
 import { type DesiredGroup, type ListedPage, publishedClusters, sameGroup } from '../pages/decision-page.ts';
-import { desiredGroups } from '../pages/desired-groups.ts';
+import { desiredGroups, type ReasonOf } from '../pages/desired-groups.ts';
 import { clustersBeforeChange, countedRemovals } from './change-under-way.ts';
 import { type Hold, judgeResult, remediation } from './judge-result.ts';
 import type { Handover, PublishState } from './publish-state.ts';
@@ -44,6 +45,8 @@ export interface PublicationInput {
   readonly approved?: ApprovedPlan | undefined;
   /** Whether the work of the placement runs on the cluster (Available or Healthy). */
   readonly isReady: (cluster: string) => boolean;
+  /** Absent: pages have no reasons. */
+  readonly reasonOf?: ReasonOf | undefined;
   readonly nowMs: number;
   readonly digest: Digest;
 }
@@ -135,7 +138,7 @@ export function decidePublication(input: PublicationInput): Publication {
   const approval = compareWithPlan(input.approved, verdict, () => [plannedCode(), code()]);
   if (approval === 'differs' && removed.length > 0)
     return { ...heldPublication(differsFromPlanHold(input, verdict, code()), state?.move), approval };
-  const groups = desiredGroups(result);
+  const groups = desiredGroups(result, input.reasonOf);
   const plain: Publication = {
     groups,
     hold: undefined,
@@ -233,6 +236,7 @@ function decideHandover(input: PublicationInput, plain: Publication, code: strin
     pages: input.pages,
     desired: plain.groups ?? [],
     removed: plain.removed,
+    ...(input.reasonOf && { leavingReason: LEAVING_REASON }),
     arriving: handover.arriving,
     isReady: input.isReady,
     startedAtMs: handover.startedAtMs,
@@ -287,6 +291,8 @@ export interface HandoverInput {
   readonly pages: readonly ListedPage[];
   readonly desired: readonly DesiredGroup[];
   readonly removed: readonly string[];
+  /** The reason of a removed cluster while it is still on a page. Absent: that of its page. */
+  readonly leavingReason?: string | undefined;
   /**
    * Clusters that were not published before this handover, or before the one that it replaced. Some
    * may no longer be wanted.
@@ -341,14 +347,16 @@ export function planHandover(input: HandoverInput): HandoverStep {
  * The wanted groups plus the clusters to remove. Each of these clusters goes to the group of its
  * page, or to the first group if that group no longer exists.
  */
-function withRemoved({ pages, desired, removed }: HandoverInput): readonly DesiredGroup[] {
+function withRemoved({ pages, desired, removed, leavingReason }: HandoverInput): readonly DesiredGroup[] {
   const extra = new Map<DesiredGroup, DesiredGroup['decisions'][number][]>();
   for (const cluster of removed) {
     const page = pages.find((candidate) => candidate.decisions.some((d) => d.clusterName === cluster));
     const group = desired.find((candidate) => sameGroup(candidate, page?.group)) ?? desired[0];
     if (group === undefined) continue;
     const decision = page?.decisions.find((d) => d.clusterName === cluster);
-    if (decision !== undefined) extra.set(group, [...(extra.get(group) ?? []), decision]);
+    if (decision === undefined) continue;
+    const reason = leavingReason ?? decision.reason;
+    extra.set(group, [...(extra.get(group) ?? []), { ...decision, reason }]);
   }
   return desired.map((group) => ({ ...group, decisions: [...group.decisions, ...(extra.get(group) ?? [])] }));
 }

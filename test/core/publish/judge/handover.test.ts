@@ -66,6 +66,16 @@ describe('a cluster that waits for its replacement', () => {
     expect(groupsOf(input(over))).toEqual(want);
   });
 
+  it('says why it is still there, if the pages have reasons', () => {
+    const step = planHandover(input({ leavingReason: 'leaves later' }));
+    const reasons = 'groups' in step ? step.groups.flatMap(({ decisions }) => decisions) : [];
+    expect(reasons.map(({ clusterName, reason }) => [clusterName, reason])).toEqual([
+      ['a', ''],
+      ['new', ''],
+      ['old', 'leaves later'],
+    ]);
+  });
+
   it.each([
     { name: 'every replacement is ready', over: { isReady: () => true } },
     { name: 'nothing arrives', over: { arriving: [] } },

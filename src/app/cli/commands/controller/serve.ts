@@ -47,6 +47,7 @@ interface ServeFlags
   readonly embedded: boolean;
   readonly works: boolean;
   readonly dryRuns: boolean;
+  readonly decisionReasons: boolean;
   readonly removalBudget: string;
   readonly deletionWindow: string;
   readonly staleAfter: string;
@@ -120,6 +121,11 @@ export const serveCommand: CliCommand = {
         '--no-dry-runs',
         'plans of pull requests do not ask the hub by dry runs what it would hold (settings of a source: preview.dryRuns)',
       )
+      .option(
+        '--decision-reasons',
+        'PlacementDecisions say why each cluster is selected (settings file: decisionReasons)',
+        false,
+      )
       .option('--no-works', 'do not turn ManifestWorkReplicaSets into ManifestWorks')
       .option('--removal-budget <n|n%>', 'how much one change may remove from a placement', '25%')
       .option(
@@ -180,6 +186,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   const sources = sourcesIn.open({ api, dataDir: settings.dataDir, nowMs: () => clock.now() });
   const options: ServeOptions = {
     ...settings,
+    decisionReasons: sourcesIn.decisionReasons ?? flags.decisionReasons,
     registration: registration && { ...registration, clock },
     sources,
     api,
@@ -292,12 +299,13 @@ async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync
     const applies = sync === 'apply' && sources.length > 0;
     return { names: namesOf(sources), applies, open: () => sources };
   }
-  const { readSettings } = await import('../../../settings/read-settings.ts');
+  const { readAllSettings } = await import('../../../settings/read-settings.ts');
   const { serveSource } = await import('../../../settings/serve-source.ts');
-  const read = await readSettings(resolve(io.cwd, flags.config));
+  const { sources: read, decisionReasons } = await readAllSettings(resolve(io.cwd, flags.config));
   const rules = conflictRules(flags);
   const settings = read.map((source) => ({ sync, ...rules, ...source }));
   return {
+    decisionReasons,
     names: settings.map(sourceNameOf),
     applies: settings.some((source) => source.sync !== 'observe'),
     open: (context) => settings.map((source) => serveSource(source, context)),
@@ -305,6 +313,8 @@ async function readSources(io: CliIo, flags: ServeFlags, sync: ServeSource['sync
 }
 
 interface ReadSources {
+  /** Absent: the flag decides. */
+  readonly decisionReasons?: boolean | undefined;
   readonly names: readonly string[];
   /** Whether Berth applies at least one source. */
   readonly applies: boolean;

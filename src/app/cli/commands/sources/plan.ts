@@ -168,6 +168,7 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
     const { notes = [], ...sources } = await planSources(io, { ...options, announced }, progress.report);
     const names = sources.sources.map(({ name }) => name);
     const part = await partOf({ now: options.now, sources: names, argocdNamespace });
+    const { applications = applicationContext(argocdNamespace, []) } = part;
     return planRevisions({
       folder: path.resolve(io.cwd, options.repo),
       base,
@@ -175,8 +176,8 @@ async function plan(io: CliIo, options: PlanOptions): Promise<ExitCode> {
       ...sources,
       fromMergeBase: options.fromMergeBase,
       now: options.now ?? part.hub?.now,
-      applications: applicationContext(argocdNamespace, []),
       ...part,
+      applications: { ...applications, hasReasons: announced?.[0]?.decisionReasons },
       notes: [...(part.notes ?? []), ...notes],
       decides: given ?? part.decides,
       whatIf,

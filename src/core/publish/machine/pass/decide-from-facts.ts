@@ -22,7 +22,7 @@ export function decideFromFacts(
   },
   nowMs: number,
 ): Publication {
-  const { key, budget, inventoryProblem, worksProblem, isReady, digest } = facts;
+  const { key, budget, inventoryProblem, worksProblem, isReady, reasonsOf, digest } = facts;
   return decidePublication({
     key,
     placement: on.placement,
@@ -34,6 +34,7 @@ export function decideFromFacts(
     worksProblem,
     approved: currentApprovals(facts.plans, nowMs),
     isReady,
+    reasonOf: reasonsOf?.(on.result),
     nowMs,
     digest,
   });

@@ -3,6 +3,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { DecisionRecord } from '../../record/decision-record.ts';
 import type { PendingPlan } from '../../approval/pending-plans.ts';
+import type { ReasonOf } from '../../pages/desired-groups.ts';
 import type { Digest } from '../../approval/approval-code.ts';
 import type { PublishState } from '../../judge/publish-state.ts';
 import type { RemovalBudget } from '../../judge/removal-budget.ts';
@@ -69,6 +70,8 @@ export interface PassFacts {
   readonly wasDecidedKnowing: (clusters: readonly string[]) => boolean;
   /** Whether the work of the placement runs on the cluster (Available or Healthy). */
   readonly isReady: (cluster: string) => boolean;
+  /** Why the result selects its clusters. Absent: pages have no reasons. */
+  readonly reasonsOf?: ((result: ScheduleResult) => ReasonOf) | undefined;
   /** Why the result does not select these clusters. */
   readonly lostClusters: (clusters: readonly string[]) => readonly {
     readonly because: string;
