@@ -41,7 +41,7 @@ export interface HttpKubeApiOptions {
   readonly queueTimeoutMs?: number;
   /** The server is asked to end each watch after about this time. Default: 290 s. */
   readonly watchSeconds?: number;
-  readonly pageSize?: number;
+  readonly partSize?: number;
   readonly random?: () => number;
   /** Default: `berth`. */
   readonly userAgent?: string;
@@ -68,7 +68,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
   readonly #discovery: Discovery;
   readonly #timeoutMs: number;
   readonly #watchSeconds: number;
-  readonly #pageSize: number;
+  readonly #partSize: number;
   readonly #random: () => number;
   readonly #parse: (text: string) => unknown;
   readonly #fence: WriteFence | undefined;
@@ -77,7 +77,7 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
   constructor(options: HttpKubeApiOptions) {
     this.#timeoutMs = options.requestTimeoutMs ?? 30_000;
     this.#watchSeconds = options.watchSeconds ?? 290;
-    this.#pageSize = options.pageSize ?? 500;
+    this.#partSize = options.partSize ?? 500;
     this.#random = options.random ?? Math.random;
     this.#parse = options.exactIntegers === true ? parseExactIntegers : JSON.parse;
     this.#fence = options.fence;
@@ -116,13 +116,13 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
     let resourceVersion = '';
     let next: string | undefined;
     do {
-      const query = queryString({ ...selectors(options), limit: this.#pageSize, continue: next });
+      const query = queryString({ ...selectors(options), limit: this.#partSize, continue: next });
       const request = { method: 'GET', path, query };
-      const page = requireList(await this.#call(request), request);
-      const type = itemTypeOf(page, kind);
-      for (const item of page.items) items.push(item.kind === undefined ? { ...item, ...type } : item);
-      resourceVersion = page.metadata.resourceVersion;
-      next = page.metadata.continue;
+      const part = requireList(await this.#call(request), request);
+      const type = itemTypeOf(part, kind);
+      for (const item of part.items) items.push(item.kind === undefined ? { ...item, ...type } : item);
+      resourceVersion = part.metadata.resourceVersion;
+      next = part.metadata.continue;
     } while (next !== undefined && next !== '');
     return { items, resourceVersion };
   }

@@ -106,17 +106,17 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
   });
 
   describe('lists', () => {
-    it('reads all pages and names the kind of each item', async () => {
+    it('reads all parts and names the kind of each item', async () => {
       const { api, seen } = await client((request, response) => {
         const next = new URL(request.url, 'http://x').searchParams.get('continue');
-        const page =
+        const part =
           next === null
             ? { items: [{ metadata: { name: 'a' } }], continue: 'more' }
             : { items: [{ metadata: { name: 'b' } }] };
         sendJson(response, 200, {
           kind: 'PlacementList',
-          metadata: { resourceVersion: '5', continue: page.continue },
-          items: page.items,
+          metadata: { resourceVersion: '5', continue: part.continue },
+          items: part.items,
         });
       });
       const list = await api.list(PLACEMENT, { namespace: 'team-a', labelSelector: 'a=b' });
@@ -164,7 +164,7 @@ describe.each(['http', 'https', 'h2'] as const)('over %s', (used) => {
       await expect(api.list(PLACEMENT)).rejects.toThrow(TransientError);
     });
 
-    it('fails completely when a later page fails', async () => {
+    it('fails completely when a later part fails', async () => {
       let calls = 0;
       const { api } = await client((_request, response) => {
         calls += 1;

@@ -1,4 +1,4 @@
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 import { describeKubeApi } from './kube-api-contract.ts';
 
-describeKubeApi('HTTPS against the embedded hub', () => startEmbeddedHub({ pageSize: 3 }));
+describeKubeApi('HTTPS against the embedded hub', () => startEmbeddedHub({ partSize: 3 }));

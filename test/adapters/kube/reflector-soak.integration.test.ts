@@ -35,7 +35,7 @@ it('a reflector behind a proxy that cuts, stalls and refuses ends with what the 
   stops.push(() => proxy.close());
   const text = readFileSync(hub.kubeconfig, 'utf8').replace(`:${hub.hub.port}`, `:${port}`);
   const client = (limits: { requestTimeoutMs?: number } = {}) =>
-    new HttpKubeApi({ config: loadKubeConfig({ text }), clock: systemClock, pageSize: 7, ...limits });
+    new HttpKubeApi({ config: loadKubeConfig({ text }), clock: systemClock, partSize: 7, ...limits });
   const limitMs = await limitAbove(500, async () => {
     const another = client();
     await another.list(MANAGED_CLUSTER);

@@ -10,8 +10,8 @@ interface Snapshot {
 }
 
 /**
- * Snapshots of lists that clients read page by page. Entries are immutable, so a snapshot costs one
- * pointer per object. A request for a page of an expired snapshot gets 410, as from a real API
+ * Snapshots of lists that clients read part by part. Entries are immutable, so a snapshot costs one
+ * pointer per object. A request for a part of an expired snapshot gets 410, as from a real API
  * server after compaction.
  */
 export class ListSnapshots {

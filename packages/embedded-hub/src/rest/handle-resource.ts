@@ -24,7 +24,7 @@ import {
 } from '../wire/status-errors.ts';
 import type { PatchType } from '../write/prepare-patch.ts';
 import { scaleOf } from '../write/scale.ts';
-import { listObjects, selectPage } from './list-objects.ts';
+import { listObjects, selectPart } from './list-objects.ts';
 import { type DeleteResult, type DeleteTarget, ObjectDeleter } from './object-deleter.ts';
 import { type WriteResult, type WriteTarget, ObjectWriter } from './object-writer.ts';
 import { WebhookResponses } from './webhook-responses.ts';
@@ -273,10 +273,10 @@ async function deleteCollection(context: ResourceContext, ref: ResourceRef): Pro
   const listOptions = parseListOptions(query, ref);
   await prepareForSelectors(context, { ref, namespace: info.namespace, options: listOptions });
   const selection = { ref, namespace: info.namespace, options: listOptions };
-  const page = boundedWork(() => selectPage(cluster, selection));
+  const part = boundedWork(() => selectPart(cluster, selection));
   const items: JsonObject[] = [];
   let rv = 0;
-  for (const entry of page.entries) {
+  for (const entry of part.entries) {
     const { namespace, name } = entry;
     try {
       const result = await deleteWithWebhooks(context, {

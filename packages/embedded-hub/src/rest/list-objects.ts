@@ -38,7 +38,7 @@ const CHUNK_MS = 4;
 const OBJECTS_PER_CLOCK_CHECK = 25;
 const WORDS_PER_STEP = 16;
 
-export interface ListPage {
+export interface ListPart {
   readonly entries: readonly StoredObject[];
   readonly rv: number;
   readonly continueToken: string;
@@ -50,12 +50,12 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
   const options = parseListOptions(query, ref);
   const form = negotiatedForm(context);
   await prepareForSelectors(context, { ref, namespace: info.namespace, options });
-  const page = boundedWork(() => selectPage(cluster, { ref, namespace: info.namespace, options }));
-  await convertForResponse(context, page.entries, ref);
-  await cluster.store.durable(Math.min(page.rv, cluster.store.rv));
-  const metadata = listMeta(page);
+  const part = boundedWork(() => selectPart(cluster, { ref, namespace: info.namespace, options }));
+  await convertForResponse(context, part.entries, ref);
+  await cluster.store.durable(Math.min(part.rv, cluster.store.rv));
+  const metadata = listMeta(part);
   if (form.as === 'table') {
-    const items = objectsInVersion(page.entries, ref);
+    const items = objectsInVersion(part.entries, ref);
     const includeObject = includeObjectOf(query);
     const now = cluster.clock.now();
     const { apiVersion } = form;
@@ -65,14 +65,14 @@ export async function listObjects(context: ResourceContext, ref: ResourceRef): P
     });
   }
   if (form.as === 'partial')
-    return jsonResponse(200, partialMetadataList(objectsInVersion(page.entries, ref), metadata));
+    return jsonResponse(200, partialMetadataList(objectsInVersion(part.entries, ref), metadata));
   const { listKind, builtIn } = ref.definition;
   // Lists of custom resources have an empty `continue`.
   const shown = builtIn ? metadata : { continue: '', ...metadata };
   const head = JSON.stringify({ kind: listKind, apiVersion: apiVersionOf(ref), metadata: shown });
-  const chunks = listChunks(head, page.entries, (entry) => entryJson(entry, ref, form));
+  const chunks = listChunks(head, part.entries, (entry) => entryJson(entry, ref, form));
   const firstPart =
-    page.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
+    part.entries.length <= OBJECTS_IN_ONE_BODY ? firstChunks(chunks) : { texts: [], done: false };
   if (firstPart.done) return jsonResponse(200, firstPart.texts.join(''));
   return {
     kind: 'chunks',
@@ -124,11 +124,11 @@ function* listChunks(
   yield `${text === ',' ? '' : text}]}\n`;
 }
 
-function listMeta(page: ListPage): JsonObject {
+function listMeta(part: ListPart): JsonObject {
   return {
-    resourceVersion: String(page.rv),
-    ...(page.continueToken !== '' && { continue: page.continueToken }),
-    ...(page.remaining !== undefined && { remainingItemCount: page.remaining }),
+    resourceVersion: String(part.rv),
+    ...(part.continueToken !== '' && { continue: part.continueToken }),
+    ...(part.remaining !== undefined && { remainingItemCount: part.remaining }),
   };
 }
 
@@ -136,10 +136,10 @@ function listMeta(page: ListPage): JsonObject {
  * The objects that a list shows, in key order, at one version.
  * @throws StatusError 400, 410, 504
  */
-export function selectPage(
+export function selectPart(
   cluster: Cluster,
   what: { readonly ref: ResourceRef; readonly namespace: string; readonly options: ListOptions },
-): ListPage {
+): ListPart {
   const { ref, options } = what;
   const namespace = ref.definition.namespaced && what.namespace !== '' ? what.namespace : undefined;
   const source = readSource(cluster, { ref, namespace, options });
