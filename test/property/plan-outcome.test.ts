@@ -18,7 +18,8 @@ vi.mock('node:fs/promises', async (original) => {
  * the number of commits of each history, BERTH_PLAN_HISTORIES that of histories, BERTH_SEED the first seed. Every other history
  * has an open budget; in every third the repository is followed as two sources; in every fifth the hub is an embedded one, for which
  * Git records status; in every eighth Git is read with the git program, of which a commit starts about sixty, in the others without it.
- * Commits also bring objects that the hub refuses, and other managers own fields that Git sets.
+ * Commits also bring objects that the hub refuses, and other managers own fields that Git sets. Tolerations of a drained cluster end, and
+ * then happens what the plan said of later. A second pull request, which changes a text file, has an empty plan at any time.
  */
 const COMMITS = Number(process.env['BERTH_PLAN_COMMITS'] ?? 6);
 const HISTORIES = Number(process.env['BERTH_PLAN_HISTORIES'] ?? 2);

@@ -92,7 +92,8 @@ const recordedState = fc.record({
  * What a hub does with a commit beside what Git says. It is drawn apart, so that a kept seed stays what it was.
  * `refused`: an object that the hub refuses because of a misspelt field, a null in an undeclared field, or a value that its
  * schema does not have. `scaled` and `labelled`: what another manager writes before the commit, and owns from then on.
- * `recorded` is written to an embedded hub alone.
+ * `recorded` is written to an embedded hub alone. `tolerating`: placements that tolerate a drained cluster for some seconds.
+ * `idlePlan`: when a second pull request is planned that changes a text file: before the merge, or before the hub follows it.
  */
 export const beside = fc.record({
   refused: fc.record({
@@ -108,6 +109,10 @@ export const beside = fc.record({
     { nil: undefined, freq: 3 },
   ),
   recorded: fc.dictionary(fc.constantFrom(...CLUSTERS), recordedState, { maxKeys: 3 }),
+  tolerating: fc.dictionary(fc.constantFrom(...PLACEMENTS), fc.constantFrom(true, true, false), {
+    maxKeys: 1,
+  }),
+  idlePlan: fc.constantFrom('none', 'none', 'before', 'after'),
 });
 export type Beside = typeof beside extends fc.Arbitrary<infer T> ? T : never;
 
@@ -116,6 +121,8 @@ export const NOTHING_BESIDE: Beside = {
   scaled: undefined,
   labelled: undefined,
   recorded: {},
+  tolerating: {},
+  idlePlan: 'none',
 };
 
 export type State = Readonly<
@@ -123,6 +130,7 @@ export type State = Readonly<
 > & {
   /** What Git records of clusters. Absent: the hub has agents. */
   readonly recorded?: Beside['recorded'];
+  readonly tolerating: Beside['tolerating'];
 };
 
 const all = <T>(names: readonly string[], value: T): Record<string, T> =>
@@ -145,9 +153,10 @@ export const START: State = {
     back: { placements: ['api', 'batch'], value: '1' },
   },
   works: { c1: true, c2: true },
+  tolerating: {},
 };
 
-export function stateAfter(state: State, change: Commit, { recorded }: Beside): State {
+export function stateAfter(state: State, change: Commit, { recorded, tolerating }: Beside): State {
   return {
     ...(state.recorded && { recorded: { ...state.recorded, ...recorded } }),
     clusters: { ...state.clusters, ...change.clusters },
@@ -156,5 +165,6 @@ export function stateAfter(state: State, change: Commit, { recorded }: Beside): 
     placements: { ...state.placements, ...change.placements },
     replicaSets: { ...state.replicaSets, ...change.replicaSets },
     works: { ...state.works, ...change.works },
+    tolerating: { ...state.tolerating, ...tolerating },
   };
 }

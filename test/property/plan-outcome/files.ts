@@ -50,7 +50,9 @@ export function filesOf(state: State, { typo, refused, releases }: Said): Files 
     for (const folder of FOLDERS) {
       const own = state.placements[name];
       const text =
-        own?.folder === folder ? yaml(placementOf(name, scored(own, state), releases[name])) : undefined;
+        own?.folder === folder
+          ? yaml(tolerant(placementOf(name, scored(own, state), releases[name]), state))
+          : undefined;
       const written = text && (refused.placement === name ? refusedText(text, refused.what) : text);
       files[`${folder}/${name}.yaml`] =
         written && (typo.placement === name ? mistyped(written, typo.what) : written);
@@ -155,6 +157,15 @@ function placementOf(name: string, own: PlacementState, release: string | undefi
     ...(budget !== undefined && { 'berth.dev/removal-budget': budget }),
     ...(release !== undefined && { 'berth.dev/release': release }),
   });
+}
+
+/** Long enough for a commit to be there before it ends. */
+export const TOLERATED_SECONDS = 8;
+
+function tolerant(object: ReturnType<typeof placementOf>, { tolerating }: State) {
+  if (tolerating[object.metadata.name] !== true) return object;
+  const tolerations = [{ key: 'drain', operator: 'Exists', tolerationSeconds: TOLERATED_SECONDS }];
+  return { ...object, spec: { ...object.spec, tolerations } };
 }
 
 function replicaSet(name: string, { placements, value }: NonNullable<State['replicaSets'][string]>) {

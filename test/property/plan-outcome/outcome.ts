@@ -111,3 +111,31 @@ function worksAfter(before: readonly string[], plan: Plan): readonly string[] {
   }
   return [...works].sort();
 }
+
+/** By placement: the clusters that it lists, and why its next ones are held. */
+type Listed = Readonly<
+  Record<string, { readonly clusters: readonly string[]; readonly held: string | undefined }>
+>;
+
+/** A plan gives no codes of what is held later. */
+export function withoutCodes({ placements }: Pick<Outcome, 'placements'>): Listed {
+  return Object.fromEntries(
+    Object.entries(placements).map(([name, { clusters, held }]) => [
+      name,
+      { clusters, held: held?.split(' ')[0] },
+    ]),
+  );
+}
+
+/** What placements list when everything has happened that a plan says of later. */
+export function listedLater(planned: Outcome, later: Plan['later']): Listed {
+  const listed = { ...withoutCodes(planned) };
+  for (const { name, added, removed, held } of later) {
+    const clusters = listed[name]?.clusters ?? [];
+    listed[name] =
+      held === undefined
+        ? { clusters: [...clusters.filter((one) => !removed.includes(one)), ...added].toSorted(), held }
+        : { clusters, held };
+  }
+  return listed;
+}
