@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { SOURCES, sourceFiles } from './source-files.ts';
 
 const MAX_PROSE = 100;
 /** Pages that are older than this rule, and are not rewritten yet. */
@@ -46,6 +47,19 @@ describe('pages', () => {
         .map((path) => `${page}: ${path}`),
     );
     expect(missing).toEqual([]);
+  });
+
+  it('name code in the glossary that exists', () => {
+    const glossary = readFileSync('docs/glossary.md', 'utf8').split('\n');
+    const named = glossary
+      .filter((line) => line.startsWith('| '))
+      .flatMap((line) => [...(line.split('|').at(-2) ?? '').matchAll(/`([\w./-]+)`/g)])
+      .map(([, name]) => name ?? '');
+    const code = sourceFiles(SOURCES, '.ts')
+      .map((file) => readFileSync(file, 'utf8'))
+      .join('\n');
+    expect(named.length).toBeGreaterThan(50);
+    expect(named.filter((name) => !code.includes(name) && !existsSync(name))).toEqual([]);
   });
 
   it(`have lines of prose of at most ${MAX_PROSE} characters`, () => {
