@@ -6,7 +6,7 @@ import {
   type ImageMirror,
   type TemplateRegistration,
 } from '@berth/ocm/kind/addon';
-import type { AddonNames } from './addon-names.ts';
+import type { AddonNames } from '@berth/ocm/registration/addon-names';
 
 export interface Decoration {
   readonly addonName: string;

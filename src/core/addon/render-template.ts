@@ -10,7 +10,7 @@ import {
 import { isObject, type JsonObject, type JsonValue, setOwn } from '@berth/runtime/json/json-value';
 import { done, eachDone, failed, type Outcome } from '../outcome.ts';
 import { proxyCaConfigMap, workloadDecorator } from './decorate-workload.ts';
-import { addonNames } from './addon-names.ts';
+import { addonNames } from '@berth/ocm/registration/addon-names';
 
 export interface TemplateInput {
   readonly addonName: string;

@@ -3,7 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { appliedWorkName } from '../../../packages/agent/src/work/applied-work.ts';
 import { hubHashOf } from '../../../packages/agent/src/start-agent.ts';
-import { addonNames } from '../../../src/core/addon/addon-names.ts';
+import { addonNames } from '@berth/ocm/registration/addon-names';
 
 interface Recorded {
   readonly case:

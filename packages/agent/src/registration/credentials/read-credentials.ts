@@ -5,7 +5,11 @@ import { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
 import { isKeyPair } from '@berth/kube/proxy/tls-material';
 import type { AgentIdentity } from '@berth/ocm/registration/names';
 import { changedFields, type HubEntry, sameHub } from '../../rules/registration/hub-entry.ts';
-import { type HeldCertificate, planCertificate } from '../../rules/registration/plan-certificate.ts';
+import {
+  agentSubject,
+  type HeldCertificate,
+  planCertificate,
+} from '../../rules/registration/plan-certificate.ts';
 import { type CredentialFiles, hubEntryOf } from './credential-store.ts';
 
 /** The credentials of an agent for its hub, or why it must start with the bootstrap kubeconfig. */
@@ -36,7 +40,7 @@ interface CredentialCheck {
 export function readCredentials(files: CredentialFiles, check: CredentialCheck): HubCredentials {
   const { identity, bootstrap, nowMs, folder, env } = check;
   const held = readCertificate(files['tls.crt'], files['tls.key']);
-  const plan = planCertificate(held, { identity, nowMs, share: 0 });
+  const plan = planCertificate(held, { subject: agentSubject(identity), nowMs, share: 0 });
   if (held === undefined || plan.kind === 'request')
     return { kind: 'unusable', why: REASONS[plan.kind === 'request' ? plan.why : 'missing'] };
   const parts = parseOrUndefined(files.kubeconfig, folder);

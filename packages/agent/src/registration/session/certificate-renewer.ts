@@ -7,6 +7,7 @@ import type { AgentIdentity } from '@berth/ocm/registration/names';
 import { goTime } from '../../rules/registration/go-time.ts';
 import type { HubEntry } from '../../rules/registration/hub-entry.ts';
 import {
+  agentSubject,
   type HeldCertificate,
   planCertificate,
   renewalShare,
@@ -55,9 +56,10 @@ export class CertificateRenewer {
   async run(signal: AbortSignal): Promise<'expired' | 'stopped'> {
     const { identity, settings } = this.#options;
     const { clock, random } = settings;
+    const subject = agentSubject(identity);
     let share = renewalShare(random);
     while (!signal.aborted) {
-      const plan = planCertificate(this.#held, { identity, nowMs: clock.now(), share });
+      const plan = planCertificate(this.#held, { subject, nowMs: clock.now(), share });
       if (plan.kind === 'keep')
         await sleep(clock, Math.min(CHECK_INTERVAL_MS, Math.max(0, plan.renewAtMs - clock.now())), signal);
       else if (plan.why !== 'renewal') return 'expired';

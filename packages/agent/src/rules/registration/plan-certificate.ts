@@ -1,12 +1,16 @@
 import { agentGroups, type AgentIdentity, agentUser } from '@berth/ocm/registration/names';
 
-/**
- * The fields of a client certificate that decide whether it must be renewed. Times are milliseconds since the epoch.
- */
-export interface HeldCertificate {
+/** Whom a client certificate is for. The order of the organizations and of the units does not matter. */
+export interface ClientSubject {
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly organizationalUnits: readonly string[];
+}
+
+/**
+ * The fields of a client certificate that decide whether it must be renewed. Times are milliseconds since the epoch.
+ */
+export interface HeldCertificate extends ClientSubject {
   readonly notBeforeMs: number;
   readonly notAfterMs: number;
 }
@@ -26,6 +30,15 @@ export function renewalShare(random: () => number): number {
   return RENEWAL.leastShare + RENEWAL.jitter * random();
 }
 
+/** The subject of the certificate of a cluster's agent. */
+export function agentSubject(identity: AgentIdentity): ClientSubject {
+  return {
+    commonName: agentUser(identity),
+    organizations: agentGroups(identity.cluster),
+    organizationalUnits: [],
+  };
+}
+
 /**
  * Whether an agent needs another certificate, and why.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/csr/certificate.go` (IsCertificateValid) and `csr.go`
@@ -35,22 +48,22 @@ export function renewalShare(random: () => number): number {
  */
 export function planCertificate(
   held: HeldCertificate | undefined,
-  given: { readonly identity: AgentIdentity; readonly nowMs: number; readonly share: number },
+  given: { readonly subject: ClientSubject; readonly nowMs: number; readonly share: number },
 ): CertificatePlan {
-  const { identity, nowMs, share } = given;
+  const { subject, nowMs, share } = given;
   if (held === undefined) return { kind: 'request', why: 'missing' };
   if (nowMs >= held.notAfterMs) return { kind: 'request', why: 'expired' };
-  if (!isOf(identity, held)) return { kind: 'request', why: 'subject' };
+  if (!isOf(subject, held)) return { kind: 'request', why: 'subject' };
   const renewAtMs = held.notAfterMs - share * (held.notAfterMs - held.notBeforeMs);
   return nowMs >= renewAtMs ? { kind: 'request', why: 'renewal' } : { kind: 'keep', renewAtMs };
 }
 
-/** Whether a certificate belongs to this agent. The order of its groups does not matter. */
-export function isOf(identity: AgentIdentity, held: HeldCertificate): boolean {
+/** Whether a certificate has this subject. */
+export function isOf(subject: ClientSubject, held: ClientSubject): boolean {
   return (
-    held.commonName === agentUser(identity) &&
-    sameSet(held.organizations, agentGroups(identity.cluster)) &&
-    held.organizationalUnits.length === 0
+    held.commonName === subject.commonName &&
+    sameSet(held.organizations, subject.organizations) &&
+    sameSet(held.organizationalUnits, subject.organizationalUnits)
   );
 }
 

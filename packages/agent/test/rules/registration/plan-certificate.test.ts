@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
+  agentSubject,
   type HeldCertificate,
   planCertificate,
   renewalShare,
 } from '../../../src/rules/registration/plan-certificate.ts';
 
 const HOUR_MS = 3_600_000;
-const IDENTITY = { cluster: 'edge-1', agent: 'a1b2c' };
+const SUBJECT = agentSubject({ cluster: 'edge-1', agent: 'a1b2c' });
 const PREFIX = 'system:open-cluster-management';
 const held = (over: Partial<HeldCertificate> = {}): HeldCertificate => ({
   commonName: `${PREFIX}:edge-1:a1b2c`,
@@ -56,14 +57,14 @@ describe('planCertificate', () => {
       want: 'keep',
     },
   ])('decides for $name: $want', ({ one, nowMs, want }) => {
-    const plan = planCertificate(one, { identity: IDENTITY, nowMs, share: 0.2 });
+    const plan = planCertificate(one, { subject: SUBJECT, nowMs, share: 0.2 });
     expect(plan.kind === 'keep' ? 'keep' : plan.why).toBe(want);
   });
 
   it('renews a certificate of an hour in the minutes 45 to 48', () => {
     for (const random of [0, 0.5, 0.999]) {
       const plan = planCertificate(held(), {
-        identity: IDENTITY,
+        subject: SUBJECT,
         nowMs: 0,
         share: renewalShare(() => random),
       });

@@ -22,7 +22,7 @@ export async function accountKubeconfig(
   account: { readonly namespace: string; readonly name: string },
   entry: ServerEntry,
 ): Promise<string> {
-  const { requestToken } = await import('../../../../controllers/installation/request-token.ts');
+  const { requestToken } = await import('@berth/kube/request-token');
   const token = await requestToken(api, account, YEAR_SECONDS);
   const { name } = account;
   const names = { cluster: 'cluster', user: name, context: name };

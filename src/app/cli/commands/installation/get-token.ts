@@ -61,7 +61,7 @@ async function getToken(io: CliIo, flags: TokenFlags): Promise<ExitCode> {
 
 /** @throws InputError when `berth init` has not been run on the hub */
 export async function joinTicket(io: CliIo, hub: KubeApi, flags: HubFlags): Promise<JoinTicket> {
-  const { requestToken } = await import('../../../../controllers/installation/request-token.ts');
+  const { requestToken } = await import('@berth/kube/request-token');
   const { authorityHashes } = await import('../../../../controllers/installation/authority-hash.ts');
   try {
     const token = await requestToken(hub, BOOTSTRAP_ACCOUNT, TOKEN_SECONDS);

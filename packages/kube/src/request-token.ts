@@ -1,7 +1,7 @@
 import { InputError } from '@berth/runtime/errors';
-import { SERVICE_ACCOUNT } from '@berth/kube/model/kinds';
-import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { KubeApi } from '@berth/kube/model/kube-api';
+import { SERVICE_ACCOUNT } from './model/kinds.ts';
+import type { KubeObject } from './model/object-meta.ts';
+import type { KubeApi } from './model/kube-api.ts';
 
 /**
  * Requests a new token of a service account. The server may shorten the requested lifetime.
