@@ -134,6 +134,7 @@ async function register(pair: RegisteringPair, run: RegisteringRun): Promise<voi
     bootstraps: pair.bootstrapKubeconfigs.map((file) => () => loadKubeConfig({ file, env })),
     store: storeOf(pair, run),
     cluster: cluster.api,
+    hosting: hostingOf(pair, run).api,
     clusterName: pair.clusterName,
     agentId: pair.agentId,
     settings: {
@@ -172,19 +173,22 @@ async function register(pair: RegisteringPair, run: RegisteringRun): Promise<voi
   await runRegistration(registration, stopping.signal);
 }
 
-function storeOf(
-  { credentials }: RegisteringPair,
-  { options, clients, cluster }: RegisteringRun,
-): Registration['store'] {
+function storeOf(pair: RegisteringPair, run: RegisteringRun): Registration['store'] {
+  const { credentials } = pair;
   switch (credentials.kind) {
     case 'folder':
-      return new FolderStore(credentials.path, options.log);
+      return new FolderStore(credentials.path, run.options.log);
     case 'secret': {
-      const { hostingKubeconfig, namespace, name } = credentials;
-      const { api } = hostingKubeconfig === undefined ? cluster : clients.of(hostingKubeconfig);
-      return new SecretStore(api, { namespace, name });
+      const { namespace, name } = credentials;
+      return new SecretStore(hostingOf(pair, run).api, { namespace, name });
     }
   }
+}
+
+/** The cluster that the agent runs in. */
+function hostingOf({ credentials }: RegisteringPair, { clients, cluster }: RegisteringRun): AgentClient {
+  const { hostingKubeconfig } = credentials.kind === 'secret' ? credentials : {};
+  return hostingKubeconfig === undefined ? cluster : clients.of(hostingKubeconfig);
 }
 
 const EVENT_TEXT = {

@@ -60,6 +60,9 @@ export function renderAgentRbac(duties: AgentDuties): string {
   ]);
 }
 
+const ADDONS_COMMENT =
+  'needed for add-ons, whose namespaces the hub chooses. If you know them, bind the role there, by RoleBindings, instead of everywhere.';
+
 type Document = readonly string[];
 /** The name of the agent's service account. The names of its roles begin with it. */
 export const AGENT_ACCOUNT = 'berth-agent';
@@ -134,7 +137,10 @@ function managedDocuments(duties: AgentDuties): readonly Document[] {
     ...role('only needed if ManifestWorks name executors.', `${NAME}-executors`, rights('agent-executors')),
     ...(registers === undefined
       ? []
-      : role('needed to register the cluster.', `${NAME}-registration`, rights('agent-registration'))),
+      : [
+          ...role('needed to register the cluster.', `${NAME}-registration`, rights('agent-registration')),
+          ...role(ADDONS_COMMENT, `${NAME}-addons`, rights('agent-addons')),
+        ]),
     ...(registers?.secret === undefined ? [] : credentialDocuments(registers.secret, namespace)),
     ...(executorCache
       ? role('needed with --executor-cache.', `${NAME}-executor-cache`, rights('agent-executor-cache'))

@@ -57,6 +57,7 @@ class Play {
         bootstraps: [() => new KubeConfig(parts, {})],
         store: new SecretStore(managed, { namespace: 'agent', name: 'hub-kubeconfig-secret' }),
         cluster: managed,
+        hosting: managed,
         clusterName: 'edge-1',
         agentId: undefined,
         settings: {
@@ -69,6 +70,7 @@ class Play {
           clientConfigs: [],
           annotations: {},
           claims: { maxCustom: 20, reservedSuffixes: [] },
+          addons: { driver: 'csr', tokenSeconds: 3_600 },
           hubTimeoutMs: 600_000,
         },
         startWorks: () => async () => undefined,

@@ -91,6 +91,7 @@ export class RegistrationWorld {
       clientConfigs: [],
       annotations: {},
       claims: { maxCustom: 20, reservedSuffixes: [] },
+      addons: { driver: 'csr', tokenSeconds: 3_600 },
       hubTimeoutMs: 600_000,
     };
   }
@@ -107,6 +108,7 @@ export class RegistrationWorld {
       bootstraps: [() => loadKubeConfig({ file: this.bootstrapFile, env: {} })],
       store: new FolderStore(this.folder(over.clusterName), log),
       cluster,
+      hosting: cluster,
       clusterName: 'cluster1',
       agentId: undefined,
       startWorks: (hub, identity) => {

@@ -27,6 +27,8 @@ export interface Registration {
   readonly bootstraps: readonly ReadBootstrap[];
   readonly store: CredentialStore;
   readonly cluster: ManagedApi;
+  /** The cluster that the agent runs in, with the agents of hosted add-ons. */
+  readonly hosting: KubeApi;
   readonly clusterName: string | undefined;
   readonly agentId: string | undefined;
   readonly settings: RegistrationSettings;
@@ -157,7 +159,7 @@ async function workWithHub(
   },
   signal: AbortSignal,
 ): Promise<SessionEnd> {
-  const { settings, store, cluster, bootstraps, startWorks } = registration;
+  const { settings, store, cluster, hosting, bootstraps, startWorks } = registration;
   const { identity, credentials, checks } = parts;
   const { config, held, entry } = credentials;
   const hub = settings.connect(config);
@@ -172,6 +174,7 @@ async function workWithHub(
         identity,
         store,
         cluster,
+        hosting,
         settings,
         ...checks,
         hasOtherHubs: bootstraps.length > 1,

@@ -16,6 +16,12 @@ import type { CliCommand } from './cli-command.ts';
 /** The certificates API accepts ten minutes or more; OCM's agent requires at least an hour. */
 const SHORTEST_CERTIFICATE_SECONDS = 3_600;
 
+/** As OCM's agent has it: a year. */
+const DEFAULT_TOKEN_SECONDS = 31_536_000;
+/** The shortest lifetime of a token that an API server accepts. */
+export const SHORTEST_TOKEN_SECONDS = 600;
+export const ADDON_DRIVERS = ['csr', 'token'] as const;
+
 interface AgentFlags extends RegistrationFlags {
   readonly hubKubeconfig?: string;
   readonly printRbac?: string | true;
@@ -188,6 +194,8 @@ interface RegistrationFlags {
   readonly maxCustomClusterClaims: string;
   readonly reservedClusterClaimSuffixes?: readonly string[];
   readonly hubConnectionTimeout: string;
+  readonly addonKubeclientRegistrationAuth: string;
+  readonly addonTokenExpirationSeconds: string;
   readonly kubeconfig?: string;
   readonly clusterName?: string;
   readonly agentId?: string;
@@ -228,6 +236,16 @@ function addRegistrationFlags(command: Command): Command {
       '--hub-connection-timeout <duration>',
       'with several hubs: leave one that does not respond for this long',
       '10m',
+    )
+    .option(
+      '--addon-kubeclient-registration-auth <driver>',
+      'how the agents of add-ons authenticate at the hub: csr: certificates; token: tokens of service accounts',
+      'csr',
+    )
+    .option(
+      '--addon-token-expiration-seconds <n>',
+      'requested lifetime of these tokens',
+      String(DEFAULT_TOKEN_SECONDS),
     );
 }
 
@@ -281,6 +299,18 @@ function registrationOptions(flags: RegistrationFlags): RunAgentsOptions['regist
       reservedSuffixes: flags.reservedClusterClaimSuffixes ?? [],
     },
     hubTimeoutMs: positiveDuration('--hub-connection-timeout', flags.hubConnectionTimeout),
+    addons: {
+      driver: oneOf(
+        '--addon-kubeclient-registration-auth',
+        flags.addonKubeclientRegistrationAuth,
+        ADDON_DRIVERS,
+      ),
+      tokenSeconds: wholeNumber(
+        '--addon-token-expiration-seconds',
+        flags.addonTokenExpirationSeconds,
+        SHORTEST_TOKEN_SECONDS,
+      ),
+    },
   };
 }
 

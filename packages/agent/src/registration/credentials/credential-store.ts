@@ -16,6 +16,8 @@ export const CREDENTIAL_KEYS = [
   'agent-name',
   /** Only used by Berth: the key of an open request, so that the agent continues with it after a restart. */
   'certificate-request.json',
+  /** Only used by Berth: the Secrets that the agent made for add-ons, and the keys of their open requests. */
+  'addon-secrets.json',
   /** Only used by Berth: digest of the last bootstrap credentials that the agent saw while the hub had the cluster. */
   'bootstrap-digest',
 ] as const;

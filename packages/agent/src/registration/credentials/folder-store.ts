@@ -21,6 +21,8 @@ export class FolderStore implements CredentialStore {
   readonly folder: string;
   readonly #log: Logger;
   #prepared: Promise<void> | undefined;
+  /** The last write. The next one waits for it, because both use the file of pending changes. */
+  #written: Promise<void> = Promise.resolve();
 
   constructor(folder: string, log: Logger) {
     this.folder = resolve(folder);
@@ -39,7 +41,13 @@ export class FolderStore implements CredentialStore {
     return Object.fromEntries(found.filter(([, content]) => content !== undefined));
   }
 
-  async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
+  write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
+    const write = this.#written.then(() => this.#writeAll(changes));
+    this.#written = write.catch(() => undefined);
+    return write;
+  }
+
+  async #writeAll(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
     await this.#prepare();
     const pending = Object.entries(changes).map(([key, content]) => [key, content ?? null]);
     await writeFileAtomic(join(this.folder, PENDING), JSON.stringify(Object.fromEntries(pending)));

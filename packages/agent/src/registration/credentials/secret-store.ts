@@ -1,47 +1,49 @@
 import { SECRET } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
-import {
-  CREDENTIAL_KEYS,
-  type CredentialFiles,
-  type CredentialKey,
-  type CredentialStore,
-} from './credential-store.ts';
+import { CREDENTIAL_KEYS, type CredentialKey } from './credential-store.ts';
 import { retryOnConflict } from '@berth/kube/retry-on-conflict';
 
 /** Stores credentials in a Secret, as OCM's agent does. One write is one request. Other keys in the Secret stay. */
-export class SecretStore implements CredentialStore {
+export class SecretStore<Key extends string = CredentialKey> {
   /** A Secret has no folder. Relative paths in the kubeconfig are replaced by data of the Secret. */
   readonly folder = '/';
   readonly #api: KubeApi;
   readonly #key: ObjectKey;
+  readonly #keys: readonly string[];
 
-  /** @param api of the cluster that the agent runs in. The namespace must exist. */
-  constructor(api: KubeApi, key: ObjectKey) {
+  /**
+   * @param api of the cluster that the agent runs in. The namespace must exist.
+   * @param keys that are read
+   */
+  constructor(
+    api: KubeApi,
+    key: ObjectKey,
+    keys: readonly Key[] = CREDENTIAL_KEYS as readonly string[] as Key[],
+  ) {
     this.#api = api;
     this.#key = key;
+    this.#keys = keys;
   }
 
   get place(): string {
     return `Secret ${this.#key.namespace}/${this.#key.name}`;
   }
 
-  async read(): Promise<CredentialFiles> {
+  async read(): Promise<Readonly<Partial<Record<Key, string>>>> {
     const data = dataOf(await this.#api.get(SECRET, this.#key));
-    return Object.fromEntries(
-      CREDENTIAL_KEYS.filter((key) => data[key] !== undefined).map((key) => [
-        key,
-        Buffer.from(data[key] ?? '', 'base64').toString('utf8'),
-      ]),
-    );
+    const found = this.#keys
+      .filter((key) => data[key] !== undefined)
+      .map((key) => [key, Buffer.from(data[key] ?? '', 'base64').toString('utf8')]);
+    return Object.fromEntries(found) as Partial<Record<Key, string>>;
   }
 
-  async write(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
+  async write(changes: { readonly [One in Key]?: string | undefined }): Promise<void> {
     return retryOnConflict(() => this.#writeOnce(changes));
   }
 
-  async #writeOnce(changes: { readonly [Key in CredentialKey]?: string | undefined }): Promise<void> {
-    const encoded = Object.entries(changes).map(
+  async #writeOnce(changes: { readonly [One in Key]?: string | undefined }): Promise<void> {
+    const encoded = Object.entries<string | undefined>(changes).map(
       ([key, content]) =>
         [key, content === undefined ? null : Buffer.from(content).toString('base64')] as const,
     );

@@ -2,6 +2,7 @@ import type { KubeConfig } from '@berth/kube/config/kube-config';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { MonotonicClock } from '@berth/runtime/clock/clock';
+import type { AddonDriver } from '../../rules/addons/addon-registrations.ts';
 import type { ClaimLimits } from '../../rules/registration/cluster-claims.ts';
 
 /** A client of a hub. The agent closes it when it no longer needs it. */
@@ -27,6 +28,12 @@ export interface RegistrationSettings {
   /** Annotations for a new ManagedCluster. Only those with OCM's prefix for agents count. */
   readonly annotations: Readonly<Record<string, string>>;
   readonly claims: ClaimLimits;
+  readonly addons: {
+    /** How agents of add-ons authenticate at the hub. */
+    readonly driver: AddonDriver;
+    /** The requested lifetime of their tokens, with the driver `token`. */
+    readonly tokenSeconds: number;
+  };
   /** With several hubs: the agent leaves a hub that has not accepted the lease for this long. */
   readonly hubTimeoutMs: number;
 }

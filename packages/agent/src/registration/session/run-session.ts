@@ -1,15 +1,18 @@
 import { setMaxListeners } from 'node:events';
 import { Reflector } from '@berth/kube/cache/reflector';
 import type { RotatingKubeConfig } from '@berth/kube/config/rotating-kube-config';
+import { findCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { leaseSeconds, type AgentIdentity } from '@berth/ocm/registration/names';
 import { ConflictError, BerthError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { ReconcileLoop, DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { sleep, onAbort } from '@berth/runtime/loop/sleep';
+import { AddonAgent } from '../addons/run-addons.ts';
 import type { HubEntry } from '../../rules/registration/hub-entry.ts';
 import { isAccepted } from '../../rules/registration/next-status.ts';
 import type { HeldCertificate } from '../../rules/registration/plan-certificate.ts';
@@ -28,6 +31,8 @@ export interface SessionOptions {
   readonly identity: AgentIdentity;
   readonly store: CredentialStore;
   readonly cluster: ManagedApi;
+  /** The cluster that the agent runs in. */
+  readonly hosting: KubeApi;
   readonly settings: RegistrationSettings;
   /** Why the agent must start again with a bootstrap kubeconfig; undefined if it need not. Called every few seconds. */
   readonly reasonToLeave: () => string | undefined;
@@ -73,6 +78,9 @@ class Session {
   readonly #status: StatusReport;
   readonly #certificate: CertificateRenewer;
   readonly #loop: ReconcileLoop;
+  readonly #addons: AddonAgent;
+  #addonsEnded: Promise<void> | undefined;
+  #isUnknown = false;
   #leaseSeconds: number | undefined;
   #wasAccepted = false;
   #end: SessionEnd = { why: 'stopped', mustRegister: false };
@@ -105,6 +113,7 @@ class Session {
       log,
       reconcile: (key, passSignal) => this.#reconcile(key, passSignal),
     });
+    this.#addons = new AddonAgent({ ...options, hub: hub.api }, () => this.#isUnknown);
     this.#registered = new RegisteredCluster({ ...options, hub: hub.api });
     this.#certificate = new CertificateRenewer({
       ...options,
@@ -133,7 +142,10 @@ class Session {
       if (end === 'expired') this.#leave('the certificate has expired');
     });
     await this.#watch(stop);
-    await Promise.all([running, certificate, this.#loop.close(), this.#status.ended()]);
+    await Promise.all([
+      ...[running, certificate, this.#loop.close(), this.#status.ended()],
+      this.#addonsEnded,
+    ]);
     return this.#end;
   }
 
@@ -160,12 +172,21 @@ class Session {
     if (hasOtherHubs && managed.spec?.hubAcceptsClient === false)
       return this.#leave('the hub denies the cluster');
     this.#loop.add('status');
+    this.#passOnHealth(managed);
     const seconds = isAccepted(managed) ? leaseSeconds(managed.spec?.leaseDurationSeconds) : undefined;
     if (seconds !== this.#leaseSeconds) this.#loop.add('lease', true);
     this.#leaseSeconds = seconds;
     if (seconds === undefined || this.#wasAccepted) return;
     this.#wasAccepted = true;
+    this.#addonsEnded = this.#addons.run(this.#stop.signal);
     onAccepted();
+  }
+
+  /** While the hub does not know whether the cluster is alive, it reports its add-ons as unknown. */
+  #passOnHealth(managed: ManagedCluster): void {
+    const wasUnknown = this.#isUnknown;
+    this.#isUnknown = findCondition(managed.status?.conditions, AVAILABLE)?.status === 'Unknown';
+    if (wasUnknown && !this.#isUnknown) this.#addons.resumeHealth();
   }
 
   async #reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {

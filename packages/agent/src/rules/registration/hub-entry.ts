@@ -27,13 +27,19 @@ export function changedFields(left: HubEntry, right: HubEntry): readonly string[
 
 const FIELDS = ['name', 'server', 'proxyUrl', 'caFile', 'caData', 'tlsServerName'] as const;
 
+/** How the user of a kubeconfig authenticates: by files beside it. */
+export const KUBECONFIG_USER = {
+  csr: { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' },
+  token: { tokenFile: 'token' },
+} as const;
+
 /**
- * The kubeconfig of an agent that has a certificate, as a value. The certificate and the key are in files beside it.
+ * The kubeconfig of an agent that has a certificate, or of an add-on's agent, as a value.
  * `insecure-skip-tls-verify` is never copied.
  * Source: open-cluster-management.io/ocm `pkg/registration/register/secret_controller.go`, GenerateBootstrapStatus and
  * `register/csr/csr_driver.go` (BuildKubeConfigFromTemplate).
  */
-export function hubKubeconfig(entry: HubEntry): object {
+export function hubKubeconfig(entry: HubEntry, driver: keyof typeof KUBECONFIG_USER = 'csr'): object {
   const cluster = {
     server: entry.server,
     ...(entry.caFile && { 'certificate-authority': entry.caFile }),
@@ -52,6 +58,6 @@ export function hubKubeconfig(entry: HubEntry): object {
       },
     ],
     'current-context': 'default-context',
-    users: [{ name: 'default-auth', user: { 'client-certificate': 'tls.crt', 'client-key': 'tls.key' } }],
+    users: [{ name: 'default-auth', user: KUBECONFIG_USER[driver] }],
   };
 }

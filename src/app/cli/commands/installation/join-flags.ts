@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { AGENT_ANNOTATION_PREFIX, ALL_AGENTS_GROUP, clusterGroup } from '@berth/ocm/registration/names';
 import type { CliIo } from '../../../terminal/cli-io.ts';
+import { ADDON_DRIVERS, SHORTEST_TOKEN_SECONDS } from '../agent.ts';
 import type { HubFlags } from '../../flags/hub-flags.ts';
 import { oneOf, wholeNumber, refuseFlags, wrongOption, wrongValue } from '../../flags/option-values.ts';
 import type { InstallFlags } from './run-installation.ts';
@@ -23,6 +24,8 @@ export interface JoinFlags extends HubFlags, InstallFlags {
   readonly agentNamespace?: string;
   readonly klusterletAnnotation?: readonly string[];
   readonly clientCertExpirationSeconds?: string;
+  readonly addonKubeclientRegistrationAuth?: string;
+  readonly addonTokenExpirationSeconds?: string;
 }
 
 /** The validated flags. */
@@ -45,7 +48,6 @@ export interface JoinRequest {
 
 const CSR_ONLY = 'clusters register with certificates, which is OCM’s driver csr';
 const DEPLOYMENT_ONLY = 'change the Deployment that --output-file writes';
-const ADDONS = 'the agent registers no add-ons yet';
 const REFUSED = {
   'feature-gates': 'all features of the agent are on, see docs/joining.md',
   'klusterlet-values-file': DEPLOYMENT_ONLY,
@@ -55,8 +57,6 @@ const REFUSED = {
   'resource-requests': DEPLOYMENT_ONLY,
   'enable-sync-labels': 'there is no Klusterlet whose labels could be copied',
   'registration-auth': CSR_ONLY,
-  'addon-kubeclient-registration-auth': ADDONS,
-  'addon-token-expiration-seconds': ADDONS,
   'force-internal-endpoint-lookup-managed':
     'give a --managed-cluster-kubeconfig with the address that the agent should use',
 };
@@ -99,7 +99,12 @@ export function addJoinFlags(command: Command): Command {
     .option(
       '--client-cert-expiration-seconds <n>',
       'requested lifetime of the certificate (default: the hub decides)',
-    );
+    )
+    .option(
+      '--addon-kubeclient-registration-auth <driver>',
+      'how the agents of add-ons authenticate at the hub: csr or token (default: csr)',
+    )
+    .option('--addon-token-expiration-seconds <n>', 'requested lifetime of these tokens (default: a year)');
   return refuseFlags(command, REFUSED);
 }
 
@@ -183,8 +188,14 @@ function agentOptions(flags: JoinFlags): readonly string[] {
     return text.startsWith(AGENT_ANNOTATION_PREFIX) ? text : `${AGENT_ANNOTATION_PREFIX}${text}`;
   });
   if (life !== undefined) wholeNumber('--client-cert-expiration-seconds', life, 3_600);
+  const { addonKubeclientRegistrationAuth: driver, addonTokenExpirationSeconds: tokenLife } = flags;
+  if (driver !== undefined) oneOf('--addon-kubeclient-registration-auth', driver, ADDON_DRIVERS);
+  if (tokenLife !== undefined)
+    wholeNumber('--addon-token-expiration-seconds', tokenLife, SHORTEST_TOKEN_SECONDS);
   return [
     ...(life === undefined ? [] : [`--client-cert-expiration-seconds=${life}`]),
+    ...(driver === undefined ? [] : [`--addon-kubeclient-registration-auth=${driver}`]),
+    ...(tokenLife === undefined ? [] : [`--addon-token-expiration-seconds=${tokenLife}`]),
     ...annotations.map((text) => `--cluster-annotations=${text}`),
   ];
 }
