@@ -186,7 +186,10 @@ export async function judgeDeletions(
     inDoubt.length === 0
       ? ''
       : `. The hub's approval code is another one if ${formatNameList(inDoubt.sort())} has namespaces: nothing here defines it, and the objects name none`;
-  const held = { source: head.name, message: `${plan.message}${doubt}`, token: plan.code };
+  const held = {
+    ...{ source: head.name, message: `${plan.message}${doubt}`, token: plan.code },
+    ...(plan.remedy !== undefined && { remedy: plan.remedy }),
+  };
   return { ...nothing, held, deleted, notEvaluated };
 }
 

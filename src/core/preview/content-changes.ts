@@ -73,7 +73,7 @@ function applicationChanges({
 }
 
 /** `image v5 → v6`. A name that two fields share is replaced by their paths. */
-function valueTexts(fields: readonly FieldChange[]): readonly string[] {
+export function valueTexts(fields: readonly FieldChange[]): readonly string[] {
   const names = groupBy(fields, ({ path }) => shortName(path));
   return fields.map((field) => {
     const short = shortName(field.path);
@@ -105,7 +105,7 @@ function shortName(path: string): string {
 
 /** A value as a person writes it: text without quotes. */
 function plain(value: string | undefined): string {
-  if (value === undefined) return 'none';
+  if (value === undefined) return 'not set';
   return /^"[^"\\]+"$/.test(value) ? value.slice(1, -1) : value;
 }
 

@@ -5,6 +5,9 @@ import { CauseTrials } from '@berth/placement/explain/verdict/cause-trials';
 import { ResumableDecider } from '@berth/placement/explain/verdict/resumable-decider';
 import { SnapshotDecider } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
+import { findCluster } from '@berth/placement/explain/snapshot/snapshot-lookup';
+import { clusterVerdict, type DecidedPlacement } from '@berth/placement/explain/verdict/cluster-verdict';
+import { plainReason } from './plain-reasons.ts';
 import type { PlanJudges, PlanSide } from './plan-input.ts';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -24,6 +27,11 @@ interface MoveReaders {
   readonly resumable: ResumableDecider;
 }
 
+interface Explained extends DecisionChanges {
+  readonly decided: DecidedPlacement;
+  readonly snapshot: Snapshot;
+}
+
 /**
  * Why clusters move, and which changed object caused it: the same as `berth explain` would print after the merge.
  * @param snapshotOf returns the snapshot in which a placement (`namespace/name`) is decided after the merge
@@ -40,7 +48,7 @@ export function makeMoveExplainer(
     deciders.set(snapshot, decider);
     return decider;
   };
-  const known = new Map<string, DecisionChanges | undefined>();
+  const known = new Map<string, Explained | undefined>();
   const tables: DecisionTable[] = [];
   const old = new Map(
     before.results.map((result) => [namespacedName(result.placement.metadata), result.selected]),
@@ -48,15 +56,20 @@ export function makeMoveExplainer(
   const explain: PlanJudges['explain'] = (key, cluster, move) => {
     if (!known.has(key))
       known.set(key, known.size < MAX_EXPLAINED ? changesOf(key, old.get(key) ?? []) : undefined);
-    const changes = known.get(key);
-    const list = move === 'gained' ? changes?.gained : changes?.lost;
-    const found = list?.find((change) => change.cluster === cluster);
-    const points = found?.points === undefined ? {} : { points: found.points };
-    return { because: found?.because ?? '', causes: found?.causes ?? [], ...points };
+    const explained = known.get(key);
+    const found = explained?.[move].find((change) => change.cluster === cluster);
+    if (explained === undefined || found === undefined) return { because: '', causes: [] };
+    const { because, causes, points } = found;
+    const { decided, snapshot } = explained;
+    const why = plainReason(causes, {
+      ...{ before: before.snapshot, after: snapshot, placement: key, cluster },
+      verdict: clusterVerdict(decided, cluster, findCluster(snapshot, cluster)),
+    });
+    return { because, causes, ...(why !== undefined && { why }), ...(points !== undefined && { points }) };
   };
   return { explain, tables: () => tables };
 
-  function changesOf(key: string, selected: readonly string[]): DecisionChanges | undefined {
+  function changesOf(key: string, selected: readonly string[]): Explained | undefined {
     const slash = key.indexOf('/');
     const ref = { namespace: key.slice(0, Math.max(slash, 0)), name: key.slice(slash + 1) };
     const decision = deciderOf(snapshotOf(key)).decide(ref);
@@ -69,6 +82,6 @@ export function makeMoveExplainer(
     });
     if (tables.length < MAX_TABLES)
       tables.push(decisionTable(explainPlacement(decision.snapshot, decision.decided, changes)));
-    return changes;
+    return { ...decision, ...changes };
   }
 }

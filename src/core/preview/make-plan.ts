@@ -194,6 +194,12 @@ function definition({ metadata, spec }: Placement): string {
   return canonicalJson([spec ?? {}, metadata.annotations ?? {}]);
 }
 
+/** By the reason of a condition, whose message is the one of OCM's scheduler. */
+const PLAIN_MESSAGES: Readonly<Record<string, string>> = {
+  NoManagedClusterMatched: 'no cluster matches',
+  NoManagedClusterSetBindings: 'the namespace is bound to no cluster set',
+};
+
 function sideOf(result: ScheduleResult | undefined): PlacementSide | undefined {
   if (result === undefined) return undefined;
   const { outcome, selected, unscheduled, conditions, groups, spread = [] } = result;
@@ -207,7 +213,7 @@ function sideOf(result: ScheduleResult | undefined): PlacementSide | undefined {
     groups: groups.map(({ index, name, clusters }) => ({ index, name, clusters: clusters.length })),
     spread,
     unscheduled,
-    message: telling?.message ?? '',
+    message: PLAIN_MESSAGES[telling?.reason ?? ''] ?? telling?.message ?? '',
   };
 }
 
@@ -270,10 +276,10 @@ export function pairMoves(
 }
 
 function moveOf(from: ClusterMove, to: ClusterMove): PlacementMove {
-  const { because, causes } = from;
+  const { because, causes, why } = from;
   const isScored = from.points !== undefined && to.points !== undefined;
   const margin = isScored ? (to.points ?? 0) - (from.points ?? 0) : undefined;
-  return { from: from.cluster, to: to.cluster, because, causes, margin };
+  return { from: from.cluster, to: to.cluster, because, causes, ...(why !== undefined && { why }), margin };
 }
 
 /**

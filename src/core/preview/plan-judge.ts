@@ -76,9 +76,11 @@ export class PlanJudge {
     before: readonly string[],
     result: ScheduleResult,
     definitionChanged: boolean,
-  ): Pick<Hold, 'reason' | 'message'> | undefined {
+  ): Pick<Hold, 'reason' | 'message' | 'remedy'> | undefined {
     const { hold } = this.#decide(key, before, result, definitionChanged);
-    return hold && { reason: hold.reason, message: hold.message };
+    if (hold === undefined) return undefined;
+    const { reason, message, remedy } = hold;
+    return { reason, message, ...(remedy !== undefined && { remedy }) };
   }
 
   /** The clusters that will be published after the result is judged. */

@@ -1,6 +1,7 @@
 import { formatRef } from '@berth/kube/model/object-ref';
 import { PLAN_ANNOTATION, RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { changedWorkloads } from './content-changes.ts';
+import { beside } from './plain-reasons.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
 import {
@@ -89,8 +90,8 @@ export function rolloutText({ strategy, waves, moreWaves, shortestMs, problem }:
 
 /** `cluster1 → cluster2: tainted maintenance (ManagedCluster cluster1), 10 points more` */
 export function moveText(move: PlacementMove): string {
-  const { from, to, because, causes } = move;
-  const why = formatReason({ cluster: from, because, causes });
+  const { from, to, because, causes, why: plain } = move;
+  const why = formatReason({ cluster: from, because, causes, why: plain });
   return `${from} → ${to}${why === '' ? '' : `: ${why}`}${marginText(move)}`;
 }
 
@@ -265,7 +266,8 @@ export function spreadTexts({ before, after }: PlacementPlan): readonly string[]
 }
 
 /** `tainted maintenance (ManagedCluster cluster1)` */
-export function formatReason({ because, causes }: ClusterMove): string {
+export function formatReason({ cluster, because, causes, why }: ClusterMove): string {
+  if (why !== undefined) return beside(cluster, why);
   const behind = causes.length === 0 ? '' : ` (${causes.join(', ')})`;
   return `${because}${behind}`.trim();
 }

@@ -8,6 +8,7 @@ export type FindingCode =
   | 'held'
   | 'deletions-held'
   | 'removals-over-budget'
+  | 'grows-much'
   | 'file-lost'
   | 'work-stranded'
   | 'applicationset-fails'

@@ -127,6 +127,8 @@ export interface LaterChange {
 export interface HeldDeletions {
   readonly source: string;
   readonly message: string;
+  /** The part of the message that says how a person approves it without a pull request. Absent if it says nothing. */
+  readonly remedy?: string | undefined;
   readonly token: string;
 }
 
@@ -180,7 +182,7 @@ export interface PlacementSide {
   readonly spread: readonly SpreadReached[];
   /** Number of clusters that the placement asks for and did not get. */
   readonly unscheduled: number;
-  /** Wire text of the most informative condition; '' when there is no problem. */
+  /** What is wrong: the most informative condition, in plain words where some are known; '' when there is no problem. */
   readonly message: string;
 }
 
@@ -196,6 +198,8 @@ export interface PlacementMove {
   /** Why the cluster `from` is removed. */
   readonly because: string;
   readonly causes: readonly string[];
+  /** See `ClusterMove`. */
+  readonly why?: string | undefined;
   /** Points of `to` minus those of `from`, if both were scored. */
   readonly margin: number | undefined;
 }
@@ -206,6 +210,8 @@ export interface ClusterMove {
   readonly because: string;
   /** `ManagedCluster cluster1`: the changed objects that caused it. */
   readonly causes: readonly string[];
+  /** The same as a person would say it, one clause: `c1 is drained`, `numberOfClusters 1 → 2`. Absent if not known. */
+  readonly why?: string | undefined;
   /** Its points after the change; absent if it is not scored. */
   readonly points?: number | undefined;
 }
@@ -213,6 +219,8 @@ export interface ClusterMove {
 export interface PlannedHold {
   readonly reason: string;
   readonly message: string;
+  /** The part of the message that says what a person can do without a pull request. Absent if it says nothing. */
+  readonly remedy?: string | undefined;
 }
 
 export interface WorkloadPlan {

@@ -83,6 +83,8 @@ export type PrunePlan =
   | {
       readonly kind: 'held';
       readonly message: string;
+      /** The end of the message: how a person approves it. Absent for a hold of an earlier process. */
+      readonly remedy?: string | undefined;
       readonly code: string;
       readonly objects: readonly KubeObject[];
       /** They wait with the deletions. */
@@ -151,10 +153,9 @@ export function planPrune(input: PruneInput): PrunePlan {
       ? { kind: 'prune', objects, withdrawn }
       : { ...heldBefore, kind: 'held', objects, withdrawn };
   const holders = lost === undefined ? heldBefore?.holders : marksOf(digest, lost.holders, heldBefore);
-  const message =
-    `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; ${stop}. ${problem.advice}` +
-    `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${code}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${code}`;
-  return { kind: 'held', message, code, objects, withdrawn, holders };
+  const remedy = `To approve this change, set the annotation ${RELEASE_ANNOTATION}: "${code}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${code}`;
+  const message = `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; ${stop}. ${problem.advice}${remedy}`;
+  return { kind: 'held', message, remedy, code, objects, withdrawn, holders };
 }
 
 /** What does not happen. Objects that stay on the hub wait as well, because a mistake may be behind all of it. */

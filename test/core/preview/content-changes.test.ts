@@ -32,7 +32,7 @@ describe('the values that a change sets', () => {
   it.each([
     { fields: [field('spec.image', '"r.io/a/web:v5"', '"r.io/a/web:v6"')], want: 'image v5 → v6' },
     { fields: [field('spec.image', '"a/web:v5"', '"b/web:v5"')], want: 'image a/web:v5 → b/web:v5' },
-    { fields: [field('spec.replicas', undefined, '3')], want: 'replicas none → 3' },
+    { fields: [field('spec.replicas', undefined, '3')], want: 'replicas not set → 3' },
     { fields: [field('spec.taints', undefined, '[{"key":"a"}]')], want: 'taints is added' },
     { fields: [field('spec.taints', '[{"key":"a"}]')], want: 'taints is removed' },
     { fields: [field('spec.text', long, '"b"')], want: 'text changes' },

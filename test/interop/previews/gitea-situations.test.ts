@@ -32,7 +32,9 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('on a real Gitea', () =
     const fork = forge.remote('mallory', 'mallory');
     const head = forge.push('fork', asks(2), fork);
     const number = await forge.open('fork', { account: 'mallory', owner: 'mallory' });
-    expect(await forge.status(head, 'pending')).toBe('Not planned: the head is in a fork');
+    expect(await forge.status(head, 'pending')).toBe(
+      'Not planned: the head is in a fork. Who may write to this repository can comment /berth plan',
+    );
     await forge.say(number, '/berth plan', 'mallory');
     const refusal = await forge.comment(number, '`mallory` may not write to this repository');
     await forge.say(number, '/berth plan', 'grace');
@@ -41,7 +43,9 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('on a real Gitea', () =
     const answer = await forge.comment(number, '`grace`: Berth plans again');
     await forge.status(head, 'success');
     const next = forge.push('fork', asks(3), fork);
-    expect(await forge.status(next, 'pending')).toBe('Not planned: the head is in a fork');
+    expect(await forge.status(next, 'pending')).toBe(
+      'Not planned: the head is in a fork. Who may write to this repository can comment /berth plan',
+    );
     const bodies = (await forge.comments(number)).map(({ body }) => body);
     expect(bodies.toSorted()).toEqual([refusal.body, asked.body, answer.body].toSorted());
     await forge.edit(number, { state: 'closed' });

@@ -5,6 +5,7 @@ import type {
   RepositoryPermission,
 } from '@berth/forge/contract/pull-request-forge';
 import { InputError } from '@berth/runtime/errors';
+import { sha256 } from '@berth/runtime/sha256';
 import {
   approved,
   type HeldChange,
@@ -16,6 +17,7 @@ import {
 } from '../../../core/preview/comment/command-answers.ts';
 import { type CommentCommand, commentCommand } from '../../../core/preview/comment/comment-command.ts';
 import { code } from '../../../core/preview/comment/foreign-text.ts';
+import { jointCode } from '../../../core/publish/approval/approval-code.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
@@ -181,17 +183,33 @@ export function noteCommand(
   const why = refusalOf(given, pull, rules);
   if (why !== undefined) return refused(why);
   const [held, isMerged] = [heldChanges(memory), pull.state === 'merged'];
-  const { codes } = command;
+  const codes = command.codes.flatMap((one) => jointlyHeld(memory, one) ?? [one]);
+  const all = jointCode(
+    sha256,
+    held.map(({ token }) => token),
+  );
   if (memory.base === '')
     return refused(`There is no plan yet, so nothing can be approved. Write ${code('/berth plan')} first.`);
-  if (codes.length === 0 && held.length !== 1) return refused(noCode({ held, isMerged }));
+  if (codes.length === 0 && held.length !== 1) return refused(noCode({ held, isMerged, all }));
   const chosen = codes.length === 0 ? held : held.filter(({ token }) => codes.includes(token));
   const unknown = codes.filter((one) => !held.some(({ token }) => token === one));
   if (unknown.length > 0)
-    return refused(notApproved(unknown, { held, past: memory.pastCodes ?? [], isMerged }));
+    return refused(notApproved(unknown, { held, past: memory.pastCodes ?? [], isMerged, all }));
   const others = memory.approvals.filter(({ token }) => !chosen.some((one) => one.token === token));
   const approvals = [...others, ...chosen.map(({ token }) => ({ token, by: given.by }))];
   return { memory: { ...memory, asked, approvals }, text: approved(chosen, isMerged), reaction: 'accepted' };
+}
+
+/** What the code of a comment approves: all that its plan holds. Undefined for the code of a single change. */
+function jointlyHeld(
+  { expected, heldDeletions }: PreviewMemory,
+  code: string,
+): readonly string[] | undefined {
+  const planned = [
+    ...expected.flatMap(({ heldToken }) => heldToken ?? []),
+    ...heldDeletions.map(({ token }) => token),
+  ];
+  return code === jointCode(sha256, planned) ? planned : undefined;
 }
 
 /** Why this account may not approve; undefined if it may. */

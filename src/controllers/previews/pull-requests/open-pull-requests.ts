@@ -29,6 +29,8 @@ const FLEET_KINDS = [
   'AddOnPlacementScore',
 ];
 const NOTHING = { deletionsHeld: [], later: [], objects: [] } as const;
+/** Forges show at most 140 characters of a status. */
+const HOW_TO_PLAN = 'Who may write to this repository can comment /berth plan';
 
 /** The commits of a pull request that waits, and since when. */
 interface Waiting {
@@ -67,8 +69,9 @@ export class OpenPullRequests {
     const before = this.#memory(number);
     if (before.allowedHead !== headCommit) {
       const skip = (why: string): Promise<void> => this.#skip(pull, why, signal);
-      if (draft && !rules.drafts) return skip('Not planned: it is a draft');
-      if (fromFork && rules.forks === 'off') return skip('Not planned: the head is in a fork');
+      if (draft && !rules.drafts) return skip(`Not planned: it is a draft. ${HOW_TO_PLAN}`);
+      if (fromFork && rules.forks === 'off')
+        return skip(`Not planned: the head is in a fork. ${HOW_TO_PLAN}`);
     }
     const base = await repository.fetchBranch(baseBranch, signal);
     // The forge has merged it but does not report so yet. The plan is kept, to be compared with the result.
@@ -195,7 +198,7 @@ export class OpenPullRequests {
     const text = renderComment({
       ...{ marker, outcome, approvals, map, links },
       head: headCommit,
-      takesCommands: true,
+      commands: { digest: sha256, rules: this.#options.rules },
       notes: lapsed.map(lapsedText),
       maxLength: forge.maxCommentLength,
     });

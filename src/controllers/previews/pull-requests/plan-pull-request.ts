@@ -118,7 +118,12 @@ function unplanned(
     text.replaceAll(headCommit, 'the pull request').replaceAll(baseCommit, baseBranch);
   // The message of a problem of the plan itself becomes the rest of a sentence.
   const text = code.startsWith('plan.') ? message.replace(`${subject}: `, `${lowered(subject)} `) : message;
-  return { kind: 'unplanned', message: named(text), hint: hint === undefined ? undefined : named(hint) };
+  // The hint is for a command line. At a forge, people push to a branch.
+  const advice =
+    code === 'plan.conflict'
+      ? `merge ${baseBranch} into the branch of this pull request, resolve the conflict, and push`
+      : hint;
+  return { kind: 'unplanned', message: named(text), hint: advice === undefined ? undefined : named(advice) };
 }
 
 function lowered(subject: string): string {

@@ -276,7 +276,7 @@ class MergeGroups {
       .filter(({ token: code }) => codes.includes(code));
     const summary = renderComment({
       ...{ marker: previewMarker(source), outcome, approvals, map, head },
-      ...{ takesCommands: false, notes: [], maxLength: forge.maxCommentLength },
+      ...{ notes: [], maxLength: forge.maxCommentLength },
     });
     const report = { outcome, approvals, summary, targetUrl: undefined };
     await this.#statuses.planned({ commit: head }, report, [], signal);

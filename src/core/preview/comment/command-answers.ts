@@ -27,7 +27,7 @@ export const HELP = `Berth reads the first line of a comment by an account that 
 | comment | |
 |---|---|
 | \`/berth plan\` | plans again; also plans a fork or a draft that the settings exclude |
-| \`/berth approve CODE …\` | approves held changes by their codes; without a code, the only one |
+| \`/berth approve CODE\` | approves what would be held, by the code in the comment; without a code, if it is only one change |
 | \`/berth help\` | shows this table |`;
 
 export function unknownCommand(meant: string | undefined): string {
@@ -49,36 +49,39 @@ export function approved(changes: readonly HeldChange[], isMerged: boolean): str
 /** Why codes approve nothing, and which code does. */
 export function notApproved(
   codes: readonly string[],
-  { held, past, isMerged }: Holds & { readonly past: readonly string[] },
+  { past, ...holds }: Holds & { readonly past: readonly string[] },
 ): string {
   const [first] = codes.filter((one) => past.includes(one));
   const why =
     first === undefined
-      ? `${codes.map(code).join(', ')} is not the approval code of a change that ${isMerged ? 'is held' : 'this plan would hold'}.`
+      ? `${codes.map(code).join(', ')} is not the approval code of a change that ${holds.isMerged ? 'is held' : 'this plan would hold'}.`
       : `${code(first)} is the code of an earlier plan. What would be held is another change now.`;
-  return `Not approved: ${why} ${whatToType({ held, isMerged })}`;
+  return `Not approved: ${why} ${whatToType(holds)}`;
 }
 
 interface Holds {
   readonly held: readonly HeldChange[];
   readonly isMerged: boolean;
+  /** The code that approves all of it. Absent if nothing is held. */
+  readonly all: string | undefined;
 }
 
 /** For an approval without a code: nothing is held, or more than one change is. */
 export function noCode(holds: Holds): string {
-  return holds.held.length === 0 ? whatToType(holds) : `Not approved: which change? ${whatToType(holds)}`;
+  return holds.held.length === 0
+    ? whatToType(holds)
+    : `Not approved: more than one change is held. ${whatToType(holds)}`;
 }
 
-function whatToType({ held, isMerged }: Holds): string {
+function whatToType({ held, isMerged, all }: Holds): string {
   const [only, ...more] = held;
-  if (only === undefined) return isMerged ? 'Nothing is held.' : 'This plan would hold nothing.';
+  if (only === undefined || all === undefined)
+    return isMerged ? 'Nothing is held.' : 'This plan would hold nothing.';
   if (more.length === 0)
     return `To approve that ${changeText(only)}, write ${code(`/berth approve ${only.token}`)}.`;
-  const lines = held
-    .slice(0, MAX_CHANGES)
-    .map((change) => `- ${code(`/berth approve ${change.token}`)}: ${changeText(change)}`);
+  const lines = held.slice(0, MAX_CHANGES).map((change) => `- ${changeText(change)}`);
   if (held.length > lines.length) lines.push(`- … and ${held.length - lines.length} more`);
-  return `Write one of these, or one line with several codes:\n\n${lines.join('\n')}`;
+  return `To approve all of these, write ${code(`/berth approve ${all}`)}:\n\n${lines.join('\n')}`;
 }
 
 /** `team-a/web leaves c1 and joins c2` */

@@ -4,25 +4,29 @@
  */
 const INVISIBLE =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ue000-\uf8ff\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]/gu;
-const LONGEST = 300;
+/** The longest name of an object with its namespace has 317 characters. */
+const LONGEST = 400;
 
-/** Foreign text on one line, shortened, without invisible characters. */
-export function visible(text: string): string {
+/**
+ * Foreign text on one line, without invisible characters.
+ * @param longest a longer text is shortened to this length
+ */
+export function visible(text: string, longest: number = LONGEST): string {
   const line = text
-    .slice(0, LONGEST * 4)
+    .slice(0, longest * 4)
     .replace(/\s+/g, ' ')
     .replace(INVISIBLE, '\ufffd')
     .trim();
   const points = [...line];
-  return points.length > LONGEST ? `${points.slice(0, LONGEST - 1).join('')}…` : line;
+  return points.length > longest ? `${points.slice(0, longest - 1).join('')}…` : line;
 }
 
 /**
  * Foreign text as prose in Markdown: no mark-up, no HTML, no link, and no mention or reference of any forge (`@name`,
  * `#12`, `!12`, `~label`, `%milestone`, `$snippet`, `&epic`).
  */
-export function prose(text: string): string {
-  return visible(text)
+export function prose(text: string, longest?: number): string {
+  return visible(text, longest)
     .replace(/[\\`*_{}[\]()<>#|~!&$%@^:+=-]/g, (char) => ENTITIES.get(char) ?? `\\${char}`)
     .replace(/(\\?[#~!$%@^]|&amp;)(?=\w)/g, '$1\u200b')
     .replace(/:(?=\/\/)|(?<=www)\./gi, '$&\u200b');
@@ -46,8 +50,8 @@ export function code(text: string): string {
  * A line of foreign text inside a code block, which it cannot end. It is also not HTML for a reader that does not
  * support code blocks.
  */
-export function fenced(text: string): string {
-  return visible(text).replaceAll('`', 'ˋ').replaceAll('<', '‹').replaceAll('>', '›');
+export function fenced(text: string, longest?: number): string {
+  return visible(text, longest).replaceAll('`', 'ˋ').replaceAll('<', '‹').replaceAll('>', '›');
 }
 
 /** A line of a file inside a code block: as `fenced`, and its spaces keep their places. */

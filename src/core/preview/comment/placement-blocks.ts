@@ -1,4 +1,4 @@
-import { formatReason, groupTexts, moveText, spreadTexts } from '../plan-text.ts';
+import { formatReason, groupTexts, spreadTexts } from '../plan-text.ts';
 import type { ClusterMove, Plan, PlacementPlan } from '../plan.ts';
 import { details, MAX_MOVES, names } from './comment-blocks.ts';
 import { code, inElement, prose } from './foreign-text.ts';
@@ -57,17 +57,16 @@ function sharedSections(reasons: readonly PlacementReasons[]): readonly (readonl
 }
 
 function reasonsOf(plan: PlacementPlan): string {
-  const { after, added, removed, regrouped, moves, affectedBy, token } = plan;
-  const edited = affectedBy.length === 0 ? [] : [`- not edited; changes because of ${names(affectedBy)}`];
+  const { after, added, removed, regrouped, affectedBy } = plan;
+  const edited =
+    affectedBy.length === 0 ? [] : [`- nobody edited it; it changes because of ${names(affectedBy)}`];
   const lines = [
     ...edited,
-    ...moves.slice(0, MAX_MOVES).map((move) => `- moves: ${prose(moveText(move))}`),
     ...clusterLines('leaves', removed),
     ...clusterLines('joins', added),
     ...(regrouped.length === 0 ? [] : [`- regrouped: ${names(regrouped)}`]),
     ...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `- ${prose(text)}`),
     ...(after === undefined || after.message === '' ? [] : [`- ${prose(after.message)}`]),
-    `- approval code: ${code(token)}`,
   ];
   return lines.join('\n');
 }

@@ -1,4 +1,5 @@
-import { formatCount } from '../plan-text.ts';
+import { groupBy } from '@berth/runtime/lists/group-by';
+import { formatCount, formatReason } from '../plan-text.ts';
 import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts';
 
 /** One line of the table of a preview: a placement and its change. */
@@ -7,9 +8,7 @@ export interface PlanRow {
   readonly placement: string;
   /** The workloads that use the placement and change with it. */
   readonly workloads: readonly Pick<WorkloadPlan, 'kind' | 'namespace' | 'name'>[];
-  readonly from: readonly string[];
-  readonly to: readonly string[];
-  readonly kept: number;
+  readonly plan: PlacementPlan;
   readonly why: string;
   readonly risk: RowRisk | undefined;
 }
@@ -33,15 +32,16 @@ export function planRows({ placements, workloads }: Plan): readonly PlanRow[] {
     return {
       placement,
       workloads: followers.get(placement) ?? [],
-      from: plan.removed.map(({ cluster }) => cluster),
-      to: plan.added.map(({ cluster }) => cluster),
-      kept: plan.kept,
+      plan,
       why: whyOf(plan),
       risk: riskOf(plan),
     };
   });
   return rows.toSorted(
-    (a, b) => rank(a) - rank(b) || b.from.length - a.from.length || (a.placement < b.placement ? -1 : 1),
+    (a, b) =>
+      rank(a) - rank(b) ||
+      b.plan.removed.length - a.plan.removed.length ||
+      (a.placement < b.placement ? -1 : 1),
   );
 }
 
@@ -66,20 +66,30 @@ function riskOf({ change, before, after, held, kept, added, removed }: Placement
 /** What is wrong, or why clusters are removed, or else why they are added; the most frequent reason if there are several. */
 function whyOf({ added, removed, change, definitionChanged, after }: PlacementPlan): string {
   if (after?.outcome === 'misconfigured' && after.message !== '') return after.message;
-  const reason = commonReason(removed) ?? commonReason(added);
+  // Of a cluster that joins, the scheduler's rank is no reason that a reader could check.
+  const reason = commonReason(removed) ?? commonReason(added.filter(({ why }) => why !== undefined));
   if (reason !== undefined) return reason;
   if (change === 'created') return 'the placement is new';
   if (change === 'deleted') return 'the placement is deleted';
   return definitionChanged ? 'its definition changes' : '';
 }
 
+/** The most frequent reason. One that is said of several clusters alike counts them: `3 clusters are drained`. */
 function commonReason(moves: readonly ClusterMove[]): string | undefined {
-  const counts = new Map<string, number>();
-  for (const { because, causes } of moves) {
-    const text = `${because}${causes.length === 0 ? '' : ` (${causes.join(', ')})`}`.trim();
-    if (text !== '') counts.set(text, (counts.get(text) ?? 0) + 1);
-  }
-  const [most] = [...counts].toSorted(([, a], [, b]) => b - a);
+  const same = groupBy(
+    moves.filter((move) => formatReason(move) !== ''),
+    formatReason,
+  );
+  const [most] = [...same].toSorted(([, a], [, b]) => b.length - a.length);
   if (most === undefined) return undefined;
-  return counts.size === 1 ? most[0] : `${most[0]}, and ${formatCount(counts.size - 1, 'more reason')}`;
+  const [text, [first, ...others]] = most;
+  const reason = others.length === 0 ? (first?.why ?? text) : ofSeveral(text, others.length + 1);
+  return same.size === 1 ? reason : `${reason}, and ${formatCount(same.size - 1, 'more reason')}`;
+}
+
+/** @param text as beside the name of one cluster */
+function ofSeveral(text: string, count: number): string {
+  if (text === 'new cluster') return `${count} new clusters`;
+  const plural = text.replace(/^it (is|has) /, (_it, verb) => (verb === 'is' ? 'are ' : 'have '));
+  return plural === text ? text : `${count} clusters ${plural}`;
 }

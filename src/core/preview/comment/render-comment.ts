@@ -1,5 +1,4 @@
 import { formatRef } from '@berth/kube/model/object-ref';
-import { remediation } from '../../publish/judge/judge-result.ts';
 import type { ApplicationSetPlan } from '../effects/plan-effects.ts';
 import {
   approvalTitle,
@@ -20,10 +19,24 @@ import {
   waitingText,
 } from '../plan-text.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
-import { details, items, MAX_MOVES, MAX_NAMES, names, fieldList } from './comment-blocks.ts';
+import { movesText } from '../placement-words.ts';
+import { type Approvable, approvalBlocks, heldBlocks, type ReadCommands } from './approval-blocks.ts';
+import {
+  copyable,
+  details,
+  fieldList,
+  fittingLines,
+  items,
+  listBlock,
+  type ListBlock,
+  MAX_MOVES,
+  names,
+} from './comment-blocks.ts';
 import { contentChanges } from '../content-changes.ts';
-import { type FleetMap, type CellChange, type FleetGroup, fleetMapAlt } from './fleet-map.ts';
-import { code, prose, fenced } from './foreign-text.ts';
+import { type FleetMap, fleetMapAlt } from './fleet-map.ts';
+import { fleetMapText } from './fleet-map-text.ts';
+import { code, prose } from './foreign-text.ts';
+import { mayMergeText } from './may-merge.ts';
 import { placementBlocks } from './placement-blocks.ts';
 import { type PlanRow, planRows } from './plan-rows.ts';
 import { problemBlocks } from './problem-blocks.ts';
@@ -34,6 +47,8 @@ import {
   previewVerdict,
 } from './preview-outcome.ts';
 
+type Block = string | ListBlock;
+
 export interface PreviewComment {
   /** Identifies the comment, so that it can be found again. */
   readonly marker: string;
@@ -41,8 +56,8 @@ export interface PreviewComment {
   /** Full id of the commit that was planned. */
   readonly head: string;
   readonly approvals: readonly CommentApproval[];
-  /** Whether a reply is read as a command (`/berth plan`). */
-  readonly takesCommands: boolean;
+  /** How replies are read as commands (`/berth plan`). Absent: they are not. */
+  readonly commands?: ReadCommands | undefined;
   /** Refused requests, as sentences. */
   readonly notes: readonly string[];
   readonly map: FleetMap | undefined;
@@ -59,31 +74,37 @@ const [MAX_OPEN_ROWS, MAX_FOLDED_ROWS] = [20, 80] as const;
 const RESERVED = 300;
 /** Lines about values before the table. */
 const MAX_CONTENTS = 10;
+const [MAX_QUOTES, MAX_FINDINGS] = [100, 20] as const;
 
 /**
- * A preview as the one comment on its pull request: the verdict, a table with the most dangerous changes first, then
- * sections to expand. A block that does not fit is omitted completely and counted, so that no table or code block is
- * truncated. Text of the repository is shown without mark-up, HTML, mentions or invisible characters.
+ * A preview as the one comment on its pull request: the verdict, whether it may be merged and the command that approves
+ * what is held, a table with the most dangerous changes first, then sections to expand. The first three always fit. Of a
+ * list, the lines that do not fit are counted. Any other block that does not fit is omitted completely and counted, so that
+ * no command, table or code block is truncated. Text of the repository is shown without mark-up, HTML, mentions or
+ * invisible characters.
  */
 export function renderComment(comment: PreviewComment): string {
   const { outcome, marker, maxLength } = comment;
   const tail = footer(comment);
-  const [first, ...blocks] = [
+  const blocks = outcome.kind === 'planned' ? plannedBlocks(comment, outcome) : unplannedBlocks(outcome);
+  let text = [
     `<!-- ${marker} -->\n${headline(comment)}`,
     // The response to a command that was just given comes first.
     ...comment.notes.map((note) => `> ${prose(note)}`),
-    ...(outcome.kind === 'planned' ? plannedBlocks(comment, outcome) : unplannedBlocks(outcome)),
-  ];
-  let text = first;
+    mayMergeText(outcome, comment.approvals),
+    ...approvalBlocks(comment),
+  ].join('\n\n');
   let omitted = 0;
   for (const block of blocks) {
-    if (text.length + block.length + tail.length + RESERVED > maxLength) omitted++;
-    else text += `\n\n${block}`;
+    const room = maxLength - text.length - tail.length - RESERVED;
+    const shown = typeof block === 'string' ? block : fittingLines(block, room);
+    if (shown === '' || shown.length > room) omitted++;
+    else text += `\n\n${shown}`;
   }
   if (omitted > 0) {
     const where =
       comment.links === undefined ? 'run `berth plan`' : `open the [full report](${comment.links.report})`;
-    text += `\n\n_${omitted} more sections do not fit in a comment: ${where} to see them._`;
+    text += `\n\n_${formatCount(omitted, 'more section does', 'more sections do')} not fit in a comment: ${where} to see ${omitted === 1 ? 'it' : 'them'}._`;
   }
   return `${text}\n\n${tail}\n`;
 }
@@ -100,11 +121,15 @@ function unplannedBlocks({ hint }: PreviewOutcome & { readonly kind: 'unplanned'
 function plannedBlocks(
   comment: PreviewComment,
   { plan, problems, summaryOnly }: PreviewOutcome & { readonly kind: 'planned' },
-): readonly string[] {
+): readonly Block[] {
   const rows = planRows(plan);
   const summary = [...problemBlocks(problems, !summaryOnly), ...tables(rows)];
   if (summaryOnly)
-    return [...summary, '_The head is in a fork: only the summary is shown, and programs were not run._'];
+    return [
+      ...heldBlocks(plan, comment),
+      ...summary,
+      '_The head is in a fork: only the summary is shown, and programs were not run._',
+    ];
   return [
     ...whatIfBlocks(plan),
     ...riskBlocks(plan, comment),
@@ -119,7 +144,10 @@ function plannedBlocks(
     ...rolloutBlocks(plan),
     ...objectBlocks(plan),
     ...approvalAnnotation(plan).map((annotation) =>
-      details(approvalTitle(plan), `Put it on an object of the change (optional): ${code(annotation)}`),
+      details(
+        approvalTitle(plan),
+        `Optional. It goes into \`metadata.annotations\` of any object of the change:\n\n${copyable(annotation, 'yaml')}`,
+      ),
     ),
     ...(plan.notEvaluated.length === 0
       ? []
@@ -156,24 +184,28 @@ function tables(rows: readonly PlanRow[]): readonly string[] {
 /** The column of risks is left out where no row has one. */
 function table(rows: readonly PlanRow[]): string {
   const hasRisk = rows.some(({ risk }) => risk !== undefined);
-  const lines = rows.map(({ placement, workloads, from, to, kept, why, risk }) => {
-    const apps = workloads.slice(0, MAX_NAMES).map(({ name }) => code(name));
-    const more = workloads.length > apps.length ? `, +${workloads.length - apps.length}` : '';
+  const lines = rows.map(({ placement, workloads, plan, why, risk }) => {
+    const apps = workloads.length === 0 ? '' : `: ${names(workloads.map(({ name }) => name))}`;
     // In front, because further columns may be off a small screen.
     const mark = risk === undefined ? '' : risk.level === 'danger' ? '🔴 ' : '🟡 ';
-    const app = `${mark}${code(placement)}${apps.length === 0 ? '' : `: ${apps.join(', ')}${more}`}`;
-    const stays = kept > 0 ? ` (${kept} stay)` : '';
     const cells = [
-      app,
-      `${names(from)}${stays}`,
-      names(to),
+      `${mark}${code(placement)}${apps}`,
+      rowMoves(plan),
       ...(hasRisk ? [prose(risk?.text ?? '')] : []),
-      why === '' ? '–' : prose(why),
+      prose(why),
     ];
     return `| ${cells.join(' | ')} |`;
   });
-  const titles = ['app', 'from', 'to', ...(hasRisk ? ['risk'] : []), 'why'];
+  const titles = ['app', 'what happens', ...(hasRisk ? ['risk'] : []), 'why'];
   return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...lines].join('\n');
+}
+
+/** Of a held change: where it stays, and what would happen. */
+function rowMoves(plan: PlacementPlan): string {
+  const moves = movesText(plan, names);
+  if (plan.held === undefined) return moves;
+  const now = plan.before?.clusters ?? [];
+  return `${now.length === 0 ? 'still runs nowhere' : `stays on ${names(now)}`}; if approved: ${moves}`;
 }
 
 function mapBlocks({ map, links }: PreviewComment): readonly string[] {
@@ -183,78 +215,48 @@ function mapBlocks({ map, links }: PreviewComment): readonly string[] {
   return links === undefined ? [fence] : [`![${fleetMapAlt(map)}](${links.map})`, fence];
 }
 
-function footer({ outcome, head, links, takesCommands }: PreviewComment): string {
+function footer({ outcome, head, links, commands }: PreviewComment): string {
   const end = code(head.slice(0, 12));
   const report = links === undefined ? '' : ` · [full report](${links.report})`;
   if (outcome.kind === 'unplanned') return `<sub>${end}${report}</sub>`;
   const { base, now, token } = outcome.plan;
   const named = token === undefined ? '' : `, plan digest ${code(token.token)}`;
-  const again = takesCommands ? ` · plan again with ${code('/berth plan')}` : '';
+  const again = commands !== undefined ? ` · plan again with ${code('/berth plan')}` : '';
   return `<sub>${code(base.commit?.slice(0, 12) ?? base.name)} → ${end}, as of ${formatMoment(now)}${named}${again}${report}</sub>`;
-}
-
-/** The part of the comment about the approval of a hold. */
-interface Approvable {
-  readonly approvals: readonly CommentApproval[];
-  /** Whether a comment can approve it. */
-  readonly takesCommands: boolean;
 }
 
 /**
  * What a reader must see before the merge: the rules that deny, the holds and how to approve them, and the other risks.
  */
-function riskBlocks(plan: Plan, comment: Approvable): readonly string[] {
-  return [...ruleBlocks(plan), ...heldBlocks(plan, comment), ...findingBlocks(plan)];
+function riskBlocks(plan: Plan, comment: Approvable): readonly Block[] {
+  const files = plan.lostFiles.map((lost) => `- **File lost**: ${prose(lostFileText(lost), Infinity)}`);
+  return [
+    ...heldBlocks(plan, comment),
+    ...ruleBlocks(plan),
+    ...listBlock(files, MAX_QUOTES, 'lost file'),
+    ...findingBlocks(plan),
+  ];
 }
 
-function ruleBlocks(plan: Plan): readonly string[] {
+function ruleBlocks(plan: Plan): readonly Block[] {
   const broken = brokenRules(plan).map(
     (rule) =>
-      `> ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}`,
+      `- ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}`,
   );
   const changed = changedRulesText(plan);
-  return bounded([...broken, ...(changed === '' ? [] : [`> ${prose(changed)}`])]);
+  return [
+    ...listBlock(broken, MAX_QUOTES, 'rule'),
+    ...(changed === '' ? [] : [`- ${prose(changed, Infinity)}`]),
+  ];
 }
-
-function heldBlocks(plan: Plan, { approvals, takesCommands }: Approvable): readonly string[] {
-  const approval = (token: string): string => {
-    const found = approvals.find((one) => one.token === token);
-    if (found !== undefined) return ` Approved by ${code(found.by)}.`;
-    return takesCommands ? ` Approve it with the comment ${code(`/berth approve ${token}`)}.` : '';
-  };
-  // A reader of the pull request approves it with a comment, and needs no other way.
-  const messageOf = (one: Pick<PlacementPlan, 'namespace' | 'name' | 'token'>, message: string): string =>
-    takesCommands ? message.replace(` ${remediation(one, one.token)}`, '') : message;
-  const held = plan.placements.flatMap(({ namespace, name, held: hold, token }) =>
-    hold === undefined
-      ? []
-      : [
-          `> **${code(`${namespace}/${name}`)} would be held** (${prose(hold.reason)}): ${prose(messageOf({ namespace, name, token }, hold.message))}${approval(token)}`,
-        ],
-  );
-  const deletions = plan.deletionsHeld.map(
-    ({ source, message, token }) =>
-      `> **Deletions of source ${code(source)} would be held**: ${prose(message)}${approval(token)}`,
-  );
-  const files = plan.lostFiles.map((lost) => `> **File lost**: ${prose(lostFileText(lost))}`);
-  const all = [...deletions, ...held, ...files];
-  return bounded(all);
-}
-
-const [MAX_QUOTES, MAX_FINDINGS] = [100, 20] as const;
 
 const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
 
-function findingBlocks(plan: Plan): readonly string[] {
+function findingBlocks(plan: Plan): readonly ListBlock[] {
   const lines = otherFindings(plan).map(
     ({ severity, subject, message }) => `- ${MARKS[severity]} ${code(subject)}: ${prose(message)}`,
   );
-  return lines.length === 0 ? [] : [items(lines, MAX_FINDINGS)];
-}
-
-function bounded(quotes: readonly string[]): readonly string[] {
-  if (quotes.length <= MAX_QUOTES) return quotes;
-  return [...quotes.slice(0, MAX_QUOTES), `> … and ${quotes.length - MAX_QUOTES} more.`];
+  return listBlock(lines, MAX_FINDINGS, 'risk');
 }
 
 /** The works that are created, changed, moved and deleted. */
@@ -263,12 +265,12 @@ function workloadBlocks({ workloads }: Plan): readonly string[] {
   const lines = workloads.flatMap((plan) => {
     const { kind, namespace, name, added, removed, kept } = plan;
     const where = [
-      added.length > 0 ? `+ ${names(added)}` : '',
-      removed.length > 0 ? `− ${names(removed)}` : '',
-      kept > 0 ? `stays on ${kept}` : '',
+      added.length > 0 ? `joins ${names(added)}` : '',
+      removed.length > 0 ? `leaves ${names(removed)}` : '',
+      kept > 0 ? `stays on ${formatCount(kept, 'cluster')}` : '',
     ].filter((part) => part !== '');
     return [
-      `- ${code(formatRef({ kind, namespace, name }))} ${workloadVerb(plan)}: ${where.join('; ') || 'on no cluster'}`,
+      `- ${code(formatRef({ kind, namespace, name }))} ${workloadVerb(plan)}: ${where.join(', ') || 'on no cluster'}`,
       ...manifestLines(plan),
     ];
   });
@@ -331,68 +333,4 @@ function setLines(set: ApplicationSetPlan): readonly string[] {
     ...lines,
     ...(more > 0 ? [`  - … and ${more} more`] : []),
   ];
-}
-
-const MAX_REGIONS = 6;
-
-const MAX_SETS = 20;
-
-/**
- * The map as lines of a code block: one sign for each cluster. Undefined if nothing moves, or if there are no clusters.
- */
-function fleetMapText({ sets, regions, groups, counts }: FleetMap): string | undefined {
-  if (counts.gains + counts.loses + counts.both === 0) return undefined;
-  const changed = (group: FleetGroup): boolean => group.cells.some(({ change }) => change !== 'none');
-  // If not all fit, the sets or regions with changes are shown.
-  const pick = (names: readonly string[], of: 'set' | 'region', most: number): readonly string[] =>
-    names.length <= most
-      ? names
-      : names.filter((name) => groups.some((group) => group[of] === name && changed(group))).slice(0, most);
-  const [rows, columns] = [pick(sets, 'set', MAX_SETS), pick(regions, 'region', MAX_REGIONS)];
-  const cell = (set: string, region: string): string => {
-    const group = groups.find((one) => one.set === set && one.region === region);
-    return group === undefined ? '' : cellsText(group);
-  };
-  const table = [
-    ['', ...columns.map((region) => shortName(region, 'no region'))],
-    ...rows.map((set) => [shortName(set, 'no set'), ...columns.map((region) => cell(set, region))]),
-  ];
-  const widths = (table[0] ?? []).map((_, at) =>
-    Math.max(...table.map((row) => [...(row[at] ?? '')].length)),
-  );
-  const lines = table.map((row) =>
-    row
-      .map((text, at) => text + ' '.repeat((widths[at] ?? 0) - [...text].length))
-      .join('  ')
-      .trimEnd(),
-  );
-  const left = sets.length - rows.length + regions.length - columns.length;
-  return [
-    ...lines,
-    ...(left > 0 ? [`(${left} more sets and regions are not shown)`] : []),
-    '',
-    '+ gains workloads   − loses workloads',
-    '± both              · unchanged',
-  ].join('\n');
-}
-
-const SIGNS: Readonly<Record<CellChange, string>> = { none: '·', gains: '+', loses: '−', both: '±' };
-
-/** A larger group shows only changed clusters and counts the others. */
-const MAX_CELLS = 24;
-
-function cellsText({ cells }: FleetGroup): string {
-  const signs = cells.map(({ change }) => SIGNS[change]);
-  if (signs.length <= MAX_CELLS) return signs.join('');
-  const moving = signs.filter((sign) => sign !== SIGNS.none);
-  const shown = moving.slice(0, MAX_CELLS - 8);
-  return `${shown.join('')}${moving.length > shown.length ? '…' : ''} of ${signs.length}`.trim();
-}
-
-const MAX_NAME = 24;
-
-function shortName(name: string, otherwise: string): string {
-  if (name === '') return otherwise;
-  const points = [...fenced(name)];
-  return points.length > MAX_NAME ? `${points.slice(0, MAX_NAME - 1).join('')}…` : points.join('');
 }

@@ -23,7 +23,6 @@ export function renderPlanMarkdown(
     outcome: { kind: 'planned', plan, problems, summaryOnly: false },
     head: plan.head.commit ?? plan.head.name,
     approvals: [],
-    takesCommands: false,
     notes: [],
     map: fleetMap(plan),
     maxLength,

@@ -30,6 +30,7 @@ const ORDER: readonly FindingCode[] = [
   'applicationset-fails',
   'unknown-to-argocd',
   'unknown-cluster',
+  'grows-much',
   'unsatisfied',
   'unknown-set',
   'unknown-score',
@@ -107,7 +108,10 @@ function risksOf(placement: PlacementPlan, locate: Locate): readonly PlanFinding
     subject: `Placement ${namespace}/${name}`,
     ...(location === undefined ? {} : { location }),
   };
-  return [...lossOf(placement), ...shortageOf(placement)].map((risk) => ({ ...about, ...risk }));
+  return [...lossOf(placement), ...growthOf(placement), ...shortageOf(placement)].map((risk) => ({
+    ...about,
+    ...risk,
+  }));
 }
 
 type Risk = Pick<PlanFinding, 'code' | 'severity' | 'message'>;
@@ -124,6 +128,16 @@ function lossOf({ change, before, after, held }: PlacementPlan): readonly Risk[]
       ? `It is deleted and has ${formatCount(had, 'cluster')}.`
       : `It loses ${had === 1 ? 'its only cluster' : `all of its ${had} clusters`}.`;
   return [{ code: 'placement-emptied', severity: 'danger', message }];
+}
+
+/** A slip in a selector often selects the whole fleet. No budget limits what is added. */
+const [MIN_GROWTH, GROWTH_FACTOR] = [10, 2] as const;
+
+function growthOf({ before, added }: PlacementPlan): readonly Risk[] {
+  const had = before?.selected ?? 0;
+  if (had === 0 || added.length < MIN_GROWTH || added.length < had * GROWTH_FACTOR) return [];
+  const message = `+${added.length} clusters where ${had} ${had === 1 ? 'is' : 'are'} selected: nothing holds what is added.`;
+  return [{ code: 'grows-much', severity: 'warning', message }];
 }
 
 function shortageOf({ before, after }: PlacementPlan): readonly Risk[] {

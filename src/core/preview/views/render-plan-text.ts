@@ -4,6 +4,7 @@ import type { ApplicationSetPlan, ManifestChange, RolloutForecast } from '../eff
 import type { ClusterMove, ObjectChange, Plan, PlacementPlan, PlannedHold, WorkloadPlan } from '../plan.ts';
 import { contentChanges } from '../content-changes.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
+import { approvalEffect } from '../placement-words.ts';
 import { releaseCommand } from '../../publish/judge/judge-result.ts';
 import {
   approvalTitle,
@@ -136,7 +137,11 @@ function placementLines(plan: PlacementPlan): string[] {
   if (after !== undefined && after.message !== '')
     lines.push(...after.message.split('\n').map((line) => `    ! ${line}`));
   if (plan.approvedBy !== undefined) lines.push(`    approved by ${plan.approvedBy}: "${plan.token}"`);
-  if (held !== undefined) lines.push(...heldLines(plan, held).map((line) => `    ${line}`));
+  if (held !== undefined)
+    lines.push(
+      ...heldLines(plan, held).map((line) => `    ${line}`),
+      `    approving ${approvalEffect(plan, `${namespace}/${name}`, (names) => formatNames(names, 5))}`,
+    );
   return lines;
 }
 

@@ -24,6 +24,17 @@ export function unspentCode(digest: Digest, code: string, spent: readonly string
   return unspent;
 }
 
+/**
+ * One code for several held changes: it approves all of them, and is another one if any of them changes. The code of a
+ * single change is its own. Undefined if there is none.
+ * @param codes in any order
+ */
+export function jointCode(digest: Digest, codes: readonly string[]): string | undefined {
+  const [first, ...others] = [...new Set(codes)].sort();
+  if (first === undefined || others.length === 0) return first;
+  return digest(JSON.stringify(['all of', first, ...others])).slice(0, 12);
+}
+
 const MAX_SPENT = 32;
 
 /** The codes of the last releases, plus the code of a new release if there is one. */

@@ -308,7 +308,12 @@ export const SCENARIOS: readonly Scenario[] = [
       'clusters.yaml': memory('c6'),
     },
     code: 2,
-    says: ['+ c5: rank 1', '- c4', '+ c6: rank 1', '- c2'],
+    says: [
+      '+ c5: score usage changes',
+      '- c4: score usage',
+      '+ c6: resources change',
+      '- c2: resources change',
+    ],
   },
   {
     name: 'the deletion of an object that the hub refused before',

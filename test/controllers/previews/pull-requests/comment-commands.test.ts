@@ -4,6 +4,8 @@ import {
   type PreviewMemory,
 } from '../../../../src/controllers/previews/pull-requests/preview-memory.ts';
 import { noteCommand } from '../../../../src/controllers/previews/pull-requests/comment-commands.ts';
+import { sha256 } from '@berth/runtime/sha256';
+import { jointCode } from '../../../../src/core/publish/approval/approval-code.ts';
 import type { CommentCommand } from '../../../../src/core/preview/comment/comment-command.ts';
 
 const [HELD, DELETED, OTHER, PAST] = ['a', 'b', 'c', 'd'].map((digit) => digit.repeat(12)) as [
@@ -22,6 +24,7 @@ const memory: PreviewMemory = {
   approvals: [{ token: DELETED, by: 'eve' }],
   pastCodes: [PAST],
 };
+const BOTH = jointCode(sha256, [HELD, DELETED]) ?? '';
 const one = { ...memory, heldDeletions: [] };
 const approve = (...codes: readonly string[]): CommentCommand => ({ kind: 'approve', codes });
 const PULL = { author: 'ada', headCommit: 'f'.repeat(40), state: 'open' } as const;
@@ -46,6 +49,18 @@ it.each<{
     says: 'Approved. Berth does this after the merge:\n\n- `team-a/web` leaves `c1`\n- the deletions of source `fleet` are made',
   },
   {
+    name: 'an approval of all that is held, by one code',
+    command: approve(BOTH),
+    approves: [HELD, DELETED],
+    says: 'Approved. Berth does this after the merge',
+  },
+  {
+    name: 'an approval by one code of what is not held any more',
+    command: approve(BOTH),
+    before: one,
+    says: `\`${BOTH}\` is not the approval code`,
+  },
+  {
     name: 'an approval of the only change, without its code',
     command: approve(),
     before: one,
@@ -55,7 +70,7 @@ it.each<{
   {
     name: 'an approval without a code, where two changes are held',
     command: approve(),
-    says: `which change? Write one of these, or one line with several codes:\n\n- \`/berth approve ${HELD}\`: \`team-a/web\` leaves \`c1\``,
+    says: `more than one change is held. To approve all of these, write \`/berth approve ${BOTH}\`:\n\n- \`team-a/web\` leaves \`c1\`\n`,
   },
   {
     name: 'an approval without a code, where nothing is held',
@@ -158,5 +173,5 @@ it('remembers a wish for a plan, which also allows the head of a fork, and answe
   expect(planned.memory).toEqual({ ...memory, asked: 1, allowedHead: PULL.headCommit });
   const helped = noteCommand(memory, { ...given, command: { kind: 'help' } }, PULL, rules);
   expect(helped.memory).toBe(memory);
-  expect(helped.text).toContain('`/berth approve CODE …`');
+  expect(helped.text).toContain('`/berth approve CODE`');
 });

@@ -43,6 +43,8 @@ const HELD_PLAN = plan({
   deletionsHeld: [{ source: 'fleet', message: 'it would delete 3 objects', token: DELETED }],
 });
 
+const HOW = 'Who may write to this repository can comment /berth plan';
+
 describe('an open pull request', () => {
   let memory: PreviewMemory;
   let comments: string[];
@@ -176,8 +178,8 @@ describe('an open pull request', () => {
   });
 
   it.each([
-    ['whose head is in a fork', { fromFork: true }, 'Not planned: the head is in a fork'],
-    ['that is a draft', { draft: true }, 'Not planned: it is a draft'],
+    ['whose head is in a fork', { fromFork: true }, `Not planned: the head is in a fork. ${HOW}`],
+    ['that is a draft', { draft: true }, `Not planned: it is a draft. ${HOW}`],
   ])(
     '%s is not planned where the rules say so, unless somebody asks for this head',
     async (_name, over, why) => {

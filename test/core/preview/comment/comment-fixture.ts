@@ -1,4 +1,5 @@
 import type { Problem } from '@berth/runtime/problem/problem';
+import { sha256 } from '@berth/runtime/sha256';
 import { fleetMap } from '../../../../src/core/preview/comment/fleet-map.ts';
 import type { PreviewOutcome } from '../../../../src/core/preview/comment/preview-outcome.ts';
 import type { PreviewComment } from '../../../../src/core/preview/comment/render-comment.ts';
@@ -24,10 +25,16 @@ export const move = (cluster: string, because = '', ...causes: readonly string[]
   causes,
 });
 
-const side = (selected: number, over: Partial<PlacementSide> = {}): PlacementSide => ({
+/** A cluster that moves because of a change that is known in plain words. */
+export const plainMove = (cluster: string, why: string, cause: string): ClusterMove => ({
+  ...move(cluster, 'outranked', cause),
+  why,
+});
+
+const side = (clusters: readonly string[], over: Partial<PlacementSide> = {}): PlacementSide => ({
   outcome: 'scheduled',
-  selected,
-  clusters: [],
+  selected: clusters.length,
+  clusters,
   groups: [],
   spread: [],
   unscheduled: 0,
@@ -43,13 +50,17 @@ export function placementPlan(
   const [namespace = '', name = ''] = key.split('/');
   const { after, ...rest } = over;
   const { added = [], removed = [], kept = 0, change = 'changed' } = rest;
+  const [come, gone] = [added, removed].map((list) => list.map(({ cluster }) => cluster));
+  const moving = new Set([...(come ?? []), ...(gone ?? [])]);
+  const names = [...FLEET.map(({ name }) => name), ...Array.from({ length: kept }, (_, at) => `c${at + 5}`)];
+  const stay = names.filter((name) => !moving.has(name)).slice(0, kept);
   return {
     namespace,
     name,
     change,
     definitionChanged: false,
-    before: change === 'created' ? undefined : side(kept + removed.length),
-    after: change === 'deleted' ? undefined : side(kept + added.length, after),
+    before: change === 'created' ? undefined : side([...stay, ...(gone ?? [])]),
+    after: change === 'deleted' ? undefined : side([...stay, ...(come ?? [])], after),
     moves: [],
     affectedBy: [],
     regrouped: [],
@@ -128,7 +139,7 @@ export function comment(outcome: PreviewOutcome, over: Partial<PreviewComment> =
     outcome,
     head: 'a'.repeat(40),
     approvals: [],
-    takesCommands: true,
+    commands: { digest: sha256, rules: { approvers: 'write', selfApproval: false } },
     notes: [],
     map: outcome.kind === 'planned' ? fleetMap(outcome.plan) : undefined,
     maxLength: 60_000,

@@ -1,6 +1,6 @@
 import type { PreviewComment } from '../../../../src/core/preview/comment/render-comment.ts';
 import type { FleetCluster, Plan, WorkloadPlan } from '../../../../src/core/preview/plan.ts';
-import { comment, move, placementPlan, plan, planned, workload } from './comment-fixture.ts';
+import { comment, move, plainMove, placementPlan, plan, planned, workload } from './comment-fixture.ts';
 
 const REGIONS = ['eu-central-1', 'eu-west-1', 'us-east-1', 'ap-south-1'];
 
@@ -13,8 +13,8 @@ const fleetOf = (count: number): readonly FleetCluster[] =>
   }));
 
 const drained = placementPlan('payments/api', {
-  removed: [move('c1', 'tainted maintenance', 'ManagedCluster c1')],
-  added: [move('c3', 'rank 2 of 3 with 110 points', 'ManagedCluster c1')],
+  removed: [plainMove('c1', 'c1 has the taint maintenance', 'ManagedCluster c1')],
+  added: [plainMove('c3', 'c1 has the taint maintenance', 'ManagedCluster c1')],
   moves: [
     {
       from: 'c1',
@@ -157,7 +157,7 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
     planned(plan({ placements: [drained], workloads: [workload('api', 'payments/api')] })),
   ),
   'what-if': comment(planned(plan({ placements: [drained], whatIf: ['--drain c1', '--lose region=eu'] })), {
-    takesCommands: false,
+    commands: undefined,
   }),
   'content-changes': comment(planned(plan({ placements: [], workloads: [content] }))),
   rollout: comment(
@@ -264,7 +264,7 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
         placements: [
           placementPlan('team-a/wide', {
             removed: ['c1', 'c2', 'c3'].map((name) =>
-              move(name, 'does not match tier=gold', 'Placement team-a/wide'),
+              plainMove(name, 'matchLabels.tier silver → gold', 'Placement team-a/wide'),
             ),
             kept: 1,
             held: {
@@ -309,8 +309,10 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
         placements: [
           placementPlan('platform/agents', {
             definitionChanged: true,
-            removed: leaving.map((name) => move(name, 'does not match tier=gold')),
-            added: joining.map((name) => move(name, 'matches tier=silver')),
+            removed: leaving.map((name) =>
+              plainMove(name, `tier silver → gold`, 'Placement platform/agents'),
+            ),
+            added: joining.map((name) => plainMove(name, `tier silver → gold`, 'Placement platform/agents')),
             kept: 120,
           }),
         ],

@@ -8,7 +8,7 @@ import { previewVerdict } from '../../../../src/core/preview/comment/preview-out
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
 import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
 import { remediation } from '../../../../src/core/publish/judge/judge-result.ts';
-import { comment, move, placementPlan, plan, planned, workload } from './comment-fixture.ts';
+import { comment, move, plainMove, placementPlan, plan, planned, workload } from './comment-fixture.ts';
 import { MORE_SITUATIONS } from './more-situations.ts';
 
 /** Compares with a file beside this test; `UPDATE_GOLDEN=1` writes it again. */
@@ -19,21 +19,23 @@ const golden = (name: string, text: string): void => {
 };
 
 const moved = placementPlan('team-a/web', {
-  removed: [move('c1', 'tainted maintenance', 'ManagedCluster c1')],
-  added: [move('c3', 'rank 2 of 3 with 10 points')],
+  removed: [plainMove('c1', 'c1 has the taint maintenance', 'ManagedCluster c1')],
+  added: [plainMove('c3', 'c1 has the taint maintenance', 'ManagedCluster c1')],
   kept: 1,
 });
+const REMEDY = remediation({ namespace: 'team-a', name: 'db' }, '0a1b2c3d4e5f');
 const emptied = placementPlan('team-a/db', {
-  removed: [move('c1', 'tainted maintenance', 'ManagedCluster c1')],
+  removed: [plainMove('c1', 'c1 has the taint maintenance', 'ManagedCluster c1')],
   after: { selected: 0 },
   held: {
     reason: 'WouldEmpty',
-    message: `The only cluster would be removed, though the placement did not change: c1. ${remediation({ namespace: 'team-a', name: 'db' }, '0a1b2c3d4e5f')}`,
+    message: `The only cluster would be removed, though the placement did not change: c1. ${REMEDY}`,
+    remedy: REMEDY,
   },
 });
 const created = placementPlan('team-b/new', { change: 'created', added: [move('c2', 'rank 1 of 3')] });
 const short = placementPlan('team-b/many', {
-  removed: [move('c4', 'not in a selected set')],
+  removed: [plainMove('c4', 'c4 is not in cluster set test any more', 'ManagedCluster c4')],
   kept: 2,
   after: { selected: 2, unscheduled: 3, message: 'only 2 of 5 clusters fit' },
 });

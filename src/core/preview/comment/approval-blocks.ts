@@ -1,0 +1,90 @@
+import type { Digest } from '../../publish/approval/approval-code.ts';
+import { jointCode } from '../../publish/approval/approval-code.ts';
+import { approvalEffect, deletionsEffect } from '../placement-words.ts';
+import type { HeldDeletions, PlacementPlan, Plan, PlannedHold } from '../plan.ts';
+import type { PreviewRules } from '../preview-rules.ts';
+import { listBlock, type ListBlock, names } from './comment-blocks.ts';
+import { code, prose } from './foreign-text.ts';
+import { type CommentApproval, heldCodes, type PreviewOutcome } from './preview-outcome.ts';
+import { planRows } from './plan-rows.ts';
+
+/** How replies are read as commands. */
+export interface ReadCommands {
+  readonly digest: Digest;
+  readonly rules: Pick<PreviewRules, 'approvers' | 'selfApproval'>;
+}
+
+/** The part of a comment about the approval of what is held. */
+export interface Approvable {
+  readonly approvals: readonly CommentApproval[];
+  readonly commands?: ReadCommands | undefined;
+}
+
+/** More holds are counted; the table and the report have them, too. */
+const MAX_HELD = 20;
+
+/** How what is held is approved, by whom, and with what command. Its length does not depend on how much is held. */
+export function approvalBlocks({
+  outcome,
+  approvals,
+  commands,
+}: Approvable & { readonly outcome: PreviewOutcome }): readonly string[] {
+  if (outcome.kind === 'unplanned') return [];
+  const codes = heldCodes(outcome.plan);
+  const open = codes.filter((one) => !approvals.some(({ token }) => token === one)).length;
+  if (codes.length === 0 || open === 0) return [];
+  const what =
+    open === 1
+      ? '1 change is held until somebody approves it'
+      : `${open} changes are held until somebody approves them`;
+  const joint = commands === undefined ? undefined : jointCode(commands.digest, codes);
+  if (commands === undefined || joint === undefined) return [`✋ **${what}.**`];
+  const which = codes.length === 1 ? 'it' : 'all of them';
+  return [
+    `✋ **${what}.** Approve ${which} with the comment ${code(`/berth approve ${joint}`)}. ${whoText(commands.rules)}`,
+  ];
+}
+
+function whoText({ approvers, selfApproval }: ReadCommands['rules']): string {
+  const who =
+    approvers === 'admin'
+      ? 'An administrator of this repository'
+      : 'Anybody who may write to this repository';
+  return `${who} can do that${selfApproval ? '' : ', but not the author of this pull request'}.`;
+}
+
+/** What is held, why, and what an approval would do: the most dangerous first. */
+export function heldBlocks(plan: Plan, { approvals, commands }: Approvable): readonly ListBlock[] {
+  const takesCommands = commands !== undefined;
+  const approved = (token: string): string => {
+    const found = approvals.find((one) => one.token === token);
+    return found === undefined ? '' : ` Approved by ${code(found.by)}.`;
+  };
+  const deletions = plan.deletionsHeld.map(
+    (held) =>
+      `- **Deletions of source ${code(held.source)}**: ${problemText(held)} **Approving ${deletionsEffect(plan, names)}.**${remedyText(held, takesCommands)}${approved(held.token)}`,
+  );
+  const placements = planRows(plan).flatMap(({ plan: placement, why }) => {
+    const { held, token } = placement;
+    if (held === undefined) return [];
+    return [`- ${heldText(placement, held, why)}${remedyText(held, takesCommands)}${approved(token)}`];
+  });
+  return listBlock([...deletions, ...placements], MAX_HELD, 'held change');
+}
+
+function heldText(placement: PlacementPlan, held: PlannedHold, why: string): string {
+  const subject = code(`${placement.namespace}/${placement.name}`);
+  const reason = why === '' || held.reason === 'Misconfigured' ? '' : `${prose(why)}. `;
+  const better = held.reason === 'Misconfigured' ? ' Correct the placement instead, if it is not meant.' : '';
+  return `**${subject}**: ${reason}${problemText(held)}${better} **Approving ${approvalEffect(placement, subject, names)}.**`;
+}
+
+/** Without the part that says how to approve it. */
+function problemText({ message, remedy }: Pick<HeldDeletions, 'message' | 'remedy'>): string {
+  return prose(remedy === undefined ? message : message.replace(remedy, '').trim(), Infinity);
+}
+
+/** A reader of the pull request approves it with a comment, and needs no other way. Elsewhere there is only the other way. */
+function remedyText({ remedy }: Pick<HeldDeletions, 'remedy'>, takesCommands: boolean): string {
+  return takesCommands || remedy === undefined ? '' : ` ${prose(remedy, Infinity)}`;
+}

@@ -1,0 +1,62 @@
+import type { Plan, PlacementPlan } from './plan.ts';
+import { formatRef } from '@berth/kube/model/object-ref';
+
+/* What happens to a placement, as a sentence for a person who reviews the change. */
+
+/** Writes a list of clusters. It is never empty. */
+export type WriteNames = (clusters: readonly string[]) => string;
+
+/** `runs on c3, adds c1`; `moves from c1 to c3, stays on c2`; `leaves c1, then runs nowhere`. */
+export function movesText(plan: PlacementPlan, names: WriteNames): string {
+  const { gone, come, stay } = clustersOf(plan);
+  if (plan.change === 'deleted')
+    return gone.length === 0 ? 'is deleted' : `is deleted, leaves ${names(gone)}`;
+  if (come.length === 0) {
+    const rest = stay.length === 0 ? undefined : `stays on ${names(stay)}`;
+    if (gone.length === 0) return rest ?? 'runs nowhere';
+    return `leaves ${names(gone)}, ${rest ?? 'then runs nowhere'}`;
+  }
+  if (gone.length === 0)
+    return stay.length === 0 ? `starts on ${names(come)}` : `runs on ${names(stay)}, adds ${names(come)}`;
+  return `moves from ${names(gone)} to ${names(come)}${stay.length === 0 ? '' : `, stays on ${names(stay)}`}`;
+}
+
+/**
+ * What an approval of a held change does: `takes team-a/web from c2; it then runs nowhere`. Goes on after `Approving`.
+ * @param subject the name of the placement as text
+ */
+export function approvalEffect(plan: PlacementPlan, subject: string, names: WriteNames): string {
+  const { gone, come, stay } = clustersOf(plan);
+  const after = [...stay, ...come];
+  const then = after.length === 0 ? 'it then runs nowhere' : `it then runs on ${names(after)}`;
+  if (gone.length === 0)
+    return come.length === 0
+      ? `changes no cluster of ${subject}`
+      : `adds ${subject} on ${names(come)}; ${then}`;
+  const what = come.length === 0 ? `takes ${subject} from` : `moves ${subject} away from`;
+  return `${what} ${names(gone)}; ${then}`;
+}
+
+/** What an approval of held deletions does. Goes on after `Approving`. */
+export function deletionsEffect({ objects, deletionsHeld }: Plan, names: WriteNames): string {
+  const held = objects.filter((object) => object.held === true).map(({ ref }) => formatRef(ref));
+  // The objects do not say which source they are of.
+  if (held.length === 0 || deletionsHeld.length > 1) return 'deletes these objects from the hub';
+  return `deletes ${names(held)} from the hub`;
+}
+
+interface PlacedClusters {
+  readonly gone: readonly string[];
+  readonly come: readonly string[];
+  readonly stay: readonly string[];
+}
+
+function clustersOf({ after, added, removed }: PlacementPlan): PlacedClusters {
+  const come = added.map(({ cluster }) => cluster);
+  const isNew = new Set(come);
+  return {
+    gone: removed.map(({ cluster }) => cluster),
+    come,
+    stay: (after?.clusters ?? []).filter((cluster) => !isNew.has(cluster)),
+  };
+}
