@@ -183,11 +183,9 @@ export function noteCommand(
   const why = refusalOf(given, pull, rules);
   if (why !== undefined) return refused(why);
   const [held, isMerged] = [heldChanges(memory), pull.state === 'merged'];
-  const codes = command.codes.flatMap((one) => jointlyHeld(memory, one) ?? [one]);
-  const all = jointCode(
-    sha256,
-    held.map(({ token }) => token),
-  );
+  const tokens = held.map(({ token }) => token);
+  const all = jointCode(sha256, tokens);
+  const codes = command.codes.flatMap((one) => (one === all ? tokens : (plannedBy(memory, one) ?? [one])));
   if (memory.base === '')
     return refused(`There is no plan yet, so nothing can be approved. Write ${code('/berth plan')} first.`);
   if (codes.length === 0 && held.length !== 1) return refused(noCode({ held, isMerged, all }));
@@ -200,16 +198,15 @@ export function noteCommand(
   return { memory: { ...memory, asked, approvals }, text: approved(chosen, isMerged), reaction: 'accepted' };
 }
 
-/** What the code of a comment approves: all that its plan holds. Undefined for the code of a single change. */
-function jointlyHeld(
-  { expected, heldDeletions }: PreviewMemory,
-  code: string,
-): readonly string[] | undefined {
-  const planned = [
-    ...expected.flatMap(({ heldToken }) => heldToken ?? []),
-    ...heldDeletions.map(({ token }) => token),
-  ];
-  return code === jointCode(sha256, planned) ? planned : undefined;
+/**
+ * What the code of a comment approves: all that its plan would hold. After the merge, some of it may be released already.
+ * Undefined for the code of a single change.
+ */
+function plannedBy(memory: PreviewMemory, code: string): readonly string[] | undefined {
+  const planned = heldChanges({ ...memory, merge: undefined }).map(({ token }) => token);
+  if (planned.length < 2 || code !== jointCode(sha256, planned)) return undefined;
+  const still = new Set(heldChanges(memory).map(({ token }) => token));
+  return planned.filter((one) => still.has(one));
 }
 
 /** Why this account may not approve; undefined if it may. */
