@@ -27,6 +27,8 @@ import { explainCommand } from './commands/placements/explain.ts';
 import { getPlacementsCommand } from './commands/placements/get-placements.ts';
 import { simulateCommand } from './commands/placements/simulate.ts';
 import { testCommand } from './commands/placements/test.ts';
+import { previewDoctorCommand } from './commands/preview/doctor.ts';
+import { previewInstallCommand } from './commands/preview/install.ts';
 import { runCommands } from './commands/run-commands.ts';
 import { scoreProviderCommand, scoreProviderPrometheusCommand } from './commands/score-provider.ts';
 import { planCommand } from './commands/sources/plan.ts';
@@ -75,6 +77,8 @@ export const COMMANDS: readonly CliCommand[] = [
   testCommand,
   planCommand,
   snapshotCommand,
+  previewInstallCommand,
+  previewDoctorCommand,
   serveCommand,
   statusCommand,
   historyCommand,

@@ -1,5 +1,6 @@
 import { readFile, chmod, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import { forgeOfUrl } from '@berth/forge/forge-of-url';
 import { GitHubApp } from '@berth/forge/github-like/github-app';
 import { openForge } from '@berth/forge/open-forge';
@@ -96,22 +97,47 @@ function previewOf(
   preview: PreviewSettings,
   access: SourceCredentials,
 ): NonNullable<ServeSource['preview']> {
-  const { account, forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses, dryRuns } = preview;
+  const { forks, drafts, approvers, selfApproval, holdToPlan, ruleStatuses, dryRuns } = preview;
   const followed = settings.ref === undefined ? undefined : gitRef(settings.ref).type;
   if (followed === 'tag' || followed === 'semver' || followed === 'commit')
     throw new InputError('needs a source that follows a branch: pull requests are merged into branches', {
       code: 'settings.preview',
       subject: `Source ${settings.name}, preview`,
     });
-  const repository = forgeRepository(settings, preview, access, 'preview');
-  const from = preview.credentials ?? settings.credentials;
-  const ofApp = from === undefined ? undefined : access.account(from);
+  const { forge, repository } = forgeOf(settings, preview, access);
   return {
-    forge: openForge(repository, account === undefined ? ofApp : async () => account),
+    forge,
     repositoryName: repository.repository,
     rules: { forks, drafts, approvers, selfApproval, holdToPlan },
     ...{ ruleStatuses, dryRuns },
   };
+}
+
+/** The forge of a source with previews, with the token of Berth. */
+interface OpenedForge {
+  readonly forge: PullRequestForge;
+  readonly repository: ForgeRepository;
+}
+
+function forgeOf(settings: SourceSettings, preview: PreviewSettings, access: SourceCredentials): OpenedForge {
+  const { account } = preview;
+  const repository = forgeRepository(settings, preview, access, 'preview');
+  const from = preview.credentials ?? settings.credentials;
+  const ofApp = from === undefined ? undefined : access.account(from);
+  return { forge: openForge(repository, account === undefined ? ofApp : async () => account), repository };
+}
+
+/**
+ * Opens the forge of a source as `berth serve` does.
+ * @throws InputError if the source has no preview, or if its credentials cannot be used
+ */
+export function openPreviewForge(settings: SourceSettings, context: SourceContext): OpenedForge {
+  if (settings.preview !== undefined)
+    return forgeOf(settings, settings.preview, new SourceCredentials(settings.name, context));
+  throw new InputError('has no preview', {
+    ...{ code: 'settings.preview', subject: `Source ${settings.name}` },
+    hint: 'add it to the settings file: docs/previews.md',
+  });
 }
 
 function forgeRepository(

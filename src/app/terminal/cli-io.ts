@@ -13,7 +13,7 @@ export interface CliIo {
   readonly cutOff: AbortSignal;
 }
 
-/** 0 done or no change, 1 error, 2 `plan` found changes, 3 `serve` lost its lease to another process. */
+/** 0 done or no change, 1 error, 2 `plan` found changes or a step is left to a person, 3 `serve` lost its lease to another process. */
 export type ExitCode = 0 | 1 | 2 | 3;
 
 /** Code of an error that becomes exit code 2: everything is written, but what runs then was not ready in time. */

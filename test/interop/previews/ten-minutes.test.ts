@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,10 +13,8 @@ import { hasPeers } from '../peers/peer-programs.ts';
 const ROOT = join(import.meta.dirname, '../../..');
 const POLL = { timeout: PATIENCE_MS };
 const REPOSITORY = '/repos/ada/fleet';
-/** The scopes that the page names. */
-const SCOPES = ['write:issue', 'write:repository', 'read:user'];
-/** What a reader selects in the list of events. */
-const EVENTS = ['push', 'pull_request_only', 'pull_request_sync', 'pull_request_comment'];
+/** The scopes that the page names, of an administrator of the site. */
+const SCOPES = ['write:admin', 'write:repository', 'write:user'];
 
 describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
   'the commands of "Ten minutes to the first comment" in docs/previews.md, with a fresh Gitea',
@@ -27,7 +25,7 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
     beforeAll(async () => {
       dir = mkdtempSync(join(tmpdir(), 'berth-first-comment-'));
       gitea = await startGitea(join(dir, 'gitea'));
-      for (const name of ['ada', 'berth']) gitea.user(name);
+      gitea.user('ada');
       await gitea.call('POST', '/user/repos', { name: 'fleet', private: true }, 'ada');
     });
     afterAll(async () => {
@@ -37,7 +35,6 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
     });
 
     it('lead, word for word, to a comment and an answered command', async () => {
-      await gitea.call('PUT', `${REPOSITORY}/collaborators/berth`, { permission: 'admin' }, 'ada');
       const berth = `http://127.0.0.1:${await freePort()}`;
       const script = documentedCommands(join(ROOT, 'docs/previews.md'), 'Ten minutes to the first comment', {
         'http://127.0.0.1:3000': gitea.url,
@@ -48,20 +45,22 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
         'berth hub --data hub > hub.log 2>&1 &': `berth hub --data hub --listen 127.0.0.1:${await freePort()} > hub.log 2>&1 &
           until grep -q admin.kubeconfig hub.log; do sleep 0.1; done`,
         'THE TOKEN': await scopedToken(gitea),
-        '--public-url $BERTH': `--public-url $BERTH > serve.log 2>&1 &
+        '--webhook gitea=webhook-secret --public-url $BERTH': `--webhook gitea=webhook-secret --public-url $BERTH > serve.log 2>&1 &
           until grep -q 'open pull requests are listed' serve.log; do sleep 0.1; done`,
       });
       const reader = readerIn(join(dir, 'work'));
       end = reader.follow(script);
       await expect.poll(reader.said, POLL).toContain('DONE');
-      const secret = readFileSync(join(dir, 'work/webhook-secret'), 'utf8').trim();
-      const config = { url: `${berth}/webhooks/gitea`, content_type: 'json', secret };
-      await gitea.call(
-        'POST',
-        `${REPOSITORY}/hooks`,
-        { type: 'gitea', active: true, config, events: EVENTS },
-        'ada',
-      );
+      for (const check of ['token', 'pull requests', 'rights', 'webhook', 'server', 'deliveries'])
+        expect(reader.said()).toContain(`ok: ${check}: `);
+      for (const file of ['admin-token', 'forge-token', 'webhook-secret'])
+        expect(reader.said()).not.toContain(readFileSync(join(dir, 'work', file), 'utf8').trim());
+      const again = reader.run('berth', [
+        ...['preview', 'install', '--provider', 'forgejo', '--url', `${gitea.url}/ada/fleet.git`],
+        ...['--public-url', berth, '--admin-token-file', 'admin-token', '-o', 'json'],
+      ]);
+      expect(again).toContain('is up to date');
+      expect(await gitea.call('GET', `${REPOSITORY}/hooks`, undefined, 'ada')).toHaveLength(1);
       const pull = { head: 'two-clusters', base: 'main', title: 'Run redis on two clusters' };
       const { number } = (await gitea.call('POST', `${REPOSITORY}/pulls`, pull, 'ada')) as { number: number };
       const comments = async (): Promise<string> =>
@@ -75,13 +74,13 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())(
 );
 
 async function scopedToken(gitea: Gitea): Promise<string> {
-  const made = await fetch(`${gitea.url}/api/v1/users/berth/tokens`, {
+  const made = await fetch(`${gitea.url}/api/v1/users/root/tokens`, {
     method: 'POST',
     headers: {
-      authorization: `Basic ${Buffer.from('berth:A-berth-1234567').toString('base64')}`,
+      authorization: `Basic ${Buffer.from('root:A-root-1234567').toString('base64')}`,
       'content-type': 'application/json',
     },
-    body: JSON.stringify({ name: 'previews', scopes: SCOPES }),
+    body: JSON.stringify({ name: 'setup', scopes: SCOPES }),
   });
   const { sha1 } = (await made.json()) as { readonly sha1: string };
   return sha1;
@@ -121,5 +120,8 @@ function readerIn(cwd: string) {
       };
     },
     said: () => text,
+    /** What a program of the path prints. */
+    run: (name: string, args: readonly string[]): string =>
+      execFileSync(join(bin, name), args, { cwd, encoding: 'utf8' }),
   };
 }

@@ -126,6 +126,10 @@ export class AzureForge implements PullRequestForge {
     await this.#api.request(signal, 'POST', path, { ...azureStatus(status), iterationId });
   }
 
+  ownAccount(signal: AbortSignal): Promise<string> {
+    return this.#account.get(signal);
+  }
+
   permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     return this.#permissions.of(account, signal);
   }

@@ -101,6 +101,10 @@ export class CloudForge implements PullRequestForge {
     await this.#api.request(signal, 'POST', path, body);
   }
 
+  ownAccount(signal: AbortSignal): Promise<string> {
+    return this.#account.get(signal);
+  }
+
   /** Includes the rights of groups and of the project. */
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const [workspace = '', slug = ''] = this.#repository.repository.split('/').map(encodeURIComponent);

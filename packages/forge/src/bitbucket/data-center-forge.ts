@@ -115,6 +115,10 @@ export class DataCenterForge implements PullRequestForge {
     await this.#api.request(signal, 'POST', path, body);
   }
 
+  ownAccount(signal: AbortSignal): Promise<string> {
+    return this.#account.get(signal);
+  }
+
   /** Includes the rights of groups and of the project: the server lists all accounts with a right, however they got it. */
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const [project = '', slug = ''] = this.#repository.split('/');

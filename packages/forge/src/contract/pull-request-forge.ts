@@ -95,6 +95,8 @@ export interface PullRequestForge {
   react?(number: number, comment: string, reaction: CommandReaction, signal: AbortSignal): Promise<void>;
   /** Writing a status again replaces it. */
   writeStatus(status: CommitStatus, signal: AbortSignal): Promise<void>;
+  /** The account of the token, as it is the author of a comment. */
+  ownAccount(signal: AbortSignal): Promise<string>;
   /** @param account as it is the author of a pull request, and of a comment that the forge reports */
   permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission>;
 }

@@ -152,6 +152,10 @@ class GitHubLikeForge implements PullRequestForge {
     await this.api.request(signal, 'POST', path, body);
   }
 
+  ownAccount(signal: AbortSignal): Promise<string> {
+    return this.account.get(signal);
+  }
+
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const path = `${this.#path}/collaborators/${encodeURIComponent(account)}/permission`;
     const found = await undefinedIfNotFound(this.api.request(signal, 'GET', path));

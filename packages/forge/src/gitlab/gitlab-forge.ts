@@ -131,6 +131,10 @@ export class GitLabForge implements PullRequestForge {
     }
   }
 
+  ownAccount(signal: AbortSignal): Promise<string> {
+    return this.#account.get(signal);
+  }
+
   async permissionOf(account: string, signal: AbortSignal): Promise<RepositoryPermission> {
     const path = `/users?username=${encodeURIComponent(account)}`;
     const users = (await this.#api.request(signal, 'GET', path)).list(this.#api.subject);

@@ -68,7 +68,7 @@ export async function forgeRequest(request: ForgeRequest): Promise<unknown> {
 }
 
 function refusal({ status, headers }: Response, text: string, subject: string): InputError | TransientError {
-  const problem = `the forge answered ${status}: ${text.slice(0, 200)}`;
+  const problem = `the forge answered ${status}: ${text.slice(0, 200).trim()}`;
   // GitHub also responds with 403 when the rate limit is exceeded.
   const isLimited = status === 429 || (status === 403 && isRateLimit(headers));
   if (isLimited || status >= 500)

@@ -23,6 +23,14 @@ export interface ExcerptLine {
   readonly text: string;
 }
 
+/** A check that found no problem, or a step that was made. */
+export interface Passed {
+  readonly severity: 'ok';
+  /** What was checked. */
+  readonly object: string;
+  readonly message: string;
+}
+
 /** Whether what the problem is about is left out. */
 export function leavesOut({ severity, isObjectUsed }: Problem): boolean {
   return severity === 'error' && isObjectUsed !== true;

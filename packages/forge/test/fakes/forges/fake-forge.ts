@@ -1,6 +1,7 @@
 import type { ForgeProvider } from '../../../src/request/forge-repository.ts';
 import type { RepositoryPermission } from '../../../src/contract/pull-request-forge.ts';
 import { type ForgeResponse, type ForgeRequest, startForge } from '../forge-server.ts';
+import { FakeSetup } from './fake-setup.ts';
 
 export interface FakePull {
   readonly number: number;
@@ -37,7 +38,7 @@ export interface FakeStatus {
 }
 
 /** What a token may lack. */
-export type ForgeRight = 'read' | 'comment' | 'status' | 'permissions';
+export type ForgeRight = 'read' | 'comment' | 'status' | 'permissions' | 'setup';
 
 export type PullEvent = 'opened' | 'pushed' | 'closed' | 'merged';
 
@@ -64,6 +65,7 @@ export abstract class FakeForge {
   repositoryUrl = 'https://forge.example/team/fleet.git';
   readonly pulls = new Map<number, FakePull>();
   readonly comments: FakeComment[] = [];
+  readonly setup = new FakeSetup();
   readonly statuses: FakeStatus[] = [];
   /** By name of the account. */
   readonly permissions = new Map<string, RepositoryPermission>();
@@ -169,8 +171,15 @@ export abstract class FakeForge {
     if ([...this.expired].some((token) => credentials.endsWith(token))) return this.refuseToken();
     const fields = (body ?? {}) as Readonly<Record<string, unknown>>;
     const asked = { method, path: decodeURIComponent(pathname), query: searchParams, body: fields };
-    return this.lacks.has(this.rightFor(asked)) ? this.refuseRight() : this.answer(asked);
+    const ofSetup = this.setup.answer(this.provider, asked, basic !== undefined);
+    const right = ofSetup === undefined || !isSetup(asked) ? this.rightFor(asked) : 'setup';
+    return this.lacks.has(right) ? this.refuseRight() : (ofSetup ?? this.answer(asked));
   }
+}
+
+/** The repository itself is read for other reasons, too. */
+function isSetup({ method, path }: Asked): boolean {
+  return method !== 'GET' || /hook/.test(path);
 }
 
 export function ok(body: unknown): ForgeResponse {

@@ -1,7 +1,5 @@
-import type { Problem } from '@berth/runtime/problem/problem';
-import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
+import { type OutputFormat, outputOption } from '../../../terminal/output-format.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
-import { writePainted } from '../../../terminal/terminal-output.ts';
 import { withHub } from '../../flags/hub-flags.ts';
 import { type CliCommand, addArgocdFlags, argocdCommand, type ArgocdFlags } from '../cli-command.ts';
 
@@ -42,17 +40,6 @@ async function doctor(io: CliIo, flags: DoctorFlags): Promise<ExitCode> {
   const facts = await withHub(io, flags, (hub) =>
     readArgoFacts(hub, flags.argocdNamespace, (baseUrl, token) => probeEndpoint(flags.url ?? baseUrl, token)),
   );
-  const problems = diagnose(facts);
-  await print(io, problems, flags.output);
-  return problems.some(({ severity }) => severity === 'error') ? 1 : 0;
-}
-
-async function print(io: CliIo, problems: readonly Problem[], output: OutputFormat): Promise<void> {
-  if (output !== 'table') {
-    io.stdout.write(await renderDocument(problems, output));
-    return;
-  }
-  const { countProblems, renderProblems } = await import('../../../terminal/problem-report.ts');
-  writePainted(io.stdout, renderProblems(problems, io.colour));
-  io.stdout.write(`${countProblems(problems)}\n`);
+  const { printChecks } = await import('../../../terminal/check-report.ts');
+  return (await printChecks(io, diagnose(facts), flags.output)) === 'error' ? 1 : 0;
 }
