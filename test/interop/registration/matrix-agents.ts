@@ -15,6 +15,8 @@ export interface AgentPlace {
   /** Receives the hub kubeconfig with its certificate. */
   readonly hubDir: string;
   readonly logDir: string;
+  /** Further flags of ours. */
+  readonly flags?: readonly string[];
 }
 
 export interface MatrixAgent {
@@ -28,10 +30,16 @@ export interface MatrixAgent {
 const SECONDS = '--client-cert-expiration-seconds=3600';
 
 /** `berth agent`: registration and works in one process. */
-export function startOurAgent({ cluster, bootstrap, kubeconfig, hubDir }: AgentPlace): MatrixAgent {
+export function startOurAgent({
+  cluster,
+  bootstrap,
+  kubeconfig,
+  hubDir,
+  flags = [],
+}: AgentPlace): MatrixAgent {
   const agent = new BerthProcess([
     ...['agent', '--cluster-name', cluster, '--bootstrap-kubeconfig', bootstrap, SECONDS],
-    ...['--hub-kubeconfig-dir', hubDir, '--kubeconfig', kubeconfig],
+    ...['--hub-kubeconfig-dir', hubDir, '--kubeconfig', kubeconfig, ...flags],
   ]);
   return {
     kill: () => agent.kill(),
