@@ -11,6 +11,7 @@ import express, {
 } from 'express';
 import type { BearerTokens } from '../../../../plugin/tokens/bearer-tokens.ts';
 import type { TokenScope } from '../../../../plugin/tokens/token-grant.ts';
+import { CONTENT_POLICY } from '../../../core/preview/report/report-style.ts';
 import { placementGate } from '../../../core/publish/judge/placement-gate.ts';
 import type { ControllerHttpOptions, PreviewParts } from './controller-http-options.ts';
 import { controllerStatus } from './controller-status.ts';
@@ -115,8 +116,8 @@ function electionLine(status: LeadershipStatus | undefined): readonly string[] {
 
 const SOURCE = /^[a-z0-9]([-a-z0-9]{0,48}[a-z0-9])?$/;
 const FILE = /^[1-9][0-9]{0,15}\.(html|svg)$/;
-/** A report must not run scripts or load anything, even if the escaping of a name failed. */
-const POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox; frame-ancestors 'none'";
+/** A report runs its own script and loads nothing, even if the escaping of a name failed. It has no origin. */
+const POLICY = `${CONTENT_POLICY}; sandbox allow-scripts; frame-ancestors 'none'`;
 
 /** Serves a stored page or picture of a preview: with a signed link that has not expired, or with a token as for `/api`. */
 function previewRoute(

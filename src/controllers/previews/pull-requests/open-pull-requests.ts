@@ -189,8 +189,9 @@ export class OpenPullRequests {
     });
     const key = { source, number };
     const page = reportPage({
-      title: `${repositoryName}#${number}`,
-      ...{ outcome, approvals, map, maxLength: MAX_REPORT_LENGTH },
+      subject: `${repositoryName}#${number}`,
+      pullRequest: pull,
+      ...{ outcome, approvals, maxLength: MAX_REPORT_LENGTH },
     });
     await reports.write(key, { page, map: map && fleetMapSvg(map) });
     const links = reports.linksTo(key);

@@ -9,6 +9,8 @@ export type CellChange = 'none' | 'gains' | 'loses' | 'both';
 export interface FleetCell {
   readonly cluster: string;
   readonly change: CellChange;
+  /** Whether a placement that changes selects it afterwards. */
+  readonly runs: boolean;
 }
 
 /** The clusters of one set in one region. */
@@ -34,6 +36,7 @@ export interface FleetMap {
 export function fleetMap({ placements, fleet }: Pick<Plan, 'placements' | 'fleet'>): FleetMap {
   const gains = new Set(placements.flatMap(({ added }) => added.map(({ cluster }) => cluster)));
   const loses = new Set(placements.flatMap(({ removed }) => removed.map(({ cluster }) => cluster)));
+  const running = new Set(placements.flatMap(({ after }) => after?.clusters ?? []));
   const groups = new Map<string, { set: string; region: string; cells: FleetCell[] }>();
   const counts = { none: 0, gains: 0, loses: 0, both: 0 };
   for (const { name: cluster, sets, region = '' } of fleet) {
@@ -43,7 +46,7 @@ export function fleetMap({ placements, fleet }: Pick<Plan, 'placements' | 'fleet
     const key = JSON.stringify([set, region]);
     const group = groups.get(key) ?? { set, region, cells: [] };
     groups.set(key, group);
-    group.cells.push({ cluster, change });
+    group.cells.push({ cluster, change, runs: running.has(cluster) || gains.has(cluster) });
   }
   const sorted = [...groups.values()].map((group) => ({
     ...group,
@@ -82,10 +85,10 @@ const [NO_SET, NO_REGION] = ['no set', 'no region'] as const;
 const STYLE = `<style>
 text{font:12px ui-sans-serif,system-ui,sans-serif}
 .bg{fill:#fff;stroke:#d0d7de}.l{fill:#1f2328}.m{fill:#59636e}.s{fill:#fff;font-weight:700;text-anchor:middle}
-.none{fill:#d8dee4}.gains{fill:#1a7f37}.loses{fill:#cf222e}.both{fill:#8250df}
+.none{fill:none;stroke:#8c959f}.runs{fill:#818b98;stroke:#59636e}.gains{fill:#1a7f37}.loses{fill:#cf222e}.both{fill:#8250df}
 @media (prefers-color-scheme:dark){
 .bg{fill:#0d1117;stroke:#30363d}.l{fill:#e6edf3}.m{fill:#9198a1}.s{fill:#0d1117}
-.none{fill:#30363d}.gains{fill:#3fb950}.loses{fill:#f85149}.both{fill:#a371f7}}
+.none{stroke:#656c76}.runs{fill:#656c76;stroke:#9198a1}.gains{fill:#3fb950}.loses{fill:#f85149}.both{fill:#a371f7}}
 </style>`;
 
 /**
@@ -94,7 +97,8 @@ text{font:12px ui-sans-serif,system-ui,sans-serif}
  */
 export function fleetMapSvg(map: FleetMap): string {
   const [sets, regions] = [map.sets.slice(0, MAX_SETS), map.regions.slice(0, MAX_REGIONS)];
-  const { first, columnWidth, width } = layoutOf(map, sets, regions);
+  const layout = layoutOf(map, sets, regions);
+  const { first, columnWidth, width } = layout;
   const parts: string[] = regions.map((region, at) =>
     label(first + at * columnWidth, PAD + 10, labelText(region, NO_REGION)),
   );
@@ -105,7 +109,7 @@ export function fleetMapSvg(map: FleetMap): string {
     for (const [at, region] of regions.entries()) {
       const group = map.groups.find((one) => one.set === set && one.region === region);
       if (group === undefined) continue;
-      const drawn = groupCells(group, first + at * columnWidth, y);
+      const drawn = groupCells(group, [first + at * columnWidth, y], layout);
       parts.push(...drawn.parts);
       rows = Math.max(rows, drawn.rows);
     }
@@ -113,11 +117,12 @@ export function fleetMapSvg(map: FleetMap): string {
   }
   parts.push(
     `<text x="${PAD}" y="${y + 12}" class="m">+ gains workloads · − loses workloads · ± both</text>`,
+    `<text x="${PAD}" y="${y + 28}" class="m">filled: stays on it · empty: not on it</text>`,
   );
   const left = map.sets.length - sets.length + map.regions.length - regions.length;
   if (left > 0)
-    parts.push(`<text x="${PAD}" y="${y + 28}" class="m">${left} more sets and regions are not shown</text>`);
-  const height = y + 40;
+    parts.push(`<text x="${PAD}" y="${y + 44}" class="m">${left} more sets and regions are not shown</text>`);
+  const height = y + (left > 0 ? 56 : 40);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" aria-label="${markup(fleetMapAlt(map))}">`,
     STYLE,
@@ -134,8 +139,8 @@ const SIGNS: Readonly<Record<CellChange, string>> = { none: '', gains: '+', lose
 
 function groupCells(
   { cells }: FleetGroup,
-  left: number,
-  top: number,
+  [left, top]: readonly [x: number, y: number],
+  { isNamed }: Pick<MapLayout, 'isNamed'>,
 ): { readonly parts: readonly string[]; readonly rows: number } {
   // If not all clusters fit, changed ones are drawn first.
   const ordered =
@@ -143,13 +148,16 @@ function groupCells(
       ? cells
       : cells.toSorted((a, b) => Number(a.change === 'none') - Number(b.change === 'none'));
   const shown = ordered.slice(0, MAX_CELLS);
-  const parts = shown.map(({ cluster, change }, at) => {
-    const [x, y] = [left + (at % COLUMN_CELLS) * PITCH, top + Math.floor(at / COLUMN_CELLS) * PITCH];
+  const perRow = isNamed ? 1 : COLUMN_CELLS;
+  const parts = shown.map(({ cluster, change, runs }, at) => {
+    const [x, y] = [left + (at % perRow) * PITCH, top + Math.floor(at / perRow) * PITCH];
     const sign =
       change === 'none' ? '' : `<text x="${x + CELL / 2}" y="${y + 11}" class="s">${SIGNS[change]}</text>`;
-    return `<g><title>${markup(cluster)}</title><rect x="${x}" y="${y}" width="${CELL}" height="${CELL}" rx="3" class="${change}"/>${sign}</g>`;
+    const name = isNamed ? label(x + CELL + 5, y + 11, labelText(cluster, '')) : '';
+    const kind = change === 'none' && runs ? 'runs' : change;
+    return `<g><title>${markup(cellTitle({ cluster, change, runs }))}</title><rect x="${x + 0.5}" y="${y + 0.5}" width="${CELL - 1}" height="${CELL - 1}" rx="3" class="${kind}"/>${sign}${name}</g>`;
   });
-  let rows = Math.ceil(shown.length / COLUMN_CELLS);
+  let rows = Math.ceil(shown.length / perRow);
   if (cells.length > shown.length) {
     parts.push(
       `<text x="${left}" y="${top + rows * PITCH + 11}" class="m">and ${cells.length - shown.length} more</text>`,
@@ -159,22 +167,43 @@ function groupCells(
   return { parts, rows };
 }
 
+/** `c1: gains workloads` */
+function cellTitle({ cluster, change, runs }: FleetCell): string {
+  const texts = {
+    none: runs ? 'stays' : 'not concerned',
+    gains: 'gains',
+    loses: 'loses',
+    both: 'gains and loses',
+  };
+  return `${cluster}: ${texts[change]}${change === 'none' ? '' : ' workloads'}`;
+}
+
+/** Cells of a map with more clusters have no names. */
+const MAX_NAMED_CELLS = 30;
+
 /** The largest width of a character, and the smallest width of the picture, which the legend needs. */
 const [CHARACTER_WIDTH, MIN_WIDTH] = [7, 320] as const;
 
+interface MapLayout {
+  readonly first: number;
+  readonly columnWidth: number;
+  readonly width: number;
+  /** The name of a cluster is beside its cell. */
+  readonly isNamed: boolean;
+}
+
 /** As narrow as its contents allow: a forge shrinks a wide picture on a small screen until nobody can read it. */
-function layoutOf(
-  { groups }: FleetMap,
-  sets: readonly string[],
-  regions: readonly string[],
-): { readonly first: number; readonly columnWidth: number; readonly width: number } {
+function layoutOf({ groups }: FleetMap, sets: readonly string[], regions: readonly string[]): MapLayout {
   const widest = (names: readonly string[], otherwise: string): number =>
     Math.max(0, ...names.map((name) => [...labelText(name, otherwise)].length)) * CHARACTER_WIDTH;
   const first = PAD + widest(sets, NO_SET) + PAD;
+  const names = groups.flatMap(({ cells }) => cells.map(({ cluster }) => cluster));
+  const isNamed = names.length <= MAX_NAMED_CELLS;
   const cells = Math.min(COLUMN_CELLS, Math.max(1, ...groups.map((group) => group.cells.length)));
-  const columnWidth = Math.max(cells * PITCH, widest(regions, NO_REGION)) + PAD;
+  const content = isNamed ? PITCH + 2 + widest(names, '') : cells * PITCH;
+  const columnWidth = Math.max(content, widest(regions, NO_REGION)) + PAD;
   const width = Math.max(MIN_WIDTH, first + Math.max(regions.length, 1) * columnWidth);
-  return { first, columnWidth, width };
+  return { first, columnWidth, width, isNamed };
 }
 
 function labelText(name: string, otherwise: string): string {

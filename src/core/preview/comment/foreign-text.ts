@@ -77,6 +77,6 @@ export function inElement(text: string): string {
 }
 
 /** Foreign text in HTML or SVG. */
-export function markup(text: string): string {
-  return visible(text).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
+export function markup(text: string, longest?: number): string {
+  return visible(text, longest).replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

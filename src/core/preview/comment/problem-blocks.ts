@@ -28,7 +28,7 @@ export function problemSection(problems: readonly Problem[]): string {
   if (problems.length === 0) return '';
   const shown = bySeverity(problems).flat().slice(0, MAX_SHOWN).map(problemHtml);
   const left = problems.length > MAX_SHOWN ? `<p>… and ${problems.length - MAX_SHOWN} more</p>` : '';
-  return `<h2>Problems</h2>\n${shown.join('\n')}${left}`;
+  return `<section><h2>Problems</h2>\n${shown.join('\n')}${left}</section>`;
 }
 
 const MAX_SHOWN = 2000;

@@ -4,6 +4,7 @@ import { fleetMap, fleetMapSvg } from '../../../../src/core/preview/comment/flee
 import { code, fenced, markup, prose, visible } from '../../../../src/core/preview/comment/foreign-text.ts';
 import { commentCommand } from '../../../../src/core/preview/comment/comment-command.ts';
 import { renderComment } from '../../../../src/core/preview/comment/render-comment.ts';
+import { SCRIPT } from '../../../../src/core/preview/report/report-style.ts';
 import { reportPage } from '../../../../src/core/preview/report/report-page.ts';
 import { comment, move, placementPlan, plan, planned } from './comment-fixture.ts';
 
@@ -79,6 +80,28 @@ describe('a plan whose every text is hostile', () => {
     planned(
       plan({
         base: { name: a },
+        decisions: [
+          {
+            placement: { namespace: a, name: b },
+            ...{ selectedCount: 1, clusterCount: 3, message: c, moreNext: 1 },
+            prioritizers: [{ name: d, weight: 1 }],
+            selected: [
+              {
+                ...{ cluster: a, rank: 1, total: 100, omittedBefore: 1, change: 'joins', flipsIf: b },
+                points: [{ score: 100, points: 100, state: 'stale' }],
+              },
+            ],
+            cut: { kind: 'score', cluster: c, total: 1 },
+            next: [],
+            refused: [
+              {
+                gate: 'taints',
+                count: 9,
+                reasons: [{ text: d, count: 9, clusters: [a, b], leaving: [a], flipsIf: c }],
+              },
+            ],
+          },
+        ],
         placements: [
           {
             ...placementPlan('x/y', {
@@ -212,10 +235,18 @@ describe('a plan whose every text is hostile', () => {
 
   it('has a page and a picture with our elements only', () => {
     fc.assert(
-      fc.property(evilPlan, (outcome) => {
+      fc.property(evilPlan, hostile, (outcome, title) => {
         const map = fleetMap(outcome.plan);
-        const page = reportPage({ title: 'team/fleet#7', outcome, approvals: [], map, maxLength: 50_000 });
-        for (const text of [page, fleetMapSvg(map)]) {
+        const page = reportPage({
+          subject: 'team/fleet#7',
+          pullRequest: { title, authorName: title, url: `https://forge.test/"><script>${title}` },
+          ...{ outcome, approvals: [], maxLength: 60_000 },
+        });
+        // Our own script, and the way back to the pull request.
+        const [before = '', after = '', ...more] = page.split(`<script>${SCRIPT}</script>`);
+        expect(more).toEqual([]);
+        const ours = `${before}${after}`.replace(/ href="https:\/\/forge\.test\/[^"<>]*"/, '');
+        for (const text of [ours, fleetMapSvg(map)]) {
           expect(text).not.toMatch(/<script|<img|<!--/i);
           expect((text.match(/<[^>]*>/g) ?? []).join('')).not.toMatch(/\s(on\w+|href|src)=/i);
           const names = new Set(
@@ -230,7 +261,7 @@ describe('a plan whose every text is hostile', () => {
 });
 
 const OURS =
-  '!doctype html head meta title style body h1 h2 p span br ul li code pre table tr th td figure svg rect g text'.split(
+  '!doctype html head meta title style body header main section article div h1 h2 h3 p span strong small br ul li code pre table thead tbody tr th td figure svg rect g text details summary label input button a'.split(
     ' ',
   );
 

@@ -3,7 +3,7 @@ import { renderPlanMarkdown } from '../../../../src/core/preview/comment/render-
 import { makePlan } from '../../../../src/core/preview/make-plan.ts';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
 import type { PlanSide } from '../../../../src/core/preview/plan-input.ts';
-import { planSections } from '../../../../src/core/preview/report/report-page.ts';
+import { renderPlanHtml } from '../../../../src/core/preview/report/report-page.ts';
 import { assessPlan } from '../../../../src/core/preview/risk/assess-plan.ts';
 import { renderPlanText } from '../../../../src/core/preview/views/render-plan-text.ts';
 import { cluster, judges, placement, side } from '../plan-fixture.ts';
@@ -75,7 +75,7 @@ describe('what an approval destroys', () => {
   it.each([
     { name: 'the text', text: renderPlanText(HELD) },
     { name: 'the comment', text: renderPlanMarkdown(HELD) },
-    { name: 'the page', text: planSections(HELD).join('') },
+    { name: 'the page', text: renderPlanHtml(HELD) },
     { name: 'JSON', text: JSON.stringify(HELD.findings) },
   ])('is in $name of a plan', ({ text }) => {
     expect(text).toContain(`If approved: ${LOST}`);

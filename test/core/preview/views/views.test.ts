@@ -3,6 +3,7 @@ import type { Problem } from '@berth/runtime/problem/problem';
 import { makePlan } from '../../../../src/core/preview/make-plan.ts';
 import type { Plan } from '../../../../src/core/preview/plan.ts';
 import { planSarif } from '../../../../src/core/preview/views/plan-sarif.ts';
+import { SCRIPT } from '../../../../src/core/preview/report/report-style.ts';
 import { renderPlanHtml } from '../../../../src/core/preview/report/report-page.ts';
 import { renderPlanJunit } from '../../../../src/core/preview/views/render-plan-junit.ts';
 import { renderPlanText } from '../../../../src/core/preview/views/render-plan-text.ts';
@@ -53,13 +54,18 @@ const PROBLEMS: readonly Problem[] = [
 
 describe('views of a plan', () => {
   it('HTML is one page that loads nothing and cannot be broken out of', () => {
-    const html = renderPlanHtml(hostilePlan());
+    const [html = '', ...end] = renderPlanHtml(hostilePlan()).split(`<script>${SCRIPT}</script>`);
+    expect(end).toEqual(['</body></html>\n']);
     expect(html).not.toMatch(/<script|alert\(1\)<\/|javascript:|https?:|url\(|<img|<link|\son\w+=/);
     expect(html).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u202a-\u202e]/);
     expect(html).toContain("default-src 'none'");
-    expect(html).toContain('<h1 class="stopped">');
-    const opened = [...html.matchAll(/<(h1|h2|table|tr|td|th|ul|li|p|code|span)\b/g)].length;
-    expect([...html.matchAll(/<\/(h1|h2|table|tr|td|th|ul|li|p|code|span)>/g)]).toHaveLength(opened);
+    expect(html).toContain('<p class="verdict stopped">');
+    const opened = [
+      ...html.matchAll(/<(h1|h2|h3|table|tr|td|th|ul|li|p|code|span|section|article|details)\b/g),
+    ].length;
+    expect([
+      ...html.matchAll(/<\/(h1|h2|h3|table|tr|td|th|ul|li|p|code|span|section|article|details)>/g),
+    ]).toHaveLength(opened);
   });
 
   it('JUnit fails for what stops, and for problems', () => {

@@ -1,0 +1,278 @@
+import { formatRef } from '@berth/kube/model/object-ref';
+import type { FieldChange } from '../effects/plan-effects.ts';
+import { fleetMap, fleetMapSvg } from '../comment/fleet-map.ts';
+import { markup } from '../comment/foreign-text.ts';
+import { planRows } from '../comment/plan-rows.ts';
+import { type CommentApproval, heldCodes } from '../comment/preview-outcome.ts';
+import { contentChanges } from '../content-changes.ts';
+import { approvalEffect, deletionsEffect, movesText } from '../placement-words.ts';
+import {
+  approvalAnnotation,
+  approvalTitle,
+  brokenRules,
+  changedRulesText,
+  fieldText,
+  formatClusterDelta,
+  formatCount,
+  formatMoment,
+  formatNames,
+  formatReason,
+  groupTexts,
+  LATER_TITLE,
+  laterTexts,
+  lostFileText,
+  moveText,
+  objectNote,
+  otherFindings,
+  rolloutText,
+  ruleText,
+  spreadTexts,
+  staggeredRollouts,
+  waitingText,
+  workloadVerb,
+} from '../plan-text.ts';
+import type { PlacementPlan, Plan } from '../plan.ts';
+import { decisionTableHtml } from './decision-table-html.ts';
+import { fleetHtml } from './fleet-html.ts';
+import { fold, type HtmlRow, lines, list, listOf, plainTable, section, table } from './html.ts';
+
+/** What a reader sees first, in the order of the comment: what stops it, what changes, and where. */
+export function firstSections(
+  plan: Plan,
+  problems: string,
+  approvals: readonly CommentApproval[] = [],
+): readonly string[] {
+  const rules = [...brokenRules(plan).map(ruleText), changedRulesText(plan)];
+  return [
+    list('What if', plan.whatIf),
+    list(
+      'Rules',
+      rules.filter((text) => text !== ''),
+    ),
+    heldSection(plan, approvals),
+    list('Files that lose their objects', plan.lostFiles.map(lostFileText)),
+    findingsTable(plan),
+    plan.waiting.length === 0 ? '' : `<p>${markup(waitingText(plan))}</p>`,
+    list(
+      'Values',
+      contentChanges(plan).map(({ subject, text }) => `${subject}: ${text}`),
+    ),
+    problems,
+    movesTable(plan),
+    list(LATER_TITLE, laterTexts(plan)),
+    mapSection(plan),
+  ].filter((part) => part !== '');
+}
+
+/** What is behind the first sections. */
+export function furtherSections(plan: Plan): readonly string[] {
+  const rollouts = staggeredRollouts(plan).map(
+    (forecast) => `${formatRef(forecast)}: ${rolloutText(forecast)}`,
+  );
+  return [
+    decisions(plan),
+    section('Clusters by set and region', plan.fleet.length === 0 ? '' : fleetHtml(plan)),
+    placements(plan),
+    workloads(plan),
+    applications(plan),
+    list('Rollouts', rollouts),
+    list('Objects', plan.objects.map(objectText)),
+    list(approvalTitle(plan), approvalAnnotation(plan)),
+    list('Not evaluated', plan.notEvaluated),
+    footer(plan),
+  ].filter((part) => part !== '');
+}
+
+const names = (clusters: readonly string[]): string => formatNames(clusters, MAX_NAMES);
+
+/** In a sentence; the tables below have all of them. */
+const MAX_NAMES = 5;
+
+/** What is held, why, and what an approval would do. */
+function heldSection(plan: Plan, approvals: readonly CommentApproval[]): string {
+  if (heldCodes(plan).length === 0) return '';
+  const block = (title: string, reason: string, effect: string, token: string): string => {
+    const by = approvals.find((one) => one.token === token)?.by;
+    const state = by === undefined ? `code <code>${markup(token)}</code>` : `approved by ${markup(by)}`;
+    const text = `<p>${markup(reason, Infinity)}</p><p><strong>Approving ${markup(effect, Infinity)}.</strong> <small>${state}</small></p>`;
+    return `<div class="held"><h3>${markup(title)}</h3>${text}</div>`;
+  };
+  const blocks = [
+    ...plan.deletionsHeld.map(({ source, message, token }) =>
+      block(`Deletions of source ${source}`, message, deletionsEffect(plan, names), token),
+    ),
+    ...planRows(plan).flatMap(({ placement: key }) => {
+      const placement = placementOf(plan, key);
+      if (placement?.held === undefined) return [];
+      const { held, token } = placement;
+      return [block(key, `${held.reason}: ${held.message}`, approvalEffect(placement, key, names), token)];
+    }),
+  ];
+  return section('Held until somebody approves it', blocks.join('\n'));
+}
+
+function placementOf({ placements: all }: Plan, key: string): PlacementPlan | undefined {
+  return all.find(({ namespace, name }) => `${namespace}/${name}` === key);
+}
+
+function findingsTable(plan: Plan): string {
+  const rows = otherFindings(plan).map(({ severity, subject, message }) => [
+    `<span class="${severity}">${severity}</span>`,
+    markup(subject),
+    markup(message),
+  ]);
+  return table('Risks', ['Severity', 'Subject', 'Risk'], rows);
+}
+
+/** Rows after the first ones are folded. */
+const MAX_OPEN_ROWS = 20;
+
+/** One line for each placement, the most dangerous first. */
+function movesTable(plan: Plan): string {
+  const rows = planRows(plan).flatMap(
+    ({ placement: key, workloads: used, risk, why }): readonly HtmlRow[] => {
+      const placement = placementOf(plan, key);
+      if (placement === undefined) return [];
+      const apps =
+        used.length === 0
+          ? ''
+          : `<br><small>${markup(
+              formatNames(
+                used.map(({ name }) => name),
+                5,
+              ),
+            )}</small>`;
+      const danger = risk === undefined ? '' : `<span class="${risk.level}">${markup(risk.text)}</span>`;
+      return [
+        [`<code>${markup(key)}</code>${apps}`, markup(movesText(placement, names), Infinity), danger, markup(why)],
+      ];
+    },
+  );
+  if (rows.length === 0) return '';
+  const heads = ['Placement', 'What happens', 'Risk', 'Why'];
+  const part = (shown: readonly HtmlRow[]): string =>
+    `<div class="wide stack">${plainTable(heads, shown)}</div>`;
+  const rest = rows.slice(MAX_OPEN_ROWS);
+  const folded = rest.length === 0 ? '' : fold(`${formatCount(rest.length, 'more placement')}`, part(rest));
+  return section('What moves', `${part(rows.slice(0, MAX_OPEN_ROWS))}${folded}`);
+}
+
+const NAMESPACE = ' xmlns="http://www.w3.org/2000/svg"';
+
+function mapSection(plan: Plan): string {
+  if (plan.fleet.length === 0) return '';
+  return section('Map', `<figure>${fleetMapSvg(fleetMap(plan)).replace(NAMESPACE, '')}</figure>`);
+}
+
+/** Tables after the first ones are folded. */
+const MAX_OPEN_TABLES = 3;
+
+function decisions({ decisions: tables, placements: all }: Plan): string {
+  const rest = tables.slice(MAX_OPEN_TABLES);
+  const missing =
+    all.filter(({ added, removed }) => added.length + removed.length > 0).length - tables.length;
+  const note =
+    tables.length > 0 && missing > 0
+      ? `<p>${formatCount(missing, 'placement moves', 'placements move')} without a table here: see <code>berth explain</code>.</p>`
+      : '';
+  return section(
+    'How it is decided',
+    [
+      ...tables.slice(0, MAX_OPEN_TABLES).map((one) => decisionTableHtml(one)),
+      ...rest.map((one) =>
+        fold(
+          `<code>${markup(`${one.placement.namespace}/${one.placement.name}`)}</code>: ${one.selectedCount} of ${formatCount(one.clusterCount, 'cluster')}`,
+          decisionTableHtml(one),
+        ),
+      ),
+      note,
+    ].join('\n'),
+  );
+}
+
+/** Cluster by cluster, the most dangerous placement first. */
+function placements(plan: Plan): string {
+  const blocks = planRows(plan).flatMap(({ placement: key }) => {
+    const placement = placementOf(plan, key);
+    if (placement === undefined) return [];
+    const { affectedBy, after, added, removed } = placement;
+    const all = [
+      affectedBy.length === 0 ? '' : `not edited; changes because of ${formatNames(affectedBy, 5)}`,
+      after?.message ?? '',
+      ...groupTexts(placement),
+      ...spreadTexts(placement),
+      ...moveLines(placement),
+    ].filter((line) => line !== '');
+    const delta = added.length + removed.length;
+    const moves = delta === 0 ? '' : `: ${formatClusterDelta(added.length, removed.length)}`;
+    return all.length === 0
+      ? []
+      : [fold(`<code>${markup(key)}</code>${moves}`, listOf(all.map((line) => markup(line))))];
+  });
+  return section('Reasons, cluster by cluster', blocks.join('\n'));
+}
+
+function moveLines({ added, removed, moves, regrouped }: PlacementPlan): readonly string[] {
+  const paired = new Set(moves.flatMap(({ from, to }) => [from, to]));
+  const alone = (sign: string, list: PlacementPlan['added']): readonly string[] =>
+    list
+      .filter(({ cluster }) => !paired.has(cluster))
+      .map((move) => `${sign} ${move.cluster} ${formatReason(move)}`.trim());
+  return [
+    ...moves.map(moveText),
+    ...alone('+', added),
+    ...alone('−', removed),
+    regrouped.length === 0 ? '' : `regrouped: ${formatNames(regrouped)}`,
+  ];
+}
+
+function workloads({ workloads: all }: Plan): string {
+  const rows = all.map((workload) => [
+    markup(formatRef(workload)),
+    workloadVerb(workload),
+    lines([
+      workload.added.length === 0 ? '' : `+ ${formatNames(workload.added)}`,
+      workload.removed.length === 0 ? '' : `− ${formatNames(workload.removed)}`,
+      workload.kept === 0 ? '' : `stays on ${workload.kept}`,
+    ]),
+    lines(
+      workload.manifests.flatMap(({ change, ref, fields }) => [
+        `${change} ${formatRef(ref)}`,
+        ...fields.map((field: FieldChange) => `  ${fieldText(field)}`),
+      ]),
+    ),
+  ]);
+  return table('Workloads', ['Workload', 'Change', 'Clusters', 'Manifests'], rows);
+}
+
+function applications({ applications: all }: Plan): string {
+  const rows = all.flatMap(({ namespace, name, applications: changed, failure, notRendered }) => {
+    const set = `<code>${markup(`${namespace}/${name}`)}</code>`;
+    const problem = failure ?? notRendered;
+    if (problem !== undefined)
+      return [[set, failure === undefined ? 'not rendered' : 'fails', '', markup(problem)]];
+    return changed.map((application) => [
+      set,
+      application.change,
+      markup(`${application.name} on ${application.destination}`),
+      lines(application.fields.map(fieldText)),
+    ]);
+  });
+  return table('Applications', ['ApplicationSet', 'Change', 'Application', 'Fields'], rows);
+}
+
+function objectText(object: Plan['objects'][number]): string {
+  const { change, ref, fields } = object;
+  const which = fields.length === 0 ? '' : `: ${formatNames(fields, 10)}`;
+  return `${change} ${formatRef(ref)}${which}${objectNote(object)}`;
+}
+
+function footer({ base, head, now, token }: Plan): string {
+  const ends = `${markup(endOf(base))} → ${markup(endOf(head))}, as of ${markup(formatMoment(now))}`;
+  return `<p>${ends}${token === undefined ? '' : `, plan digest <code>${markup(token.token)}</code>`}</p>`;
+}
+
+function endOf({ name, commit }: Plan['base']): string {
+  if (commit === undefined) return name;
+  return name === commit ? commit.slice(0, 12) : `${name} (${commit.slice(0, 8)})`;
+}
