@@ -144,7 +144,12 @@ function movesTable(plan: Plan): string {
             )}</small>`;
       const danger = risk === undefined ? '' : `<span class="${risk.level}">${markup(risk.text)}</span>`;
       return [
-        [`<code>${markup(key)}</code>${apps}`, markup(movesText(placement, names), Infinity), danger, markup(why)],
+        [
+          `<code>${markup(key)}</code>${apps}`,
+          markup(movesText(placement, names), Infinity),
+          danger,
+          markup(why),
+        ],
       ];
     },
   );
