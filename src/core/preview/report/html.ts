@@ -47,7 +47,7 @@ export function lines(all: readonly string[]): string {
   return all
     .filter((line) => line !== '')
     .slice(0, MAX_ROWS)
-    .map(markup)
+    .map((line) => markup(line))
     .join('<br>');
 }
 

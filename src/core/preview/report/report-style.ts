@@ -52,7 +52,7 @@ export const STYLE = [
   '.tools input{font:inherit;padding:.3rem .5rem;width:16rem;max-width:60vw;color:var(--text);background:var(--bg);border:1px solid var(--muted);border-radius:.3rem}',
   '.tools button{font:inherit;padding:.3rem .7rem;color:var(--text);background:var(--soft);border:1px solid var(--muted);border-radius:.3rem;cursor:pointer}',
   DECISION_STYLE,
-  '@media (max-width:40rem){body{font-size:14px;margin:.8rem auto;padding:0 .7rem}.stack thead{position:absolute;clip-path:inset(50%)}.stack tr{display:block;border-bottom:2px solid var(--line);padding:.3rem 0}.stack td,.stack th{display:block;overflow-wrap:anywhere;border:0;padding:.1rem 0}.stack td:empty{display:none}}',
+  '@media (max-width:40rem){body{font-size:14px;margin:.8rem auto;padding:0 .7rem}.stack thead{position:absolute;clip-path:inset(50%)}.stack tr{display:block;border-bottom:2px solid var(--line);padding:.3rem 0}.stack td,.stack th{display:block;overflow-wrap:anywhere;border:0;padding:.1rem 0}.stack td:empty{display:none}figure svg{max-width:none}.track{width:2rem}.decision th,.decision .flips{white-space:normal;min-width:6rem}}',
   `@media print{${PRINT}}`,
 ].join('\n');
 

@@ -102,6 +102,10 @@ describe('the report page', () => {
     expect(textOf(html)).toContain('○ 55 clusters: not on it');
   });
 
+  it('says where each workload moves', () => {
+    expect(page()).toContain('<td>+ c3<br>− c1<br>stays on 1</td>');
+  });
+
   it('needs no script to be read', () => {
     const html = page().replace(/<script>[^]*<\/script>/, '');
     expect(html).toContain('<div class="tools" hidden>');
