@@ -6,10 +6,24 @@ import { type CommentApproval, heldCodes, type PreviewOutcome, previewVerdict } 
 
 /** The answer to the question of a reviewer, with its reason, in one line. */
 export function mayMergeText(outcome: PreviewOutcome, approvals: readonly CommentApproval[]): string {
-  return `**May I merge?** ${answer(outcome, approvals)}`;
+  return `**May I merge?** ${mayMergeAnswer(outcome, approvals, IN_A_COMMENT)}`;
 }
 
-function answer(outcome: PreviewOutcome, approvals: readonly CommentApproval[]): string {
+/** How a view writes foreign text, and marks what is dangerous. */
+interface AnswerWords {
+  readonly write: (text: string) => string;
+  readonly danger: string;
+  readonly warning: string;
+}
+
+const IN_A_COMMENT: AnswerWords = { write: (text) => prose(text), danger: '🔴', warning: '🟡' };
+
+/** The answer alone. */
+export function mayMergeAnswer(
+  outcome: PreviewOutcome,
+  approvals: readonly CommentApproval[],
+  words: AnswerWords,
+): string {
   if (outcome.kind === 'unplanned') return 'No: it is unknown what it would do.';
   const { plan } = outcome;
   const broken = brokenRules(plan);
@@ -22,7 +36,7 @@ function answer(outcome: PreviewOutcome, approvals: readonly CommentApproval[]):
       const denying = broken.filter(({ effect }) => effect === 'deny');
       if (denying.length === 0) return openText(outcome, approvals);
       const owners = [...new Set(denying.flatMap((rule) => rule.owners))];
-      const whom = owners.length === 0 ? '' : ` (ask ${prose(formatNameList(owners))})`;
+      const whom = owners.length === 0 ? '' : ` (ask ${words.write(formatNameList(owners))})`;
       return `No: ${denying.length === 1 ? 'a guard rule denies it' : `${denying.length} guard rules deny it`}${whom}.`;
     }
     case 'changes': {
@@ -31,7 +45,11 @@ function answer(outcome: PreviewOutcome, approvals: readonly CommentApproval[]):
         ...plan.findings.map(({ severity }) => severity),
         ...planRows(plan).map(({ risk }) => risk?.level),
       ];
-      const mark = marks.includes('danger') ? '🔴' : marks.includes('warning') ? '🟡' : undefined;
+      const mark = marks.includes('danger')
+        ? words.danger
+        : marks.includes('warning')
+          ? words.warning
+          : undefined;
       if (mark !== undefined)
         return `Yes, if you accept what is marked ${mark}: no rule denies it, and nothing is held.`;
       if (broken.length > 0) return 'Yes, if you accept the warning of a guard rule: nothing is held.';

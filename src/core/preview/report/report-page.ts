@@ -1,5 +1,6 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import { markup } from '../comment/foreign-text.ts';
+import { mayMergeAnswer } from '../comment/may-merge.ts';
 import {
   type CommentApproval,
   hintSentence,
@@ -32,6 +33,8 @@ export interface ReportedPullRequest {
 /** Reserved for the page around the sections. */
 const RESERVED = 4_000 + STYLE.length + SCRIPT.length;
 
+const IN_A_PAGE = { write: (text: string) => markup(text), danger: '“danger”', warning: '“warning”' };
+
 /** Signs that every font has. */
 const SIGNS = { unchanged: '✓', changes: '→', stopped: '■', failed: '×' } as const;
 
@@ -63,7 +66,8 @@ export function reportPage({ subject, pullRequest, outcome, approvals, maxLength
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <style>${STYLE}</style></head><body>
 <header>${originHtml(subject, pullRequest)}<h1>${markup(title)}</h1>
-<p class="verdict ${level}"><span aria-hidden="true">${SIGNS[level]}</span> ${markup(text)}</p></header>
+<p class="verdict ${level}"><span aria-hidden="true">${SIGNS[level]}</span> ${markup(text)}</p>
+<p><strong>May I merge?</strong> ${mayMergeAnswer(outcome, approvals, IN_A_PAGE)}</p></header>
 <div class="tools" hidden><label>Filter <input type="search"></label> <button type="button">Open or close all</button> <span role="status"></span></div>
 <main>
 ${shown.join('\n')}
