@@ -10,13 +10,21 @@ export interface ControllerFlags {
   readonly tokenFile: string;
 }
 
+const SERVER_HELP = 'address of the controller (its --listen)';
+const TOKEN_HELP = 'the controller’s --token-file; the command sends its first token with the scope api';
+export const DEFAULT_SERVER = 'http://127.0.0.1:8080';
+
 export function addControllerFlags(command: Command): Command {
   return command
-    .option('--server <url>', 'address of the controller (its --listen)', 'http://127.0.0.1:8080')
-    .requiredOption(
-      '--token-file <file>',
-      'the controller’s --token-file; the command sends its first token with the scope api',
-    );
+    .option('--server <url>', SERVER_HELP, DEFAULT_SERVER)
+    .requiredOption('--token-file <file>', TOKEN_HELP);
+}
+
+/** For a command that can do without the controller. */
+export function addOptionalControllerFlags(command: Command, otherwise: string): Command {
+  return command
+    .option('--server <url>', `${SERVER_HELP} (default: ${DEFAULT_SERVER})`)
+    .option('--token-file <file>', `${TOKEN_HELP}; without it ${otherwise}`);
 }
 
 /** @throws TransientError when the controller cannot be reached, InputError when it refuses */

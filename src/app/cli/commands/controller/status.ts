@@ -1,19 +1,28 @@
 import { printable, printableLines } from '@berth/runtime/text/printable';
 import type { ControllerStatus } from '../../../serve/http/controller-status.ts';
+import type { HubStatus } from '../../../../controllers/leadership/read-hub-status.ts';
+import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
+import { wrongOption } from '../../flags/option-values.ts';
 import type { CliCommand } from '../cli-command.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import { addControllerFlags, callController, type ControllerFlags } from './controller-client.ts';
+import {
+  addOptionalControllerFlags,
+  callController,
+  type ControllerFlags,
+  DEFAULT_SERVER,
+} from './controller-client.ts';
 
-interface StatusFlags extends ControllerFlags {
+interface StatusFlags extends HubFlags, Partial<ControllerFlags> {
   readonly output: OutputFormat;
 }
 
 const HELP = `
-Exit codes: 0 no problems, 1 a problem needs attention, or the controller did not answer.
+Exit codes: 0 no problems, 1 a problem needs attention, or the controller or the hub did not answer.
 
 Examples:
+  berth status                                   # from the objects on the hub, with the rights of the kubeconfig
   berth status --token-file plugin-tokens
   berth status --server http://berth.berth-system:8080 --token-file plugin-tokens -o json
 `;
@@ -23,7 +32,7 @@ export const statusCommand: CliCommand = {
     const command = program
       .command('status')
       .description('show what a running controller read, published and held, and what is wrong in Git');
-    addControllerFlags(command)
+    addHubFlags(addOptionalControllerFlags(command, 'the status is read from the hub'))
       .addOption(outputOption())
       .addHelpText('after', HELP)
       .action(run((io, flags: StatusFlags) => runStatus(io, flags)));
@@ -31,7 +40,19 @@ export const statusCommand: CliCommand = {
 };
 
 async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
-  const status = (await callController(io, flags, 'GET', 'status')) as ControllerStatus;
+  const { server, tokenFile, kubeconfig, context } = flags;
+  if (tokenFile === undefined) {
+    if (server !== undefined)
+      throw wrongOption('--server', 'needs --token-file; without both the hub is read');
+    return runHubStatus(io, flags);
+  }
+  if (kubeconfig !== undefined || context !== undefined)
+    throw wrongOption(
+      '--kubeconfig',
+      'has no effect with --token-file: the controller is asked, not the hub',
+    );
+  const access = { server: server ?? DEFAULT_SERVER, tokenFile };
+  const status = (await callController(io, access, 'GET', 'status')) as ControllerStatus;
   io.stdout.write(
     flags.output === 'table' ? renderStatus(status) : await renderDocument(status, flags.output),
   );
@@ -44,6 +65,67 @@ async function runStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
     ) ||
     status.placements.some((placement) => placement.held !== undefined);
   return troubled ? 1 : 0;
+}
+
+async function runHubStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
+  const { readHubStatus } = await import('../../../../controllers/leadership/read-hub-status.ts');
+  const status = await withHub(io, flags, (hub) => readHubStatus(hub, Date.now()));
+  io.stdout.write(
+    flags.output === 'table' ? renderHubStatus(status) : await renderDocument(status, flags.output),
+  );
+  const troubled =
+    !status.controllers.some(({ isRunning }) => isRunning) ||
+    status.problems.length > 0 ||
+    status.sources.some(({ pruneHeld }) => pruneHeld !== undefined) ||
+    status.placements.some(({ held }) => held !== undefined);
+  return troubled ? 1 : 0;
+}
+
+const ONLY_THE_CONTROLLER_KNOWS =
+  'Only the controller knows which commit it read, what is wrong in Git, and its warnings: berth status --token-file FILE.';
+
+const DECIDES = { own: 'its own placements', all: 'all placements', none: 'no placements' } as const;
+
+export function renderHubStatus({ controllers, sources, placements, problems }: HubStatus): string {
+  const announced = controllers.map(({ name, isRunning, renewedAt, decides }) => {
+    const state = isRunning ? 'runs' : 'does not run';
+    return `Controller ${name} ${state}, decides ${DECIDES[decides]}; last sign ${renewedAt || 'unknown'}`;
+  });
+  const lines = [
+    ...(announced.length === 0 ? ['No controller has announced itself on the hub'] : announced),
+    ...problems.map((problem) => `Not read: ${problem}`),
+    ONLY_THE_CONTROLLER_KNOWS,
+  ];
+  const held = sources.map(({ name, url, pruneHeld }) => [
+    name,
+    url,
+    pruneHeld === undefined ? '' : 'deletions',
+  ]);
+  const details = sources.flatMap(({ name, pruneHeld }) =>
+    pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`],
+  );
+  return [
+    printableLines(lines),
+    '\n',
+    renderTextTable(['SOURCE', 'URL', 'HELD'], held),
+    '\n',
+    renderPlacements(placements, details),
+  ].join('');
+}
+
+/** @param details lines before those of the holds */
+function renderPlacements(placements: ControllerStatus['placements'], details: readonly string[]): string {
+  const rows = placements.map(({ placement, clusters, held }) => [
+    placement,
+    String(clusters),
+    held?.reason ?? '',
+  ]);
+  const holds = placements.flatMap(({ placement, held }) =>
+    held === undefined ? [] : [`${placement}: ${held.message}`],
+  );
+  const all = [...details, ...holds];
+  const below = all.length === 0 ? '' : `\n${printableLines(all)}`;
+  return renderTextTable(['PLACEMENT', 'CLUSTERS', 'HELD'], rows) + below;
 }
 
 export function renderStatus(status: ControllerStatus): string {
@@ -61,28 +143,19 @@ export function renderStatus(status: ControllerStatus): string {
     String(problems.length),
     error ?? '',
   ]);
-  const placements = status.placements.map(({ placement, clusters, held }) => [
-    placement,
-    String(clusters),
-    held?.reason ?? '',
-  ]);
   const details = [
     ...status.sources.flatMap(({ name, inProcess, problems, pruneHeld }) => [
       ...(inProcess ? [`${name}: there is no git program, so Berth reads in process, which is slower`] : []),
       ...problems.map((problem) => `${name}: ${problem}`),
       ...(pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`]),
     ]),
-    ...status.placements.flatMap(({ placement, held }) =>
-      held === undefined ? [] : [`${placement}: ${held.message}`],
-    ),
   ];
   return [
     lines.join('\n'),
     '\n',
     renderTextTable(['SOURCE', 'COMMIT', 'OBJECTS', 'PROBLEMS', 'ERROR'], sources),
     '\n',
-    renderTextTable(['PLACEMENT', 'CLUSTERS', 'HELD'], placements),
-    details.length === 0 ? '' : `\n${printableLines(details)}`,
+    renderPlacements(status.placements, details),
   ].join('');
 }
 
