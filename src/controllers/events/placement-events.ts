@@ -13,7 +13,12 @@ import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
 import { WakeUp } from '@berth/runtime/loop/sleep';
-import { type PageChange, pageEvent, scoreEvent } from '../../core/publish/pages/placement-event-content.ts';
+import {
+  heldEvent,
+  type PageChange,
+  pageEvent,
+  scoreEvent,
+} from '../../core/publish/pages/placement-event-content.ts';
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create'>;
@@ -48,6 +53,8 @@ interface Waiting {
   readonly placement: Placement;
   /** Rendered when the event is written, so that dropped events cost nothing. */
   readonly content: () => EventContent & { readonly related?: EventSubject };
+  /** The end of the name of an Event that is written once while it lasts. Default: a new name. */
+  readonly suffix?: string | undefined;
 }
 
 /**
@@ -87,6 +94,13 @@ export class PlacementEvents {
     this.#report(result.placement, () => scoreEvent(this.#scores.scoresOf(result, snapshot)));
   }
 
+  /** A hold that the hub is not readable for has no Event: it concerns all placements. */
+  held(placement: Placement, hold: Parameters<typeof heldEvent>[0]): void {
+    if (hold.reason === 'InventoryStale') return;
+    const suffix = `held-${hold.token === '' ? hold.reason.toLowerCase() : hold.token}`;
+    this.#report(placement, () => heldEvent(hold), suffix);
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const next = this.#waiting.shift();
@@ -101,12 +115,12 @@ export class PlacementEvents {
     }
   }
 
-  #report(placement: Placement, content: Waiting['content']): void {
+  #report(placement: Placement, content: Waiting['content'], suffix?: string): void {
     if (this.#waiting.length >= MAX_WAITING || !this.#isAllowed(namespacedName(placement.metadata))) {
       this.#dropped += 1;
       return;
     }
-    this.#waiting.push({ placement, content });
+    this.#waiting.push({ placement, content, suffix });
     this.#wakeUp.call();
   }
 
@@ -124,12 +138,13 @@ export class PlacementEvents {
     return true;
   }
 
-  async #write({ placement, content }: Waiting): Promise<void> {
+  async #write({ placement, content, suffix: given }: Waiting): Promise<void> {
     const { api, clock, random, log } = this.#options;
     const { namespace = '', name, uid = '' } = placement.metadata;
     try {
       const nowMs = clock.now();
-      const suffix = `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
+      const suffix =
+        given ?? `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
       const writer = { controller: CONTROLLER, instance: 'berth', nowMs, suffix };
       const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, content(), writer);
       await api.create(EVENT, event, { metadataOnly: true });

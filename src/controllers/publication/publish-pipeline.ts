@@ -253,6 +253,8 @@ export class PublishPipeline {
       emit: (event) => {
         options.emit(event);
         if (event.kind === 'published' && event.writes > 0) this.#writeScoreEvents(event.placement);
+        const held = event.kind === 'held' ? this.#facts.placement(event.placement) : undefined;
+        if (held !== undefined && event.kind === 'held') events?.held(held, event);
       },
     });
   }

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { EVENT } from '@berth/kube/model/kinds';
 import { readAnnouncedSettings } from '../../../src/controllers/leadership/announced-settings.ts';
 import { baseFiles, placement, retired, yaml } from '../serve/fleet-fixture.ts';
 import { ServedFleet } from '../serve/served-fleet.ts';
@@ -35,6 +36,11 @@ describe('berth status without a token', () => {
     expect(held.stdout).toMatch(/\nteam-a\/web +6 +RemovalBudgetExceeded\n/);
     expect(held.stdout).toMatch(/\nteam-a\/web: 5 of 6 clusters would be removed/);
     expect(held.code).toBe(1);
+    const reasons = async () => {
+      const { items } = await fleet.hub.api.list(EVENT, { namespace: 'team-a' });
+      return items.map((event) => [event['reason'], event['action']].join(' '));
+    };
+    await expect.poll(reasons).toContain('Held RemovalBudgetExceeded');
     await fleet.stop();
     const stopped = JSON.parse((await status('-o', 'json')).stdout) as { controllers: object[] };
     expect(stopped.controllers).toMatchObject([{ name: 'berth-controller-test', isRunning: false }]);

@@ -53,6 +53,25 @@ describe('events about placements', () => {
       result: RESULT,
     });
 
+  it('say once what is held, with its approval code, under the same name after a restart', async () => {
+    const hold = { reason: 'WouldEmpty', message: 'All 3 clusters would be removed.', token: '0a1b2c3d4e5f' };
+    events.held(placementOf('web'), hold);
+    events.held(placementOf('api'), { ...hold, reason: 'SecondWriter', token: '' });
+    events.held(placementOf('web'), { ...hold, reason: 'InventoryStale' });
+    await clock.advance(1_000);
+    expect(
+      written.map(({ metadata, reason, action, note }) => [metadata.name, reason, action, note]),
+    ).toEqual([
+      [
+        'web.held-0a1b2c3d4e5f',
+        'Held',
+        'WouldEmpty',
+        'Approval code 0a1b2c3d4e5f. All 3 clusters would be removed.',
+      ],
+      ['api.held-secondwriter', 'Held', 'SecondWriter', 'All 3 clusters would be removed.'],
+    ]);
+  });
+
   it('are written in order, about the placement and its page, as OCM writes them', async () => {
     pageWritten('web', 'create');
     pageWritten('web');

@@ -33,6 +33,16 @@ const WORDS = {
   delete: { reason: 'DecisionDelete', action: 'DecisionDeleted', verb: 'deleted' },
 } as const;
 
+/** A change of a placement is held. The code comes first, because a long message is cut. */
+export function heldEvent({
+  reason,
+  message,
+  token,
+}: Record<'reason' | 'message' | 'token', string>): EventContent {
+  const note = cut(token === '' ? message : `Approval code ${token}. ${message}`);
+  return { type: 'Warning', reason: 'Held', action: reason, note };
+}
+
 /** Maximum length of a note. Source: the same file, maxEventMessageLength. */
 export const MAX_NOTE_LENGTH = 1_000;
 
