@@ -1,5 +1,5 @@
 import { ObjectCache } from '@berth/kube/cache/object-cache';
-import { trimWork } from '../../src/core/work/trim-work.ts';
+import { trimWork } from '../../src/controllers/works/work-inventory.ts';
 import {
   startWorkControllers,
   type WorkControllers,

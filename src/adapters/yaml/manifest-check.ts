@@ -3,17 +3,21 @@ import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { hasManifestFields } from './has-manifest-fields.ts';
 import { closestName } from '@berth/runtime/text/closest-name';
-import { checkSchema, describeValue } from './schema/check.ts';
-import type { SchemaFinding } from './schema/check.ts';
-import { KNOWN_GROUPS, KNOWN_KIND_NAMES, lookUpKind } from './schema/kinds.ts';
+import { checkSchema, describeValue, type SchemaFinding } from './schema/check.ts';
 import { anyObject } from './schema/meta.ts';
+import { apiVersionOf, typeKeyOf } from '@berth/kube/model/kinds';
+import { PLACEMENT_TEST } from '../../core/placement-test/placement-test.ts';
+import { RULE_TEST } from '../../core/preview/rules/rule-test.ts';
+import { type KnownKind, OCM_MANIFESTS } from './schema/ocm-schemas.ts';
+import { placementTest } from './schema/placement-test.ts';
+import { ruleTest } from './schema/rule-test.ts';
 
 /** The code of the warning about a document that is no mapping, or has neither apiVersion nor kind. */
 export const NOT_AN_OBJECT = 'source.not-an-object';
 
 export type ManifestFinding = SchemaFinding;
 
-export interface CheckedManifest {
+interface CheckedManifest {
   /** Absent if the object has an error. */
   readonly object?: KubeObject;
   readonly findings: readonly ManifestFinding[];
@@ -140,3 +144,40 @@ function withoutEmptyMetadata(value: Record<string, unknown>): Record<string, un
   );
   return { ...value, metadata: Object.fromEntries(kept) };
 }
+
+/** Tests are never written to a hub. */
+const unknownField = 'is not a field of this kind';
+
+const KNOWN: readonly KnownKind[] = [
+  ...OCM_MANIFESTS,
+  { info: PLACEMENT_TEST, schema: placementTest, unknownField },
+  { info: RULE_TEST, schema: ruleTest, unknownField },
+];
+
+const BY_TYPE = new Map(KNOWN.map((known) => [typeKeyOf(known.info), known]));
+const BY_GROUP_KIND = new Map(KNOWN.map((known) => [`${known.info.group} ${known.info.kind}`, known]));
+
+/** The kind of an object: `known`, `other-version` of a known kind, or `unknown`. */
+type KindLookup =
+  | { readonly state: 'known'; readonly known: KnownKind }
+  | { readonly state: 'other-version'; readonly expected: string }
+  | { readonly state: 'unknown' };
+
+export function lookUpKind(apiVersion: string, kind: string): KindLookup {
+  const known = BY_TYPE.get(`${apiVersion} ${kind}`);
+  if (known !== undefined) return { state: 'known', known };
+  const sameKind = BY_GROUP_KIND.get(`${apiVersion.split('/')[0] ?? ''} ${kind}`);
+  if (sameKind !== undefined) return { state: 'other-version', expected: apiVersionOf(sameKind.info) };
+  return { state: 'unknown' };
+}
+
+/** Whether the fields of the kind are checked when a file is read. */
+export function isFieldsChecked(apiVersion: string, kind: string): boolean {
+  return BY_TYPE.has(`${apiVersion} ${kind}`);
+}
+
+/** Kind names, for "did you mean". */
+const KNOWN_KIND_NAMES: readonly string[] = KNOWN.map((known) => known.info.kind);
+
+/** Their groups, for the same purpose. */
+const KNOWN_GROUPS: readonly string[] = [...new Set(KNOWN.map((known) => known.info.group))];

@@ -18,7 +18,7 @@ import type { ListOptions } from '@berth/kube/model/kube-api';
 import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { sha256 } from '@berth/runtime/sha256';
 import { isPullWork } from '../../core/argocd/pull/pull-target.ts';
-import { trimWork } from '../../core/work/trim-work.ts';
+import { trimWork } from '../../controllers/works/work-inventory.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import type { HubContinuity } from '../../controllers/inventory/hub-continuity.ts';
 import type { ServeOptions } from '../settings/serve-options.ts';

@@ -46,7 +46,7 @@ import {
   undeclaredMembers,
 } from '../../core/sync/plan-prune.ts';
 import { pruneInputFromMemory, readPruneMemory } from '../../core/sync/prune-memory.ts';
-import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import { childWorkName, ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { readDependents } from '../sources/pruning/read-dependents.ts';
 import { kindScopes, kindsWithoutHub } from './members/kind-scopes.ts';

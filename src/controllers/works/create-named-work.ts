@@ -13,7 +13,7 @@ import { formatRef } from '@berth/kube/model/object-ref';
 import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import { isBeingDeleted } from '../inventory/confirm-takes-work.ts';
+import { isBeingDeleted } from '../inventory/cluster-namespaces.ts';
 import {
   NAMED_WORK_LABEL,
   namedWorkLabel,

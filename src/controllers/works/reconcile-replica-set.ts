@@ -20,7 +20,7 @@ import { formatNameList } from '@berth/runtime/text/name-list';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { clusterSpecs } from '../../core/work/replica-set/cluster-specs.ts';
 import { planReplicaSet } from '../../core/work/replica-set/plan-replica-set.ts';
-import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import { ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';
 import type { ReplicaSetPlan, WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import {
   replicaSetStatus,
@@ -35,7 +35,7 @@ import {
   LAST_GOOD_ANNOTATION,
 } from '../../core/work/replica-set/rollout-control.ts';
 import { StatusRivals } from '../../core/work/replica-set/status-rivals.ts';
-import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';
+import type { MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import type { WorkInventory } from './work-inventory.ts';
 import { type WorkWritten, writeWorks } from './write-works.ts';
 

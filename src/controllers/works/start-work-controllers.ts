@@ -17,7 +17,7 @@ import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { RolloutRules } from '../../core/rollout/rollout-plan.ts';
 import { STATUS_RIVAL_TEXT, FailingReplicaSets } from '../../core/work/replica-set/status-rivals.ts';
-import { MissingNamespaces } from '../inventory/missing-namespaces.ts';
+import { MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import { ReplicaSetReconciler } from './reconcile-replica-set.ts';
 import { WorkInventory } from './work-inventory.ts';
 import type { WorkWritten } from './write-works.ts';

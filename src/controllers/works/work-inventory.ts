@@ -12,7 +12,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { ownerLabelValue } from '../../core/work/replica-set/replica-set-names.ts';
+import { ownerLabelValue } from '../../core/work/replica-set/replica-set-child.ts';
 import type { ObjectChange } from '@berth/kube/cache/object-store';
 import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cache';
 import type { Reflector } from '@berth/kube/cache/reflector';
@@ -131,4 +131,16 @@ export class WorkInventory {
 function placementKeys(replicaSet: KubeObject): readonly string[] {
   const { spec } = replicaSet as unknown as Partial<ManifestWorkReplicaSet>;
   return (spec?.placementRefs ?? []).map(({ name }) => `${replicaSet.metadata.namespace ?? ''}/${name}`);
+}
+
+/**
+ * Reduces a ManifestWork in the cache to the fields that the work controllers read, since manifests
+ * are most of its size. Works of replica sets keep their spec, which is compared, handed over and
+ * updated. Of other works only `deleteOption` is read.
+ */
+export function trimWork(object: KubeObject): KubeObject {
+  if (object.metadata.labels?.[REPLICA_SET_LABEL] !== undefined) return object;
+  const { spec, ...rest } = object as unknown as ManifestWork;
+  const deleteOption = spec?.deleteOption;
+  return { ...rest, ...(deleteOption && { spec: { deleteOption } }) };
 }

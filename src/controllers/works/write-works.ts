@@ -7,8 +7,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
 import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
-import type { MissingNamespaces } from '../inventory/missing-namespaces.ts';
-import { confirmTakesWork } from '../inventory/confirm-takes-work.ts';
+import { type MissingNamespaces, confirmTakesWork } from '../inventory/cluster-namespaces.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
 
 /** One write to a namespace of a cluster on the hub. */

@@ -18,8 +18,7 @@ import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
 import { done, eachDone, failed, type Outcome } from '../outcome.ts';
-import { planRollout } from '../rollout/plan-rollout.ts';
-import { decisionGroups } from '../rollout/rollout-groups.ts';
+import { planRollout, decisionGroups } from '../rollout/plan-rollout.ts';
 import type { ClusterRolloutStatus, RolloutGroup, RolloutPlan } from '../rollout/rollout-plan.ts';
 
 export interface ConfigRolloutInput {

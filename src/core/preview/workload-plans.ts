@@ -16,7 +16,7 @@ import { takesWork } from '@berth/ocm/kind/managed-cluster';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { compareText } from '@berth/runtime/text/compare-text';
-import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
+import { ownerLabelValue } from '../work/replica-set/replica-set-child.ts';
 import { applicationSetPlacements } from './application-set-placements.ts';
 import { fieldChanges } from './effects/field-changes.ts';
 import type { ManifestChange } from './effects/plan-effects.ts';

@@ -1,5 +1,5 @@
 import { validateWorkSpec } from '@berth/agent/rules/manifests/validate-work';
-import { changedPositions } from '@berth/kube/model/changed-positions';
+import { changedPositions } from '../sync/plan-increment.ts';
 import { type FieldPath, parseFieldPath } from '@berth/kube/model/field-path';
 import { parseGoDuration } from '@berth/kube/model/go-duration';
 import { PLACEMENT, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';

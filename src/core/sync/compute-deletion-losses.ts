@@ -26,7 +26,7 @@ import { isInSet, membershipOf } from '@berth/placement/filter/eligibility';
 import { REMOVAL_BUDGET_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { parseRemovalBudget, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
-import { ownerLabelValue } from '../work/replica-set/replica-set-names.ts';
+import { ownerLabelValue } from '../work/replica-set/replica-set-child.ts';
 import type { DeletionLoss } from './deletion-loss.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 

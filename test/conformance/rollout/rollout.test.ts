@@ -3,8 +3,7 @@ import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { planRollout } from '../../../src/core/rollout/plan-rollout.ts';
-import { decisionGroups } from '../../../src/core/rollout/rollout-groups.ts';
+import { planRollout, decisionGroups } from '../../../src/core/rollout/plan-rollout.ts';
 import type { RolloutEntry, RolloutRules, RolloutStatus } from '../../../src/core/rollout/rollout-plan.ts';
 
 interface RecordedEntry {

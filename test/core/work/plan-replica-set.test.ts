@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { childWorkName, ownerLabelValue } from '../../../src/core/work/replica-set/replica-set-names.ts';
+import { childWorkName, ownerLabelValue } from '../../../src/core/work/replica-set/replica-set-child.ts';
 import { ReplicaSetHarness, template } from './replica-set-harness.ts';
 
 const APPLIED = { Applied: 'True', Available: 'True' } as const;

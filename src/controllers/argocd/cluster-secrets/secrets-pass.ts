@@ -20,7 +20,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { PRUNE_ANNOTATION } from '../../../core/sync/applied/departure.ts';
 import { sha256 } from '@berth/runtime/sha256';
-import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
+import { confirmTakesWork } from '../../inventory/cluster-namespaces.ts';
 import type { CredentialReader } from './credential-reader.ts';
 
 export interface SecretWritten {

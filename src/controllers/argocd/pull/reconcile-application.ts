@@ -21,8 +21,7 @@ import {
 import { readPullFeedback } from '../../../core/argocd/pull/read-pull-feedback.ts';
 import { withRefreshTime } from '../../../core/argocd/pull/refresh-request.ts';
 import { unconfirmedCopies } from '../../../core/argocd/pull/unconfirmed-copies.ts';
-import { confirmTakesWork } from '../../inventory/confirm-takes-work.ts';
-import type { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
+import { confirmTakesWork, type MissingNamespaces } from '../../inventory/cluster-namespaces.ts';
 import type { HeldRemovals } from './held-removals.ts';
 import type { PullInventory } from './pull-inventory.ts';
 import { PULL_FIELD_MANAGER, type PullOptions } from './pull-options.ts';

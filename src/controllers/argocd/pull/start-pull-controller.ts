@@ -23,7 +23,7 @@ import { HOSTING_SET_KEY } from '../../../core/argocd/pull/pull-keys.ts';
 import { hostingSetOfWork, hubApplicationOf, removalGroup } from '../../../core/argocd/pull/pull-target.ts';
 import { renderSetReport } from '../../../core/argocd/pull/render-set-report.ts';
 import { recentRemovals } from '../../../core/publish/judge/removal-window.ts';
-import { MissingNamespaces } from '../../inventory/missing-namespaces.ts';
+import { MissingNamespaces } from '../../inventory/cluster-namespaces.ts';
 import { HeldRemovals } from './held-removals.ts';
 import { isUnreachable, PullInventory } from './pull-inventory.ts';
 import { type PullOptions, PULL_FIELD_MANAGER } from './pull-options.ts';

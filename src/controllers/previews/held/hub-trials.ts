@@ -11,7 +11,7 @@ import { isApplied, placeObject } from '../../../core/sync/desired-object.ts';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
 import { plannedApply } from '../../../core/sync/planned-apply.ts';
 import { applyDesired } from '../../sources/following/apply-desired.ts';
-import { readOne } from '../../sources/members/existing-objects.ts';
+import { readOne } from '../../sources/members/objects-on-hub.ts';
 import { syncProblemOf } from '../../sources/members/sync-problem.ts';
 
 /** What a plan says where the hub is not asked. @param because `for a fork` */

@@ -20,7 +20,7 @@ import {
 import { placeObject } from '../../../core/sync/desired-object.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { ApplySetRegistry } from '../../sources/members/apply-set-registry.ts';
-import { ExistingObjects } from '../../sources/members/existing-objects.ts';
+import { ExistingObjects } from '../../sources/members/objects-on-hub.ts';
 import { kindScopes } from './kind-scopes.ts';
 
 /** Concurrent requests. */

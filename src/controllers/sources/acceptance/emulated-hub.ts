@@ -8,7 +8,7 @@ import { formatRef, refOf } from '@berth/kube/model/object-ref';
 import { ReadOnlyKubeApi } from '@berth/kube/read-only-kube-api';
 import { errorForStatus, parseKubeStatus } from '@berth/kube/transport/kube-errors';
 import { BerthError, BugError, TransientError } from '@berth/runtime/errors';
-import { ExistingObjects } from '../members/existing-objects.ts';
+import { ExistingObjects } from '../members/objects-on-hub.ts';
 import type { HubKinds } from './hub-kinds.ts';
 import { writeRequest } from './hub-refusals.ts';
 

@@ -19,7 +19,7 @@ import type { WriteRequest } from '@berth/embedded-hub/write/write-request';
 import type { FieldPath } from '@berth/kube/model/field-path';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import { closestName } from '@berth/runtime/text/closest-name';
-import { isFieldsChecked } from '../../../adapters/yaml/schema/kinds.ts';
+import { isFieldsChecked } from '../../../adapters/yaml/manifest-check.ts';
 import {
   fieldError,
   type FieldFinding,

@@ -30,9 +30,8 @@ import { planIncrement } from '../../../core/sync/plan-increment.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { plannedApply } from '../../../core/sync/planned-apply.ts';
 import { ApplySetRegistry, type SetMembers } from '../members/apply-set-registry.ts';
-import { ExistingObjects } from '../members/existing-objects.ts';
+import { ExistingObjects, requiredKind, unservedAmong } from '../members/objects-on-hub.ts';
 import { MemberOwners } from '../members/member-owners.ts';
-import { requiredKind, unservedAmong } from '../members/required-kind.ts';
 import type { SyncInput, SyncOptions, SyncOutcome } from '../members/sync-outcome.ts';
 import {
   leftFieldsProblem,
@@ -45,9 +44,8 @@ import { DeletedBeforeRestore } from '../pruning/deleted-before-restore.ts';
 import { pruneHub } from '../pruning/hub-prune.ts';
 import type { PruneState } from '../pruning/prune-state.ts';
 import { recordMemberCount } from '../pruning/record-member-count.ts';
-import { applyDesired, NamespaceCreator } from './apply-desired.ts';
+import { applyDesired, NamespaceCreator, StoredForms } from './apply-desired.ts';
 import type { HubSyncOptions } from './hub-sync-options.ts';
-import { StoredForms } from './stored-forms.ts';
 import type { SourceRound } from './sync-together.ts';
 
 interface Tally {

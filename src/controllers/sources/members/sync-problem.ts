@@ -6,7 +6,7 @@ import { missingNamespace } from '@berth/agent/rules/applied/kube-failure';
 import { formatLocation } from '@berth/runtime/problem/source-location';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { LeftField } from '../../../core/sync/left-fields.ts';
-import { NOT_SERVED } from './required-kind.ts';
+import { NOT_SERVED } from './objects-on-hub.ts';
 
 /** Why one object could not be applied or deleted. */
 export interface SyncProblem {

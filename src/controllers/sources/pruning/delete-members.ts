@@ -6,7 +6,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import { LeaseNotHeldError } from '@berth/kube/leader-election/lease';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
-import { requiredKind } from '../members/required-kind.ts';
+import { requiredKind } from '../members/objects-on-hub.ts';
 import type { SourceDeclarations } from '../progress/source-declarations.ts';
 import { type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
 

@@ -34,8 +34,7 @@ import {
   type PruneReleases,
   releaseHash,
 } from '../../../core/sync/prune-releases.ts';
-import { readOne } from '../members/existing-objects.ts';
-import { requiredKind } from '../members/required-kind.ts';
+import { readOne, requiredKind } from '../members/objects-on-hub.ts';
 import type { SyncInput, SyncOutcome } from '../members/sync-outcome.ts';
 import { type SyncProblem, syncProblemOf } from '../members/sync-problem.ts';
 import { deleteMembers, type DeleteMembersParts } from './delete-members.ts';

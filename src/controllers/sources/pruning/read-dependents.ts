@@ -13,7 +13,7 @@ import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi, ListOptions } from '@berth/kube/model/kube-api';
 import { type Dependents, mayCauseLosses } from '../../../core/sync/compute-deletion-losses.ts';
-import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-names.ts';
+import { ownerLabelValue } from '../../../core/work/replica-set/replica-set-child.ts';
 
 /** Up to this number of replica sets and clusters, their works are listed separately. Beyond it, all works are listed. */
 const MAX_LISTS = 20;

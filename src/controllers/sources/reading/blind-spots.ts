@@ -1,7 +1,7 @@
 import type { ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
+import { isUnreadable } from '../manifests/read-content.ts';
 import type { FileReading } from '../manifests/assemble-objects.ts';
 import type { ManifestSelection } from '../manifests/commit-listing.ts';
-import { isUnreadable } from '../manifests/read-content.ts';
 import { folderOf, HELM_CHART, isBelow } from '../manifests/special-folders.ts';
 import type { FileVersionReading } from './file-readings.ts';
 

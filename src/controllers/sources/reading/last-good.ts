@@ -2,10 +2,10 @@ import type { FileVersion, GitRepository } from '@berth/git-reader/repository/gi
 import type { ParsedFile, ParsedManifest } from '../../../adapters/yaml/parse-manifests.ts';
 import { possibleIdentities } from '../../../core/sync/plan-prune.ts';
 import { MANIFESTS_ANNOTATION } from '../../../core/work/manifests/inline-manifests.ts';
+import { isUnreadable } from '../manifests/read-content.ts';
 import { type FileReading, fileReading, objectKey } from '../manifests/assemble-objects.ts';
 import { type FileVersionReading, readFiles } from './file-readings.ts';
 import type { ManifestLimits } from '../manifests/source-content.ts';
-import { isUnreadable } from '../manifests/read-content.ts';
 
 export interface LastGoodReading {
   readonly parsed: ParsedFile;

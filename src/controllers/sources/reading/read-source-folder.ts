@@ -4,8 +4,8 @@ import { compareText } from '@berth/runtime/text/compare-text';
 import { InputError } from '@berth/runtime/errors';
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { TreeEntry } from '@berth/git-reader/repository/git-repository';
-import { assembleObjects, fileReading } from '../manifests/assemble-objects.ts';
-import type { FileReading } from '../manifests/assemble-objects.ts';
+import { isUnreadable, readContent, tooLargeFile } from '../manifests/read-content.ts';
+import { assembleObjects, fileReading, type FileReading } from '../manifests/assemble-objects.ts';
 import { DEFAULT_MANIFEST_LIMITS } from '../manifests/source-content.ts';
 import type { SourceContent } from '../manifests/source-content.ts';
 import type { KustomizeTree } from '../kustomize/kustomize-tree.ts';
@@ -16,7 +16,6 @@ import type { ManifestSelector } from '../manifests/manifest-selection.ts';
 import { findSpecialFolders } from '../manifests/special-folders.ts';
 import { problemsByFile, splitSafeEntries } from '@berth/git-reader/repository/tree-safety';
 import { asNamed, type ParsedFile } from '../../../adapters/yaml/parse-manifests.ts';
-import { isUnreadable, readContent, tooLargeFile } from '../manifests/read-content.ts';
 
 export interface FolderOptions {
   /** Globs relative to the folder. */

@@ -3,8 +3,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { PlacementReference } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { planRollout } from '../../rollout/plan-rollout.ts';
-import { decisionGroups } from '../../rollout/rollout-groups.ts';
+import { planRollout, decisionGroups } from '../../rollout/plan-rollout.ts';
 import type {
   ClusterRolloutStatus,
   RolloutGroup,

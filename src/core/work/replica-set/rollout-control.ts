@@ -1,7 +1,7 @@
 import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
-import { hashText } from './replica-set-names.ts';
+import { hashText } from './replica-set-child.ts';
 import { canonicalWorkSpec } from '../manifests/same-work-spec.ts';
 
 /** `pause`: nothing new starts. `abort`: clusters go back to the last good template until the template changes. */

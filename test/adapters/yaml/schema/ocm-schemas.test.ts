@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { checkSchema } from '../../../../src/adapters/yaml/schema/check.ts';
-import { lookUpKind } from '../../../../src/adapters/yaml/schema/kinds.ts';
+import { lookUpKind } from '../../../../src/adapters/yaml/manifest-check.ts';
 import { withReplacements } from '../../../../src/adapters/yaml/schema/ocm-schemas.ts';
 import { integer } from '../../../../packages/ocm/src/definition/schema-notation.ts';
 import { apiVersionOf, MANAGED_CLUSTER, MANIFEST_WORK_REPLICA_SET, PLACEMENT } from '@berth/kube/model/kinds';

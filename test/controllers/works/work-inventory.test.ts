@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { trimWork } from '../../../src/core/work/trim-work.ts';
+import { trimWork } from '../../../src/controllers/works/work-inventory.ts';
 import { REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 

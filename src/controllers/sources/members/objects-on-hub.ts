@@ -1,9 +1,11 @@
 import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { identityOf } from '@berth/kube/model/object-ref';
-import { BerthError } from '@berth/runtime/errors';
+import { identityOf, formatRef, refOf } from '@berth/kube/model/object-ref';
+import { BerthError, TransientError } from '@berth/runtime/errors';
 import { groupBy } from '@berth/runtime/lists/group-by';
+import { formatLocation } from '@berth/runtime/problem/source-location';
+import type { SourceObject } from '@berth/kube/model/source-object';
 
 /** If more objects of a kind must be read, one list reads them all. */
 const MAX_SINGLE_READS = 20;
@@ -59,4 +61,33 @@ export async function readOne(
     fieldSelector: `metadata.name=${metadata.name}`,
   });
   return items[0];
+}
+
+/** The error code for an object whose kind the hub does not serve. */
+export const NOT_SERVED = 'sync.kind';
+
+/**
+ * Resolves the resource of an object.
+ * @throws TransientError `NOT_SERVED` while the hub does not serve it
+ */
+export async function requiredKind(api: KubeApi, object: KubeObject): Promise<KindInfo> {
+  const info = await api.resolve(object.apiVersion, object.kind);
+  if (info !== undefined) return info;
+  throw new TransientError(`the hub does not serve ${object.apiVersion} ${object.kind}`, {
+    code: NOT_SERVED,
+    subject: formatRef(refOf(object)),
+    hint: 'install its CustomResourceDefinition on the hub, or exclude the object from the source’s paths',
+  });
+}
+
+/** The objects whose kind the hub does not serve, with their locations. */
+export async function unservedAmong(
+  api: KubeApi,
+  sources: readonly Pick<SourceObject, 'object' | 'location'>[],
+): Promise<readonly string[]> {
+  const kinds = sources.map(({ object }) => api.resolve(object.apiVersion, object.kind));
+  const infos = await Promise.all(kinds);
+  return sources
+    .filter((_source, at) => infos[at] === undefined)
+    .map(({ object, location }) => `${formatRef(refOf(object))} (${formatLocation(location)})`);
 }
