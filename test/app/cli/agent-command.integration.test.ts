@@ -13,6 +13,16 @@ describe('berth agent', () => {
     { name: 'a duration without unit', args: ['--status-sync-interval', '10'], want: 'a positive duration' },
     { name: 'no workers', args: ['--workers', '0'], want: 'a whole number of at least 1' },
     { name: 'an unknown drift mode', args: ['--drift', 'never'], want: 'expected watch or resync' },
+    {
+      name: 'an unknown driver of add-ons',
+      args: ['--addon-kubeclient-registration-auth', 'grpc'],
+      want: 'expected csr or token',
+    },
+    {
+      name: 'too short a life of tokens',
+      args: ['--addon-token-expiration-seconds', '599'],
+      want: 'a whole number of at least 600',
+    },
     { name: 'a missing kubeconfig', args: [], want: 'kubeconfig' },
   ])('refuses $name', async ({ args, want }) => {
     const { io, stderr } = makeCliIo();

@@ -44,3 +44,16 @@ it.each([
     }
   },
 );
+
+it('keeps both of two writes at a time, of the certificate and of an add-on', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'berth-folder-'));
+  dirs.push(dir);
+  const life = new DiskLife(dir);
+  const store = new FolderStore(dir, new SilentLogger());
+  await life.survives(Promise.all([store.write(NEW), store.write({ 'addon-secrets.json': '[]' })]));
+  await life.end();
+  expect(await new FolderStore(dir, new SilentLogger()).read()).toEqual({
+    ...NEW,
+    'addon-secrets.json': '[]',
+  });
+});

@@ -453,6 +453,8 @@ describe('flags that mean nothing', () => {
     [[...JOIN, '--ca-file', 'missing.pem'], '--ca-file: cannot be read'],
     [[...JOIN, '--agent-namespace', 'default'], '--agent-namespace: got "default", expected a name'],
     [[...JOIN, '--client-cert-expiration-seconds', '60'], 'expected a whole number of at least 3600'],
+    [[...JOIN, '--addon-kubeclient-registration-auth', 'grpc'], 'expected csr or token'],
+    [[...JOIN, '--addon-token-expiration-seconds', '60'], 'expected a whole number of at least 600'],
     [[...JOIN.slice(0, -1), 'managed-clusters'], 'the group of this cluster is that of all agents'],
     [[...JOIN.slice(0, -1), 'CLUSTER_NAME'], '--cluster-name: got "CLUSTER_NAME"'],
     [[...JOIN.slice(0, -1), '<cluster_name>'], '--cluster-name: got "<cluster_name>"'],
