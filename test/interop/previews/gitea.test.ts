@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { hasGiteaModule } from '../peers/gitea.ts';
 import { hasPeers } from '../peers/peer-programs.ts';
+import { placement, yaml } from '../../app/serve/fleet-fixture.ts';
 import { asks, GiteaFleet, NO_RULES } from './gitea-fleet.ts';
 
 const PROTECTION = '/repos/root/fleet/branch_protections';
@@ -49,6 +50,26 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('previews on a real Git
     const merged = await forge.merge(number, how);
     await forge.comment(number, 'Merged: everything is as this plan said.');
     expect(await forge.status(merged, 'success', 'berth/merged/fleet')).toBe('As the plan said');
+  });
+
+  it('says after the merge what is held, and applies it when somebody approves it there', async () => {
+    const predicates = [
+      { requiredClusterSelector: { labelSelector: { matchLabels: { region: 'nowhere' } } } },
+    ];
+    forge.push('empty', { 'web.yaml': yaml(placement('web', { predicates })) });
+    const number = await forge.open('empty');
+    await forge.comment(number, 'would be held');
+    const merged = await forge.merge(number);
+    const { body } = await forge.comment(number, '**Merged. 1 change is held and not applied:');
+    expect(body).toContain('`team-a/web` stays on `c1`.**');
+    const context = 'berth/merged/fleet';
+    expect(await forge.status(merged, 'pending', context)).toContain('1 change is held and not applied');
+    const [command = ''] = /\/berth approve [0-9a-f]{12}/.exec(body) ?? [];
+    await forge.say(number, command, 'grace');
+    await forge.comment(number, '`grace`: Approved. Berth does this now:');
+    await forge.comment(number, 'released by grace on root/fleet');
+    expect(await forge.status(merged, 'success', context)).toBe('As the plan said');
+    expect(await forge.fleet.decisions('web')).toEqual([]);
   });
 
   describe('with a protected branch', () => {
