@@ -44,6 +44,7 @@ import { builtProgram } from '../../adapters/program/package-root.ts';
 import type { Subscribers } from '@berth/runtime/loop/subscribers';
 import type { Supervisor } from '@berth/runtime/loop/supervisor';
 import { annotatesPlacements, ownPlacements, type ServeOptions } from '../settings/serve-options.ts';
+import type { ControllerState } from './controller-state.ts';
 import type { PreviewParts } from './http/controller-http-options.ts';
 import { PreviewLinks } from './http/preview-links.ts';
 
@@ -72,6 +73,7 @@ export interface PreviewDependencies {
   readonly followed: Subscribers<SourceEvent>;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
   readonly emit: (event: ControllerEventBody) => void;
+  readonly state: Pick<ControllerState, 'timeline'>;
 }
 
 /** Opens the previews of the sources that enable them, without network access. */
@@ -84,17 +86,17 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
   const queue = new PreviewQueue(clock, WORKERS);
   const planner = planningProcesses(clock);
   const members = new FollowedMembers({ ...parts, clock });
-  const state = new HubStateWatch({
+  const hubState = new HubStateWatch({
     clock,
     snapshot: () => parts.inventory.snapshot(),
-    onChange: () => opened.forEach(({ previews }) => previews.hubChanged(state.now())),
+    onChange: () => opened.forEach(({ previews }) => previews.hubChanged(hubState.now())),
   });
-  for (const { store } of parts.inventory.inputs) store.onChange(() => state.objectChanged());
+  for (const { store } of parts.inventory.inputs) store.onChange(() => hubState.objectChanged());
   const shared = {
     ...parts,
     members,
     queue,
-    hubState: () => state.now(),
+    hubState: () => hubState.now(),
     reports: reportsOf(options, reports, links),
     dir,
     planWithin: planner === undefined ? planRevisions : planner.plan.bind(planner),
@@ -138,7 +140,7 @@ export function openPreviews(parts: PreviewDependencies): OpenPreviews {
         supervisor.start(`pull requests of ${previews.source}`, (signal) => previews.run(signal));
     },
     close: async () => {
-      state.close();
+      hubState.close();
       await planner?.close();
       await Promise.all(
         opened.flatMap(({ previews, records, rules }) => [previews.close(), records.close(), rules.close()]),
@@ -195,6 +197,7 @@ function openOne(
     members,
     ledger,
     emit,
+    state,
     dir,
     queue,
     reports,
@@ -232,6 +235,7 @@ function openOne(
     knownRules: preview.ruleStatuses ? new KnownRules(rules, () => clock.now()) : undefined,
     leadership: options.leadership,
     hub: api,
+    record: (step) => state.timeline.append(step),
     namespace: options.namespace ?? DEFAULT_NAMESPACE,
     snapshot: planner.snapshot,
     plan: (pull, base, signal) => planPullRequest(planner, pull, base, signal),

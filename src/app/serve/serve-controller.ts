@@ -100,10 +100,10 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const kept = { ...parts, ...recordDeletions(options, emit, state) };
+  const kept = { ...parts, state, ...recordDeletions(options, emit, state) };
   const loops = await openSources(options, { ...kept, events: followed, whenFirstPublished });
   restoreDeleted(inventory.inputs, barrier, loops);
-  const previews = await loadPreviews({ ...parts, checkHub, ledger, followed, whenFirstPublished });
+  const previews = await loadPreviews({ ...kept, checkHub, ledger, followed, whenFirstPublished });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
   const [duties, announcement] = [startOptionalControllers({ ...parts, state }), openAnnouncement(options)];

@@ -21,13 +21,18 @@ import type { FindingCode, PlanFinding, RuleResult } from './plan-verdict.ts';
 export function planOutcome(plan: Plan): 'none' | 'changes' | 'stopped' {
   if (!plan.hasChanges) return 'none';
   const isHeld = plan.deletionsHeld.length > 0 || plan.placements.some(({ held }) => held !== undefined);
-  if (isHeld || brokenRules(plan).some(({ effect }) => effect === 'deny')) return 'stopped';
+  if (isHeld || brokenRules(plan).some(denies)) return 'stopped';
   return 'changes';
 }
 
 /** Rules of the base that the plan breaks, or that cannot be evaluated. */
 export function brokenRules({ rules }: Plan): readonly RuleResult[] {
   return (rules?.base ?? []).filter(({ outcome }) => outcome !== 'kept');
+}
+
+/** Whether a broken rule stops the change. */
+export function denies({ effect, overridden }: RuleResult): boolean {
+  return effect === 'deny' && overridden === undefined;
 }
 
 /** The findings, without those that every view shows in a separate part: holds, budgets, deletions and lost files. */
@@ -44,6 +49,9 @@ const SHOWN_SEPARATELY: readonly FindingCode[] = [
 
 /** `denied by rule few-removals (rules of the base; ask @platform): …` */
 export function ruleText(rule: RuleResult): string {
+  const { overridden } = rule;
+  if (overridden !== undefined)
+    return `overridden by ${overridden.by} (${overridden.reason}): rule ${rule.name}: ${rule.message}`;
   return `${rule.effect === 'deny' ? 'denied by' : 'warning of'} rule ${rule.name}: ${ruleMessage(rule)}`;
 }
 

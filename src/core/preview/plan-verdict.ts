@@ -52,6 +52,8 @@ export interface RuleResult {
   /** The message of the rule; for `failed`, the reason. */
   readonly message: string;
   readonly owners: readonly string[];
+  /** An owner lets the change pass. */
+  readonly overridden?: { readonly by: string; readonly reason: string } | undefined;
   readonly location: SourceLocation;
 }
 

@@ -22,7 +22,8 @@ export type StepName =
   | 'work-created'
   | 'work-applied'
   | 'work-withdrawn'
-  | 'work-removed';
+  | 'work-removed'
+  | 'rule-overridden';
 
 /** Steps sorted by time; steps of the same time keep their order. */
 export function inOrder(steps: readonly TimelineStep[]): readonly TimelineStep[] {

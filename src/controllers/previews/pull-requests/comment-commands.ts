@@ -11,12 +11,16 @@ import {
   type HeldChange,
   HELP,
   noCode,
+  noOwner,
+  noReason,
   notApproved,
+  overrode,
   stranger,
   unknownCommand,
+  whichRule,
 } from '../../../core/preview/comment/command-answers.ts';
 import { type CommentCommand, commentCommand } from '../../../core/preview/comment/comment-command.ts';
-import { code } from '../../../core/preview/comment/foreign-text.ts';
+import { code, visible } from '../../../core/preview/comment/foreign-text.ts';
 import { jointCode } from '../../../core/publish/approval/approval-code.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
@@ -180,6 +184,7 @@ export function noteCommand(
     const text = 'Berth plans again. The result is in the comment of the plan.';
     return { memory: { ...memory, asked, allowedHead: pull.headCommit }, text, reaction: 'accepted' };
   }
+  if (command.kind === 'override') return noteOverride(memory, { ...given, command }, pull, rules);
   const why = refusalOf(given, pull, rules);
   if (why !== undefined) return refused(why);
   const [held, isMerged] = [heldChanges(memory), pull.state === 'merged'];
@@ -231,4 +236,32 @@ function heldChanges({ expected, heldDeletions, merge }: PreviewMemory): readonl
     ),
     ...heldDeletions.map(({ source, token }) => ({ token, what: { deletionsOf: source } })),
   ];
+}
+
+/** The memory after an owner of a guard rule asked to let the change pass, and the answer. */
+function noteOverride(
+  memory: PreviewMemory,
+  { command, author, by }: GivenCommand & { readonly command: { readonly kind: 'override' } },
+  pull: Pick<PullRequest, 'author' | 'state'>,
+  { selfApproval }: Pick<PreviewRules, 'selfApproval'>,
+): NotedCommand {
+  const refused = (text: string): NotedCommand => ({ memory, text, reaction: 'refused' });
+  if (pull.state === 'merged') return refused('This pull request is merged: there is nothing to override.');
+  const { change = '', rules = [] } = memory.denied ?? {};
+  const text = command.text.replace(/^["`]/, '');
+  const rule = rules
+    .toSorted((a, b) => b.name.length - a.name.length)
+    .find(({ name }) => text.startsWith(name) && /^(["`:]|\s|$)/.test(text.slice(name.length)));
+  if (rule === undefined) return refused(whichRule(rules));
+  const { name, owners } = rule;
+  const isOwner = owners.some((owner) => owner.replace(/^@/, '').toLowerCase() === author.toLowerCase());
+  if (!isOwner) return refused(noOwner(name, owners));
+  if (!selfApproval && author === pull.author)
+    return refused('You opened this pull request and may not override a rule on it.');
+  const reason = visible(text.slice(name.length).replace(/^["`:]+/, ''));
+  if (reason === '') return refused(noReason(name));
+  const others = (memory.overrides ?? []).filter((one) => one.rule !== name);
+  const overrides = [...others, { rule: name, by, reason, change }];
+  const asked = memory.asked + 1;
+  return { memory: { ...memory, asked, overrides }, text: overrode(name, reason), reaction: 'accepted' };
 }

@@ -55,6 +55,7 @@ export class MergeWatch {
     const { clock, hubState } = this.#options;
     const merge = { commit: mergeCommit, baseBranch, seenAtMs: clock.now(), state: hubState() };
     this.#save(number, { ...memory, merge, endedAtMs: undefined });
+    this.#recordOverrides(number, memory);
     await this.#write(number, undefined, signal);
     return this.follow(number, merge, signal);
   }
@@ -87,6 +88,18 @@ export class MergeWatch {
     await this.#report({ number, memory, merge, followed }, found, signal);
     if (found.held.length > 0 && sinceMs < MAX_HOLD_MS) return this.#later(number, HOLD_INTERVAL_MS);
     this.#end(number);
+  }
+
+  /** In the history of the controller: a step for each placement that the pull request moves. */
+  #recordOverrides(number: number, { overrides = [], expected }: PreviewMemory): void {
+    const { clock, record, repositoryName } = this.#options;
+    const at = new Date(clock.now()).toISOString();
+    const placements = expected.length === 0 ? [undefined] : expected.map(({ placement }) => placement);
+    for (const { rule, by, reason } of overrides)
+      for (const placement of placements) {
+        const detail = `${rule}: ${by} on ${repositoryName}#${number}: ${reason}`;
+        record({ at, step: 'rule-overridden', placement, detail });
+      }
   }
 
   async #isFollowed(merge: SeenMerge, followed: string, signal: AbortSignal): Promise<boolean> {
@@ -123,12 +136,13 @@ export class MergeWatch {
   async #resultOf(pull: MergedPullRequest, { held, differences }: MergeComparison): Promise<MergeResult> {
     const { memory, merge } = pull;
     const { reported } = merge;
+    const overrides = memory.overrides ?? [];
     const later = laterAfter(memory.later ?? [], merge, this.#options.clock.now());
     const causes = new MergeCauses(this.#options, pull);
     if (reported === undefined) {
       const explained: ExplainedDifference[] = [];
       for (const one of differences) explained.push({ ...one, cause: await causes.of(one) });
-      return { held, differences: explained, ended: [], later };
+      return { held, differences: explained, ended: [], later, overrides };
     }
     const ended = [...reported.ended];
     for (const hold of reported.held) {
@@ -138,7 +152,7 @@ export class MergeWatch {
       const cause = by === undefined && difference !== undefined ? await causes.of(difference) : undefined;
       ended.push({ what: hold.what, releasedBy: by, cause, clusters: this.#clustersOf(hold.what) });
     }
-    return { held, differences: reported.differences, ended, later };
+    return { held, differences: reported.differences, ended, later, overrides };
   }
 
   #clustersOf(what: HeldChange['what']): readonly string[] | undefined {

@@ -2,8 +2,15 @@ import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import { canonicalJson } from '@berth/runtime/json/json-equal';
 import { sha256 } from '@berth/runtime/sha256';
 import { fleetMapSvg } from '../../../core/preview/comment/fleet-map.ts';
-import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
+import { heldCodes, type PreviewOutcome } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
+import { jointCode } from '../../../core/publish/approval/approval-code.ts';
+import {
+  deniedChange,
+  type DeniedChange,
+  overrideRules,
+  type RuleOverride,
+} from '../../../core/preview/rules/override-rules.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
 import { lapsedApprovals, lapsedText } from './lapsed-approvals.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
@@ -163,28 +170,22 @@ export class OpenPullRequests {
   async #write(
     pull: PullRequest,
     base: string,
-    { outcome, map, expected, tree }: PlannedPullRequest,
+    { outcome: planned, map, expected, tree }: PlannedPullRequest,
     signal: AbortSignal,
   ): Promise<void> {
     const { number, headCommit } = pull;
     const { forge, reports, source, repositoryName } = this.#options;
     const before = this.#memory(number);
-    const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
     const { approvals } = before;
-    const {
-      deletionsHeld: heldDeletions,
-      later,
-      objects,
-    } = outcome.kind === 'planned' ? outcome.plan : NOTHING;
-    const changesFleet = objects.some(({ ref }) => FLEET_KINDS.includes(ref.kind)) ? true : undefined;
-    const earlierCodes = heldCodesOf(before).filter((code) => !codes.includes(code));
-    const pastCodes = [...new Set([...(before.pastCodes ?? []), ...earlierCodes])].slice(-MAX_PAST_CODES);
-    const lapsed = await lapsedApprovals(this.#options, before, { pull, base, outcome });
+    const { outcome, denied } = withOverrides(planned, before.overrides ?? []);
+    const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
+    const lapsed = await lapsedApprovals(this.#options, before, { pull, base, outcome, denied });
     // On the disk before the comment is written: if this process ends between the two, the next one still compares the
     // merge with the plan.
     await this.#options.memories.persist(String(number), {
-      ...before,
-      ...{ head: headCommit, base, tree, expected, heldDeletions, later, changesFleet, pastCodes, lapsed },
+      ...this.#memory(number),
+      ...{ head: headCommit, base, tree, expected, lapsed, denied },
+      ...memoryOf(outcome, before),
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };
@@ -214,6 +215,7 @@ export class OpenPullRequests {
     this.#save(number, {
       ...now,
       ...{ comment, answered: before.asked },
+      overrides: now.overrides?.filter(({ change }) => change === denied?.change),
       approvals: now.approvals.filter(({ token: code }) => codes.includes(code)),
     });
     const statuses = await this.#statuses.planned(
@@ -232,6 +234,34 @@ export class OpenPullRequests {
   #save(number: number, memory: PreviewMemory): void {
     this.#options.memories.set(String(number), memory);
   }
+}
+
+/** The outcome with the overrides of rules that are for this change, and what rules deny without them. */
+export function withOverrides(
+  outcome: PreviewOutcome,
+  overrides: readonly RuleOverride[],
+): { readonly outcome: PreviewOutcome; readonly denied: DeniedChange | undefined } {
+  if (outcome.kind === 'unplanned') return { outcome, denied: undefined };
+  const denied = deniedChange(sha256, outcome.plan);
+  return { outcome: { ...outcome, plan: overrideRules(outcome.plan, denied, overrides) }, denied };
+}
+
+/** What is remembered of a plan. */
+function memoryOf(
+  outcome: PreviewOutcome,
+  before: PreviewMemory,
+): Pick<PreviewMemory, 'heldDeletions' | 'later' | 'changesFleet' | 'pastCodes'> {
+  const { deletionsHeld, later, objects } = outcome.kind === 'planned' ? outcome.plan : NOTHING;
+  const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
+  const earlier = heldCodesOf(before);
+  // With the one code that the comment showed for all of them.
+  const past = [...(before.pastCodes ?? []), ...earlier, jointCode(sha256, earlier) ?? ''].filter(
+    (code) => code !== '' && !codes.includes(code),
+  );
+  return {
+    ...{ heldDeletions: deletionsHeld, later, pastCodes: [...new Set(past)].slice(-MAX_PAST_CODES) },
+    changesFleet: objects.some(({ ref }) => FLEET_KINDS.includes(ref.kind)) ? true : undefined,
+  };
 }
 
 function heldCodesOf({ expected, heldDeletions }: PreviewMemory): readonly string[] {

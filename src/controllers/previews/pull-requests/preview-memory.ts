@@ -1,4 +1,5 @@
 import type { ExpectedPlacement, HeldAfterMerge } from '../../../core/preview/comment/merge-comparison.ts';
+import type { DeniedChange, RuleOverride } from '../../../core/preview/rules/override-rules.ts';
 import type { LaterChange } from '../../../core/preview/plan.ts';
 import type { MergeResult } from '../../../core/preview/comment/merge-result.ts';
 import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
@@ -33,6 +34,9 @@ export interface PreviewMemory {
   readonly statuses?: readonly string[] | undefined;
   /** Full id of the head whose status says that it is being planned. */
   readonly planning?: string | undefined;
+  /** What guard rules deny, of the last plan. */
+  readonly denied?: DeniedChange | undefined;
+  readonly overrides?: readonly RuleOverride[] | undefined;
   /** Approvals of earlier plans that do not apply any more, and were not given again. */
   readonly lapsed?: readonly LapsedApproval[] | undefined;
   /** Approval codes of earlier plans, the latest last. */
@@ -50,7 +54,7 @@ export interface PreviewMemory {
 }
 
 export interface LapsedApproval {
-  /** A placement, or the deletions of a source, in words. */
+  /** `approval of team-a/web`, `override of rule few` */
   readonly of: string;
   readonly by: string;
   /** Goes on a sentence. */

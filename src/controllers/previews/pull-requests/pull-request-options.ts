@@ -2,6 +2,7 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { PullRequest, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
+import type { TimelineStep } from '../../../core/timeline/timeline-step.ts';
 import type { PreviewRules } from '../../../core/preview/preview-rules.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Leadership } from '@berth/kube/leader-election/leadership';
@@ -66,6 +67,8 @@ export interface PullRequestPreviewsOptions {
   /** Absent: guard rules have no statuses of their own. */
   readonly knownRules: KnownRules | undefined;
   readonly queue: PreviewQueue;
+  /** Adds a step to the history of the controller. */
+  readonly record: (step: TimelineStep) => void;
   readonly leadership?: Pick<Leadership, 'isHeld' | 'whenHeld'> | undefined;
   readonly clock: Clock;
   readonly random: () => number;

@@ -5,7 +5,7 @@ import { heldCodes } from '../../../core/preview/comment/preview-outcome.ts';
 import { renderComment } from '../../../core/preview/comment/render-comment.ts';
 import { CommentCommands } from './comment-commands.ts';
 import { MergeWatch } from './merge-watch.ts';
-import { OpenPullRequests } from './open-pull-requests.ts';
+import { OpenPullRequests, withOverrides } from './open-pull-requests.ts';
 import { NO_MEMORY, type PreviewMemory } from './preview-memory.ts';
 import { PreviewStatuses, PLANNING } from './preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from './pull-request-options.ts';
@@ -268,7 +268,10 @@ class MergeGroups {
     await repository.fetchCommit(base, signal);
     await whenPublished(signal);
     // A user with write access added it to the queue, even if the pull request comes from a fork.
-    const { outcome, map } = await plan({ headCommit: head, baseBranch, fromFork: false }, base, signal);
+    const group = { headCommit: head, baseBranch, fromFork: false };
+    const { outcome: planned, map } = await plan(group, base, signal);
+    const overrides = memories.keys().flatMap((number) => memories.get(number)?.overrides ?? []);
+    const outcome = withOverrides(planned, overrides).outcome;
     const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
     const approvals = memories
       .keys()

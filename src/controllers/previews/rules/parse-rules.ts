@@ -19,7 +19,10 @@ export const rulesSchema = z.strictObject({
         expression: text.describe('CEL over `plan`; true if the plan obeys the rule'),
         effect: z.enum(['deny', 'warn']).default('deny').describe('deny stops the plan'),
         message: text.describe('what the author of a change reads'),
-        owners: z.array(text).default([]).describe('who may be asked about the rule'),
+        owners: z
+          .array(text)
+          .default([])
+          .describe('who may be asked about the rule, and may override it on a pull request'),
       }),
     )
     .describe('each rule is judged separately'),

@@ -1,5 +1,5 @@
 import { names } from './comment-blocks.ts';
-import { code } from './foreign-text.ts';
+import { code, prose } from './foreign-text.ts';
 
 /* What Berth answers to commands in comments. Each answer says what happened, or what to type. All are Markdown. */
 
@@ -28,6 +28,7 @@ export const HELP = `Berth reads the first line of a comment by an account that 
 |---|---|
 | \`/berth plan\` | plans again; also plans a fork or a draft that the settings exclude |
 | \`/berth approve CODE\` | approves what would be held, by the code in the comment; without a code, if it is only one change |
+| \`/berth override RULE REASON\` | an owner that the rule names lets this change pass |
 | \`/berth help\` | shows this table |`;
 
 export function unknownCommand(meant: string | undefined): string {
@@ -100,4 +101,25 @@ function movesText(before: readonly string[], after: readonly string[]): string 
     ...(added.length === 0 ? [] : [`joins ${names(added, MAX_NAMES)}`]),
   ];
   return moves.length === 0 ? `stays on ${names(before, MAX_NAMES)}` : moves.join(' and ');
+}
+
+export function overrode(rule: string, reason: string): string {
+  return `Rule ${code(rule)} is overridden for exactly this change. Recorded reason: ${prose(reason)}`;
+}
+
+/** Which rules can be overridden, and how. */
+export function whichRule(rules: readonly { readonly name: string }[]): string {
+  if (rules.length === 0) return 'No guard rule denies this change.';
+  const commands = rules.slice(0, MAX_CHANGES).map(({ name }) => code(`/berth override ${name} REASON`));
+  return `Which rule? Write ${commands.join(' or ')}.`;
+}
+
+export function noReason(rule: string): string {
+  return `Say why: write ${code(`/berth override ${rule} REASON`)}.`;
+}
+
+export function noOwner(rule: string, owners: readonly string[]): string {
+  if (owners.length === 0)
+    return `Rule ${code(rule)} names no owners, so nobody can override it. Change this pull request, or the rule.`;
+  return `Only an owner of rule ${code(rule)} can override it: ${owners.map(code).join(', ')}.`;
 }

@@ -6,6 +6,8 @@ export type CommentCommand =
   | { readonly kind: 'help' }
   /** Without codes: what is held, if it is only one change. */
   | { readonly kind: 'approve'; readonly codes: readonly string[] }
+  /** The name of a guard rule, and a reason. Names may contain spaces. */
+  | { readonly kind: 'override'; readonly text: string }
   /** A command for Berth that is not valid. */
   | {
       readonly kind: 'unknown';
@@ -13,12 +15,12 @@ export type CommentCommand =
       readonly meant?: string | undefined;
     };
 
-const VERBS = ['plan', 'approve', 'help'];
+const VERBS = ['plan', 'approve', 'override', 'help'];
 const MAX_CODES = 20;
 const CODE = /^[0-9a-f]{12}$/;
 
 /**
- * Reads `/berth plan`, `/berth approve CODE…` and `/berth help` from the first line of a comment; undefined for any other
+ * Reads `/berth plan`, `/berth approve CODE…`, `/berth override RULE REASON` and `/berth help` from the first line of a comment; undefined for any other
  * comment. A quoted command, or one in the middle of a text, does not count: programs quote what others write.
  */
 export function commentCommand(text: string): CommentCommand | undefined {
@@ -35,6 +37,9 @@ export function commentCommand(text: string): CommentCommand | undefined {
       if (found === meant && known.length === codes.length) return { kind: 'approve', codes: known };
       return { kind: 'unknown', meant: ['/berth approve', ...known].join(' ') };
     }
+    case 'override':
+      if (found === meant) return { kind: 'override', text: rest.join(' ') };
+      return { kind: 'unknown', meant: ['/berth override', ...rest].join(' ') };
     case 'plan':
     case 'help':
       if (found === meant && rest.length === 0) return { kind: meant };

@@ -1,4 +1,4 @@
-import { brokenRules, formatCount } from '../plan-text.ts';
+import { brokenRules, denies, formatCount } from '../plan-text.ts';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { prose } from './foreign-text.ts';
 import { planRows } from './plan-rows.ts';
@@ -33,7 +33,7 @@ export function mayMergeAnswer(
     case 'unchanged':
       return 'Yes: nothing moves.';
     case 'stopped': {
-      const denying = broken.filter(({ effect }) => effect === 'deny');
+      const denying = broken.filter(denies);
       if (denying.length === 0) return openText(outcome, approvals);
       const owners = [...new Set(denying.flatMap((rule) => rule.owners))];
       const whom = owners.length === 0 ? '' : ` (ask ${words.write(formatNameList(owners))})`;
@@ -51,7 +51,9 @@ export function mayMergeAnswer(
           ? words.warning
           : undefined;
       if (mark !== undefined)
-        return `Yes, if you accept what is marked ${mark}: no rule denies it, and nothing is held.`;
+        return `Yes, if you accept what is marked ${mark}: no rule denies it${broken.some(({ overridden }) => overridden !== undefined) ? ' any more' : ''}, and nothing is held.`;
+      if (broken.some(({ overridden }) => overridden !== undefined))
+        return 'Yes: an owner has overridden the guard rule, and nothing is held.';
       if (broken.length > 0) return 'Yes, if you accept the warning of a guard rule: nothing is held.';
       return 'Yes: no rule denies it, nothing is held, and no workload loses its data or its last cluster.';
     }

@@ -1,4 +1,5 @@
 import type { CommitStatus } from '@berth/forge/contract/pull-request-forge';
+import type { RuleOverride } from '../rules/override-rules.ts';
 import { formatMoment } from '../plan-text.ts';
 import { names } from './comment-blocks.ts';
 import { code, prose } from './foreign-text.ts';
@@ -14,6 +15,7 @@ export interface MergeResult {
   readonly ended: readonly EndedHold[];
   /** What the plan says happens later, as sentences. */
   readonly later: readonly string[];
+  readonly overrides: readonly Pick<RuleOverride, 'rule' | 'by' | 'reason'>[];
 }
 
 export interface ExplainedDifference extends MergeDifference {
@@ -39,11 +41,14 @@ const REMEDY = / The last decision stays published\. To approve this change, [^]
 /** The result of a merged pull request. `undefined`: not known yet. */
 export function mergeResultText(result: MergeResult | undefined): string {
   if (result === undefined) return '**Merged: waiting for the hub to follow.**';
-  const { held, differences, ended, later } = result;
+  const { held, differences, ended, later, overrides } = result;
   const lines = [
     ...held.map(heldLine),
     ...differences.map(differenceLine),
     ...ended.map(endedLine),
+    ...overrides.map(
+      ({ rule, by, reason }) => `- Rule ${code(rule)} was overridden by ${code(by)}: ${prose(reason)}`,
+    ),
     ...later.map((text) => `- Later: ${prose(text)}`),
   ];
   const shown = lines.slice(0, MAX_LINES);
@@ -74,10 +79,9 @@ export function mergeStatus(result: MergeResult): Pick<CommitStatus, 'state' | '
   if (held.length > 0) return { state: isOff ? 'failure' : 'pending', description: waits };
   if (differences.length > 0)
     return { state: 'success', description: `${counted(differences)} moved again, not by this pull request` };
-  return {
-    state: 'success',
-    description: isAsPlanned(result) ? 'As the plan said' : 'Nothing is held any more',
-  };
+  const overrides = result.overrides.map(({ rule, by }) => `; rule ${rule} was overridden by ${by}`).join('');
+  const what = isAsPlanned(result) ? 'As the plan said' : 'Nothing is held any more';
+  return { state: 'success', description: `${what}${overrides}` };
 }
 
 function titleOf(result: MergeResult): string {

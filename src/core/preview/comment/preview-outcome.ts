@@ -1,6 +1,6 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import type { Plan } from '../plan.ts';
-import { brokenRules, planHeadline } from '../plan-text.ts';
+import { brokenRules, denies, planHeadline } from '../plan-text.ts';
 
 /** The result of planning a pull request. */
 export type PreviewOutcome =
@@ -46,11 +46,15 @@ export function previewVerdict(
   const codes = heldCodes(plan);
   const open = codes.filter((code) => !approvals.some((approval) => approval.token === code));
   const deletions = plan.deletionsHeld.length;
-  const denied = brokenRules(plan).filter(({ effect }) => effect === 'deny').length;
+  const denied = brokenRules(plan).filter(denies).length;
+  const overridden = brokenRules(plan).filter((rule) => rule.overridden !== undefined).length;
   const text = [
     planHeadline(plan),
     ...(deletions === 0 ? [] : ['deletions would be held']),
     ...(denied === 0 ? [] : [denied === 1 ? 'a guard rule denies it' : `${denied} guard rules deny it`]),
+    ...(overridden === 0
+      ? []
+      : [overridden === 1 ? 'a guard rule is overridden' : `${overridden} guard rules are overridden`]),
   ].join('; ');
   if (open.length > 0 || denied > 0) return { level: 'stopped', text };
   const approved = codes.length === 1 ? 'it is approved' : `all ${codes.length} are approved`;

@@ -232,17 +232,23 @@ function riskBlocks(plan: Plan, comment: Approvable): readonly Block[] {
   const files = plan.lostFiles.map((lost) => `- **File lost**: ${prose(lostFileText(lost), Infinity)}`);
   return [
     ...heldBlocks(plan, comment),
-    ...ruleBlocks(plan),
+    ...ruleBlocks(plan, comment),
     ...listBlock(files, MAX_QUOTES, 'lost file'),
     ...findingBlocks(plan),
   ];
 }
 
-function ruleBlocks(plan: Plan): readonly Block[] {
-  const broken = brokenRules(plan).map(
-    (rule) =>
-      `- ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}`,
-  );
+function ruleBlocks(plan: Plan, { commands }: Approvable): readonly Block[] {
+  const broken = brokenRules(plan).map((rule) => {
+    const { name, owners, overridden } = rule;
+    if (overridden !== undefined)
+      return `- 🔓 **Rule ${code(name)} is overridden by ${code(overridden.by)}**: ${prose(overridden.reason)}. The rule says: ${prose(rule.message)}`;
+    const override =
+      rule.effect === 'deny' && commands !== undefined && owners.length > 0
+        ? `. An owner can let it pass with the comment ${code(`/berth override ${name} REASON`)}.`
+        : '';
+    return `- ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}${override}`;
+  });
   const changed = changedRulesText(plan);
   return [
     ...listBlock(broken, MAX_QUOTES, 'rule'),

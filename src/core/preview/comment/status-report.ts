@@ -1,7 +1,7 @@
 import type { StatusAnnotation, StatusReport, CommitStatus } from '@berth/forge/contract/pull-request-forge';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { describeProblem } from '../../sources/describe-problem.ts';
-import { brokenRules, ruleText } from '../plan-text.ts';
+import { brokenRules, denies as isDenying, ruleText } from '../plan-text.ts';
 import type { RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';
 import {
@@ -38,7 +38,7 @@ function conclusionOf(
       return 'failure';
     case 'stopped':
       // A hold needs an action; a broken rule is a failure.
-      return broken.some(({ effect }) => effect === 'deny') ? 'failure' : 'action-required';
+      return broken.some(isDenying) ? 'failure' : 'action-required';
     case 'changes':
       return broken.length > 0 ? 'neutral' : 'success';
   }
@@ -55,12 +55,7 @@ function annotationsOf(outcome: PreviewOutcome): readonly StatusAnnotation[] {
   });
   const others = [
     ...brokenRules(plan).flatMap((rule) =>
-      remark(
-        rule.effect === 'deny' ? 'failure' : 'warning',
-        `rule ${rule.name}`,
-        ruleText(rule),
-        rule.location,
-      ),
+      remark(isDenying(rule) ? 'failure' : 'warning', `rule ${rule.name}`, ruleText(rule), rule.location),
     ),
     ...plan.findings.flatMap(({ severity, code, subject, message, location }) =>
       remark(LEVELS[severity], code, `${subject}: ${message}`, location),
@@ -117,10 +112,10 @@ export function ruleStatuses(outcome: PreviewOutcome, known: readonly string[]):
 }
 
 function judgedStatus(rule: RuleResult): RuleStatus {
-  const { name, effect, outcome, location } = rule;
+  const { name, outcome, location } = rule;
   if (outcome === 'kept') return status(name, 'success', 'Kept');
   const text = visible(ruleText(rule));
-  const denies = effect === 'deny';
+  const denies = isDenying(rule);
   const level = denies ? ('failure' as const) : ('warning' as const);
   const { file, line } = location;
   const annotations = [{ file, line, level, title: visible(`rule ${name}`), message: text }];

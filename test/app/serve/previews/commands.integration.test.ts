@@ -75,6 +75,48 @@ describe('a command in a comment on a pull request', () => {
     await previewed.comment(7, 'no longer applies, because this pull request changed');
   });
 
+  it('overrides a rule for an owner with a reason, for this change only, and that is recorded', async () => {
+    const rules =
+      'rules:\n- {name: few, expression: size(plan.added) <= 1, message: One at a time., owners: ["@grace"]}\n- {name: none, expression: size(plan.added) == 0, message: None., effect: warn}\n';
+    await previewed.serve({ ...web(1), '.berth/rules.yaml': rules });
+    previewed.server.permissions.set('eve', 'write');
+    const head = previewed.open(7, web(3));
+    await previewed.changed(7, 'opened');
+    await previewed.comment(7, 'An owner can let it pass with the comment `/berth override few REASON`');
+    await previewed.status(head, 'failure');
+    for (const [author, text, answer] of [
+      ['eve', 'few because', 'Only an owner of rule `few` can override it: `@grace`.'],
+      ['grace', 'few', 'Say why: write `/berth override few REASON`.'],
+      ['grace', 'none because', 'Which rule? Write `/berth override few REASON`.'],
+    ] as const) {
+      await previewed.say(7, author, `/berth override ${text}`);
+      await previewed.comment(7, answer);
+    }
+    await previewed.say(7, 'grace', '/berth override few The site is closed');
+    await previewed.comment(7, 'Rule `few` is overridden by `grace`**: The site is closed.');
+    expect(await previewed.status(head, 'success')).toContain('a guard rule is overridden');
+    expect(await previewed.status(head, 'success', 'berth/rule/fleet/few')).toContain('Overridden by grace');
+    // Another change is denied again.
+    const next = previewed.open(7, web(4));
+    await previewed.changed(7);
+    await previewed.comment(
+      7,
+      "grace's override of rule few no longer applies, because this pull request changed",
+    );
+    await previewed.status(next, 'failure');
+    await previewed.say(7, 'grace', '/berth override few It is closed');
+    await previewed.status(next, 'success');
+    const merged = previewed.merge(7);
+    await previewed.changed(7, 'closed');
+    await previewed.comment(7, 'Rule `few` was overridden by `grace`: It is closed');
+    expect(await previewed.status(merged, 'success', 'berth/merged/fleet')).toBe(
+      'As the plan said; rule few was overridden by grace',
+    );
+    const data = ['--data', previewed.fleet.dataDir];
+    const { stdout } = await previewed.fleet.berth('history', 'team-a/web', '--timeline', ...data);
+    expect(stdout).toMatch(/rule-overridden .*team-a\/web .*few: grace on team\/fleet#7: It is closed/);
+  });
+
   it('is not followed where the forge does not say what its author may do, and the operator reads why', async () => {
     await previewed.serve(web(1));
     previewed.open(7, web(2));

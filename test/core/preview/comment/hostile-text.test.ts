@@ -278,6 +278,8 @@ describe('a comment', () => {
     ['/berth approve', { kind: 'approve', codes: [] }],
     ['/berth help', { kind: 'help' }],
     ['/berth', { kind: 'help' }],
+    ['/berth override few  it must be', { kind: 'override', text: 'few it must be' }],
+    ['/berth overide few why', { kind: 'unknown', meant: '/berth override few why' }],
     ['/berth approve all', { kind: 'unknown', meant: '/berth approve' }],
     ['/berth aprove', { kind: 'unknown', meant: '/berth approve' }],
     ['/berth aproove 0a1b2c3d4e5f!', { kind: 'unknown', meant: '/berth approve' }],

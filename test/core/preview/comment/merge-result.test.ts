@@ -12,7 +12,7 @@ import { remediation } from '../../../../src/core/publish/judge/judge-result.ts'
 
 const CODE = 'a'.repeat(12);
 const web = { placement: 'team-a/web', before: ['c1', 'c2'], after: ['c2', 'c3'] };
-const same: MergeResult = { held: [], differences: [], ended: [], later: [] };
+const same: MergeResult = { held: [], differences: [], ended: [], later: [], overrides: [] };
 const message = `The only cluster would be removed, though the placement did not change: c1. ${remediation({ namespace: 'team-a', name: 'web' }, CODE)}`;
 const emptied = {
   ...{ what: { placement: 'team-a/web', before: ['c1'], after: [] }, token: CODE },
@@ -37,6 +37,10 @@ const RESULTS: Readonly<Record<string, MergeResult>> = {
   'as planned, and more comes': {
     ...same,
     later: ['team-a/metrics leaves c1 one hour after the merge (tolerationSeconds)'],
+  },
+  'as planned, in spite of a rule': {
+    ...same,
+    overrides: [{ rule: 'few', by: 'grace', reason: 'The site is closed.' }],
   },
   'one change is held': { ...same, held: [emptied] },
   'several are held': { ...same, held: [emptied, deletions] },

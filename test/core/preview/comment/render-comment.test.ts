@@ -235,7 +235,7 @@ describe('the comment on a pull request', () => {
 
   it('says after the merge what became of it, and replaces that', () => {
     const text = renderComment(SITUATIONS.move);
-    const same: MergeResult = { held: [], differences: [], ended: [], later: [] };
+    const same: MergeResult = { held: [], differences: [], ended: [], later: [], overrides: [] };
     const differences = [{ placement: 'team-a/web', before: ['c1'], expected: ['c3'], published: ['c4'] }];
     const what = { placement: 'team-a/db', before: ['c1'], after: [] };
     const held = [
