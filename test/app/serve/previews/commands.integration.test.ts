@@ -37,13 +37,13 @@ describe('a command in a comment on a pull request', () => {
     await previewed.comment(7, 'may not approve it');
     await previewed.say(7, 'grace', '/berth approve 000000000000');
     await previewed.comment(7, 'is not the approval code of a change');
-    expect(reactions('grace')).toEqual(['confused']);
+    await expect.poll(() => reactions('grace')).toEqual(['confused']);
     await previewed.say(7, 'grace', `/berth aprove ${code}`);
     await previewed.comment(7, `Did you mean \`/berth approve ${code}\`?`);
     await previewed.say(7, 'grace', '/berth approve');
     await previewed.comment(7, '`grace`: Approved. Berth does this after the merge');
     await previewed.comment(7, 'Approved by `grace`');
-    expect(reactions('grace')).toEqual(['+1']);
+    await expect.poll(() => reactions('grace')).toEqual(['+1']);
     await previewed.status(head, 'success');
     previewed.merge(7);
     await previewed.changed(7, 'closed');
