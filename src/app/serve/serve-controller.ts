@@ -89,7 +89,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
       sources.forEach((loop) => loop.hubChanged(how));
     },
   });
-  const isHubRestored = (): boolean => continuity.wasRestored;
+  const restoredTo = (): readonly string[] => continuity.restoredTo;
   const cache = serveCache(options, emit, continuity);
   const inventory = inventoryOf(options, cache);
   const ledger = new SourceLedger(sha256, state.commits, options);
@@ -97,7 +97,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const barrier = barrierOf(options, inventory);
   const followed = followSources({ arriving, approvals: state.approvals, ledger, barrier });
   const parts = { options, barrier, cache, inventory, publishedPlacements, emit, metrics };
-  const decider = await openDecider({ ...parts, state, ledger, arriving, followed, isHubRestored });
+  const decider = await openDecider({ ...parts, state, ledger, arriving, followed, restoredTo });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
   const kept = { ...parts, state, ...recordDeletions(options, emit, state) };
@@ -118,7 +118,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
 
   supervisor.start('data directory', (signal) => state.keep(signal));
   supervisor.start('history of the hub', (signal) => continuity.run(signal));
-  const standby = prepared && new Standby({ ...parts, leadership, clock, state, isHubRestored });
+  const standby = prepared && new Standby({ ...parts, leadership, clock, state, restoredTo });
   for (const part of [standby, prepared, cache, decider, announcement, ...loops]) part?.start(supervisor);
   if (options.works !== false) works = startWorks({ ...parts, continuity });
   const ready = becomeReady({ ...parts, decider, standby, readiness, leadership, http, sources, supervisor });
@@ -208,10 +208,10 @@ async function openDecider(parts: {
   readonly ledger: SourceLedger;
   readonly arriving: CommitsInProgress;
   readonly followed: Subscribers<SourceEvent>;
-  readonly isHubRestored: () => boolean;
+  readonly restoredTo: () => readonly string[];
 }): Promise<PublishPipeline | UpstreamDecisions> {
   const { options, barrier, inventory, publishedPlacements, emit, metrics } = parts;
-  const { state, ledger, arriving, followed, isHubRestored } = parts;
+  const { state, ledger, arriving, followed, restoredTo } = parts;
   const { api, clock, random, log, engineVersion } = options;
   if (options.schedule === 'upstream')
     return new UpstreamDecisions({ inventory, publishedPlacements, clock });
@@ -248,7 +248,7 @@ async function openDecider(parts: {
     mayListNamespaces: mayListNamespaces(options),
     recorder,
     previousRecords: state.previousRecords,
-    isHubRestored,
+    restoredTo,
     budgetOf: (placement) => ledger.budgetOf(placement),
     decide: await engineOf(options),
     isFollowing: () => arriving.areAny,

@@ -14,8 +14,8 @@ export interface StandbyOptions {
   readonly clock: Clock;
   readonly barrier: CommitBarrier;
   readonly state: ControllerState;
-  /** Whether this process found the hub restored from a backup. */
-  readonly isHubRestored: () => boolean;
+  /** The newest resource version of each backup from which the hub was restored. */
+  readonly restoredTo: () => readonly string[];
 }
 
 /**
@@ -33,10 +33,10 @@ export class Standby {
   }
 
   start(supervisor: Supervisor): void {
-    const { leadership, barrier, state, isHubRestored } = this.#options;
+    const { leadership, barrier, state, restoredTo } = this.#options;
     barrier.beginStandby();
     leadership.onTakeOver((takeOver) => {
-      state.takeOver(takeOver, { wasRestored: isHubRestored() });
+      state.takeOver(takeOver, { wasRestored: restoredTo().length > 0 });
       // The previous leader may have applied part of a commit.
       barrier.takeOver();
     });

@@ -51,16 +51,18 @@ const TRY_EVERY_MS = 2_000;
 export class HubContinuity {
   readonly #options: HubContinuityOptions;
   #history = 0;
-  #wasRestored = false;
   #checking: Promise<void> | undefined;
 
   constructor(options: HubContinuityOptions) {
     this.#options = options;
   }
 
-  /** Whether this process found the hub restored from a backup. */
-  get wasRestored(): boolean {
-    return this.#wasRestored;
+  /**
+   * The newest resource version of each backup from which the hub was restored, oldest first. Stored
+   * together with the position: a process that is killed after it found a restore leaves it to the next.
+   */
+  get restoredTo(): readonly string[] {
+    return this.#stored?.restoredTo ?? [];
   }
 
   /**
@@ -126,14 +128,16 @@ export class HubContinuity {
     const now = await this.#position();
     if (now === undefined) return;
     const how = detectHubBreak(before, now);
-    memory.set(this.#name, now);
+    const { restoredTo } = this;
+    memory.set(this.#name, restoredTo.length === 0 ? now : { ...now, restoredTo });
     if (how !== undefined) this.#break(how, now);
   }
 
-  #break(how: HubBreak, now: HubPosition | undefined): void {
+  #break(how: HubBreak, now: HubPosition = { uid: '', resourceVersion: '' }): void {
     this.#history += 1;
-    this.#wasRestored ||= how === 'restored';
-    this.#options.onBreak(how, now ?? { uid: '', resourceVersion: '' });
+    const restoredTo = [...this.restoredTo, now.resourceVersion];
+    if (how === 'restored') this.#options.memory.set(this.#name, { ...now, restoredTo });
+    this.#options.onBreak(how, now);
   }
 
   /** The name of the object to read, and the key of the position in the memory. */

@@ -21,8 +21,9 @@ export interface PassFactsOptions {
   readonly snapshots: DecisionSnapshots;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: Pick<PlanApprovals, 'pendingFor'>;
-  readonly isHubRestored: () => boolean;
   readonly reasons?: Pick<DecisionReasons, 'of'> | undefined;
+  /** See `PassFacts`. */
+  readonly restoredTo: () => readonly string[];
   /**
    * Whether a source that another tool applies declares the placement.
    * @param key `namespace/name`
@@ -64,7 +65,7 @@ export class PassFactsReader {
       inventoryProblem: inventory.problemFor(placement),
       worksProblem: inventory.worksProblem(),
       plans: approvals.pendingFor(key),
-      isHubRestored: this.#options.isHubRestored(),
+      restoredTo: this.#options.restoredTo(),
       isOfSource: this.#options.isOfSource(key),
       digest: sha256,
       snapshotConsistency: (ofLastCommit) => {

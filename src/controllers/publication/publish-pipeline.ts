@@ -60,8 +60,8 @@ export interface PipelineOptions {
   readonly lastTransition: LastTransition;
   /** The records of a process that was killed. */
   readonly previousRecords: PreviousRecords;
-  /** Whether the hub was restored from a backup, so that it may be older than the last publication. */
-  readonly isHubRestored: () => boolean;
+  /** The newest resource version of each backup from which the hub was restored, oldest first. */
+  readonly restoredTo: () => readonly string[];
   readonly publishedPlacements: PublishedPlacements;
   readonly budgetOf: (placement: Placement) => RemovalBudget;
   readonly approvals: PlanApprovals;

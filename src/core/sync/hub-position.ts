@@ -6,6 +6,8 @@ export interface HubPosition {
   readonly uid: string;
   /** The newest one that was seen. */
   readonly resourceVersion: string;
+  /** The newest resource version of each backup from which the hub was restored, oldest first. */
+  readonly restoredTo?: readonly string[] | undefined;
 }
 
 /**

@@ -203,7 +203,7 @@ export class Simulation {
       publishStates,
       lastTransition: new LastTransition(this.transitions, log),
       recorder,
-      isHubRestored: () => false,
+      restoredTo: () => [],
       previousRecords: new PreviousRecords(Promise.resolve([]), log),
       publishedPlacements,
       budgetOf: () => ({ percent: 100, atLeast: 0 }),

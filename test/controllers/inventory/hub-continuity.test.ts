@@ -61,7 +61,7 @@ describe('checking whether the hub is the one that was seen last', () => {
     hub = { ...hub, resourceVersion: '220' };
     expect(await continuity.check()).toBe(1);
     expect(breaks).toEqual(['restored']);
-    expect(continuity.wasRestored).toBe(true);
+    expect(continuity.restoredTo).toEqual(['200']);
   });
 
   it('does not find it restored when a watch gets beyond the answer while that is under way', async () => {
@@ -83,6 +83,7 @@ describe('checking whether the hub is the one that was seen last', () => {
     hub = { ...hub, resourceVersion: '299' };
     await open().check();
     expect(breaks).toEqual(['restored']);
+    expect(open().restoredTo).toEqual(['299']);
   });
 
   it('finds it replaced by its uid', async () => {
@@ -91,7 +92,7 @@ describe('checking whether the hub is the one that was seen last', () => {
     hub = { uid: 'hub-2', resourceVersion: '900' };
     expect(await continuity.check()).toBe(1);
     expect(breaks).toEqual(['replaced']);
-    expect(continuity.wasRestored).toBe(false);
+    expect(continuity.restoredTo).toEqual([]);
   });
 
   it('asks once for all that look at the same time', async () => {
@@ -135,7 +136,7 @@ describe('checking whether the hub is the one that was seen last', () => {
     hub = { ...hub, resourceVersion: '500' };
     await Promise.all([continuity.reportBreak(), continuity.reportBreak()]);
     expect(breaks).toEqual(['restored']);
-    expect(continuity.wasRestored).toBe(true);
+    expect(continuity.restoredTo).toEqual(['500']);
     expect(await continuity.check()).toBe(1);
   });
 

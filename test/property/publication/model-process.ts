@@ -28,6 +28,8 @@ export interface Disk {
   state: PublishState | undefined;
   /** Oldest first. */
   records: readonly DecisionRecord[];
+  /** Versions of the backups from which the hub was restored. */
+  restoredTo: readonly string[];
 }
 
 /** A result, and what the snapshot was when it was decided. */
@@ -74,7 +76,6 @@ export class ModelProcess {
   passUid: string | undefined;
   /** It took the lead from another process, so that its disk counts for nothing. */
   hasTakenOver = false;
-  wasHubRestored = false;
   /** The watches broke. */
   isListDue = true;
   /** It has listed once: before that it neither decides nor looks. */

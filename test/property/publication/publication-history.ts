@@ -14,6 +14,8 @@ import { approvalCode } from '../../../src/core/publish/approval/approval-code.t
 import { stateFromRecords } from '../../../src/core/publish/record/state-from-records.ts';
 import { seeded } from '@berth/test-kit/seeded-random';
 import { HubTraffic } from './hub-traffic.ts';
+import { listedClusters } from '../../../src/core/publish/pages/decision-page.ts';
+import { sameClusters } from '@berth/placement/result/cluster-change';
 import { clustersOf, HANDS, KEY, ModelHub } from './model-hub.ts';
 import { digest, type Disk, ModelProcess } from './model-process.ts';
 import { modelResult } from './model-result.ts';
@@ -63,7 +65,7 @@ export class PublicationHistory {
   standby: ModelProcess | undefined;
   /** A leader that lost the lease and does not know it yet. */
   fenced: ModelProcess | undefined;
-  /** In the order in which they were made, without those that a kill lost. */
+  /** On the hub, in the order in which they were made, without those that a kill lost. */
   records: readonly DecisionRecord[] = [];
   isDisturbed = false;
   /** The clusters on the pages were left by others, or by the placement of this name before, and are in no record. */
@@ -84,7 +86,7 @@ export class PublicationHistory {
   readonly #given = new Set<string>();
   readonly #ready = new Set<string>(CLUSTERS.slice(0, 4));
   readonly #traffic: HubTraffic;
-  #backup: ReturnType<ModelHub['backup']> | undefined;
+  #backup: (ReturnType<ModelHub['backup']> & Pick<PublicationHistory, 'records'>) | undefined;
 
   constructor(seed: number) {
     this.random = seeded(seed);
@@ -116,8 +118,8 @@ export class PublicationHistory {
       for (const process of this.processes()) process.take(change);
     };
     this.#desired = this.#draw();
-    this.leader = this.#begin({ state: undefined, records: [] });
-    if (this.kind.hasStandby) this.standby = this.#begin({ state: undefined, records: [] });
+    this.leader = this.#begin({ state: undefined, records: [], restoredTo: [] });
+    if (this.kind.hasStandby) this.standby = this.#begin({ state: undefined, records: [], restoredTo: [] });
     this.#make();
   }
 
@@ -241,15 +243,26 @@ export class PublicationHistory {
       const lost = disk.records.at(-1);
       disk.records = disk.records.slice(0, -1);
       this.records = this.records.filter((record) => record !== lost);
-      this.oracle.lostRecord(lost?.removed ?? []);
+      this.oracle.lostRecord(lost?.removed ?? [], undefined);
     }
     this.leader = this.#begin(disk);
     // Others may have finished a released change: the next process takes it for done.
     if (this.isDisturbed && disk.state?.change?.released !== undefined) this.oracle.releaseUsed();
-    this.oracle.begun(this.hub.listed(), this.isDisturbed, false);
+    this.oracle.begun(this.hub.listed(), this.isDisturbed ? this.#told(disk) : undefined, false);
     // The next process may go by the last record that is left.
     const record = disk.records.at(-1);
     if (record !== undefined) this.oracle.saw(recordedClusters(record));
+  }
+
+  /** What a disk tells of the last publication, where others changed the pages or a backup did. */
+  #told({ state, records, restoredTo }: Disk): readonly string[] {
+    const record = records.at(-1);
+    if (record === undefined || state?.record !== record.hash || state.change !== undefined) return [];
+    const clusters = recordedClusters(record);
+    const isSame =
+      this.hub.placement?.status?.numberOfSelectedClusters === record.clusters &&
+      this.hub.listed().every((cluster) => clusters.includes(cluster));
+    return isSame || restoredTo.length > (state.restores ?? 0) ? clusters : [];
   }
 
   flush(): void {
@@ -266,8 +279,13 @@ export class PublicationHistory {
     // Its watches have caught up: a take-over waits for the lease to run out, and a watch is behind for moments.
     while (this.show(next));
     next.takeOver();
-    this.oracle.begun(this.hub.listed(), this.isDisturbed, true);
-    if (next.decided !== undefined) this.oracle.decided(next.decided.result.selected);
+    this.#tookOver();
+  }
+
+  #tookOver(): void {
+    this.oracle.begun(this.hub.listed(), this.isDisturbed ? [] : undefined, true);
+    const { decided } = this.leader;
+    if (decided !== undefined) this.oracle.decided(decided.result.selected);
   }
 
   /** The fenced one ends, and stands by from now on. */
@@ -278,7 +296,7 @@ export class PublicationHistory {
   }
 
   takeBackup(): void {
-    this.#backup = this.hub.backup();
+    this.#backup = { ...this.hub.backup(), records: this.records };
   }
 
   restore(): void {
@@ -286,6 +304,12 @@ export class PublicationHistory {
     const uid = this.hub.placement?.metadata.uid;
     for (const process of this.processes()) this.#traffic.drop(process, true);
     this.hub.restore(this.#backup);
+    const { records } = this.#backup;
+    for (const { removed } of this.records.filter((record) => !records.includes(record)))
+      this.oracle.lostRecord(removed, 'disk');
+    this.records = records;
+    // It will read the records of the backup.
+    if (this.leader.hasTakenOver && this.leader.memory === undefined) this.#tookOver();
     this.oracle.saw(this.hub.listed());
     this.isDisturbed = this.#isUncompared = true;
     this.#halfCommit = ++this.#commits;
@@ -298,8 +322,10 @@ export class PublicationHistory {
       const seen = placement && { ...process.seen(), placement };
       // One that did not publish knows only what its watch showed, and the watch may have been late.
       if (state.last === undefined) this.oracle.saw(process.seen().pages.flatMap(clustersOf));
-      process.wasHubRestored = process.isListDue = true;
-      process.send({ kind: 'hub-changed', atRestore: { hubVersion: String(this.hub.version), seen } });
+      const hubVersion = String(this.hub.version);
+      process.isListDue = true;
+      process.disk.restoredTo = [...process.disk.restoredTo, hubVersion];
+      process.send({ kind: 'hub-changed', atRestore: { hubVersion, seen } });
     }
   }
 
@@ -454,7 +480,7 @@ export class PublicationHistory {
       inventoryProblem: this.#inventoryProblem,
       worksProblem: undefined,
       plans: this.#plan === undefined ? [] : [this.#plan],
-      isHubRestored: process.wasHubRestored,
+      restoredTo: process.disk.restoredTo,
       isOfSource: false,
       digest,
       snapshotConsistency: (ofLastCommit) => {
@@ -487,7 +513,8 @@ export class PublicationHistory {
   #did(process: ModelProcess, action: PlacementAction): void {
     if (process !== this.leader) return;
     if (action.kind === 'report-held') this.#heldCode = action.hold.code;
-    if (action.kind === 'final-pages') this.isDisturbed = false;
+    if (action.kind === 'final-pages' && sameClusters(listedClusters(action.pages), this.hub.listed()))
+      this.isDisturbed = false;
     if (action.kind === 'record' && this.#isComplete(action.entry)) this.isOfOthers = false;
     if (action.kind === 'judge-plans') this.#judged(action);
     if ((action.kind === 'persist' || action.kind === 'remember') && action.state.change !== undefined)

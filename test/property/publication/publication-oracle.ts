@@ -27,7 +27,8 @@ interface Removal {
   readonly cluster: string;
   readonly atMs: number;
   readonly elapsedMs: number;
-  readonly isRecorded: boolean;
+  /** Where a record tells of it: on the hub and on the disk of the process that made it, or only there. */
+  readonly recordedOn: 'hub' | 'disk' | undefined;
 }
 
 /**
@@ -104,13 +105,11 @@ export class PublicationOracle {
     this.releaseUsed();
   }
 
-  /** The record with these removals is lost: only the disk of the process that made it tells of them. */
-  lostRecord(removed: readonly string[]): void {
+  /** The record with these removals is lost, or is left only on the disk of the process that made it. */
+  lostRecord(removed: readonly string[], recordedOn: 'disk' | undefined): void {
     for (const cluster of removed) {
-      const at = this.#removals.findLastIndex((removal) => removal.isRecorded && removal.cluster === cluster);
-      this.#removals = this.#removals.map((removal, n) =>
-        n === at ? { ...removal, isRecorded: false } : removal,
-      );
+      const at = this.#removals.findLastIndex((removal) => removal.recordedOn && removal.cluster === cluster);
+      this.#removals = this.#removals.map((removal, n) => (n === at ? { ...removal, recordedOn } : removal));
     }
   }
 
@@ -128,13 +127,17 @@ export class PublicationOracle {
     this.saw(after);
   }
 
-  /** A process begins: it knows what was published, except where others changed it or its disk does not tell. */
-  begun(listed: readonly string[], isDisturbed: boolean, hasTakenOver: boolean): void {
+  /**
+   * A process begins: it knows what was published.
+   * @param told what its disk tells of that where others changed the pages; undefined: they did not
+   */
+  begun(listed: readonly string[], told: readonly string[] | undefined, hasTakenOver: boolean): void {
     this.#open = [];
     this.saw(listed);
-    if (isDisturbed) this.published = this.published.filter((cluster) => listed.includes(cluster));
-    const isKnown = ({ cluster, isRecorded }: Removal): boolean =>
-      !listed.includes(cluster) && (isRecorded || !hasTakenOver);
+    if (told !== undefined)
+      this.published = this.published.filter((cluster) => listed.includes(cluster) || told.includes(cluster));
+    const isKnown = ({ cluster, recordedOn }: Removal): boolean =>
+      !listed.includes(cluster) && (recordedOn === 'hub' || !hasTakenOver);
     this.#removals = this.#removals.filter(isKnown);
   }
 
@@ -200,7 +203,7 @@ export class PublicationOracle {
     // A clock that goes back does not bring back what is over.
     const isRecent = (removal: Removal): boolean =>
       atMs - removal.atMs < REMOVAL_WINDOW_MS && elapsedMs - removal.elapsedMs < REMOVAL_WINDOW_MS;
-    const removals = lost.map((cluster) => ({ cluster, atMs, elapsedMs, isRecorded: false }));
+    const removals = lost.map((cluster) => ({ cluster, atMs, elapsedMs, recordedOn: undefined }));
     const earlier = this.#removals.filter((removal) => isRecent(removal) && counts(removal, after));
     this.#removals = [...earlier, ...removals];
     const names = new Set(this.#removals.map(({ cluster }) => cluster));
@@ -210,11 +213,13 @@ export class PublicationOracle {
 }
 
 /** What went and came again before its change was recorded costs nothing: an interrupted change is restored, or a backup brings it back. */
-function counts({ cluster, isRecorded }: Removal, listed: readonly string[]): boolean {
-  return isRecorded || !listed.includes(cluster);
+function counts({ cluster, recordedOn }: Removal, listed: readonly string[]): boolean {
+  return recordedOn !== undefined || !listed.includes(cluster);
 }
 
 /** A change counts from its end; the clock may have gone back meanwhile. */
 function recordedAt(removal: Removal, atMs: number): Removal {
-  return removal.isRecorded ? removal : { ...removal, atMs: Math.min(removal.atMs, atMs), isRecorded: true };
+  return removal.recordedOn !== undefined
+    ? removal
+    : { ...removal, atMs: Math.min(removal.atMs, atMs), recordedOn: 'hub' };
 }

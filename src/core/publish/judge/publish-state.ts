@@ -60,6 +60,10 @@ export interface PublishState {
   readonly pages?: string | undefined;
   /** Hash of that decision record. */
   readonly record?: string | undefined;
+  /** Newest resource version of the PlacementDecisions then. */
+  readonly pagesVersion?: string | undefined;
+  /** How often the hub had been restored from a backup then. */
+  readonly restores?: number | undefined;
   /** The state was rebuilt from decision records. They do not say whether a handover had ended. */
   readonly recalled?: true | undefined;
 }

@@ -1,10 +1,9 @@
-import type { KubeObject } from '@berth/kube/model/object-meta';
 import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
 import { decisionPageOf, hasGroup, listedClusters } from '../pages/decision-page.ts';
 import { listClustersOnce } from '../record/last-publication.ts';
 import type { SeenAtRestore, WatchedChange } from './state/placement-event.ts';
 import type { BeforeRestore, PlacementState } from './state/placement-state.ts';
-import { currentPages } from './state/current-pages.ts';
+import { currentPages, newestPageVersion } from './state/current-pages.ts';
 
 /*
  * A process may not know the last publication when the hub is restored from a backup: a standby, or
@@ -37,7 +36,7 @@ export function rememberBeforeRestore(
   // The status is written last. If it counts more clusters, others removed some, or the watch is late.
   const { numberOfSelectedClusters = 0 } = seen.placement.status ?? {};
   if (numberOfSelectedClusters > listedClusters(published).length) return undefined;
-  return { uid, pages: published, pagesVersion: newestVersion(objects), hubVersion };
+  return { uid, pages: published, pagesVersion: newestPageVersion(objects), hubVersion };
 }
 
 /** The decisions to remember after the restore or somebody changed a page. */
@@ -54,11 +53,6 @@ export function rememberAfterChange(
 function isOfNewerBackup({ pagesVersion, hubVersion }: BeforeRestore, { after }: WatchedChange): boolean {
   const version = after?.metadata.resourceVersion ?? '';
   return isNewerResourceVersion(version, pagesVersion) && !isNewerResourceVersion(version, hubVersion);
-}
-
-function newestVersion(objects: readonly KubeObject[]): string {
-  const versions = objects.map(({ metadata }) => metadata.resourceVersion ?? '');
-  return versions.reduce((newest, version) => (isNewerResourceVersion(version, newest) ? version : newest));
 }
 
 /**

@@ -3,8 +3,9 @@ import { MAX_CLUSTERS_PER_DECISION } from '@berth/ocm/kind/placement-decision';
 import { type DecisionPage, type DesiredGroup, listedClusters, sameGroup } from '../pages/decision-page.ts';
 import type { DecisionRecord } from './decision-record.ts';
 import { type LastPublication, listClustersOnce } from './last-publication.ts';
+import type { FinalPage } from '../pages/plan-pages.ts';
 import type { PublishState } from '../judge/publish-state.ts';
-import { recordedDecisions } from './recorded-groups.ts';
+import { groupsOfPages, recordedDecisions } from './recorded-groups.ts';
 
 /**
  * The last publication of the previous process, from the last record of the placement. It is
@@ -14,8 +15,10 @@ import { recordedDecisions } from './recorded-groups.ts';
  * copy, or the record was lost. Then the result is undefined and the pages on the hub count as the
  * publication. The result is also undefined if no cluster of the record is missing on the hub.
  *
- * A hub that was restored from a backup is older than the record. Then only the record counts,
- * unless a change was in progress.
+ * On a hub that was restored from a backup, all clusters of the record count, unless a change was in
+ * progress: Berth stores a removal before it makes it. A page of the backup is older than the record,
+ * or it was written after it, as an addition that has no record. Then its clusters count, too, and so
+ * does what this process saw before the restore.
  */
 export function recordedPublication(input: {
   readonly record: DecisionRecord | undefined;
@@ -23,11 +26,17 @@ export function recordedPublication(input: {
   /** The placement on the hub. */
   readonly placement: Placement;
   readonly pages: readonly DecisionPage[];
-  readonly isHubRestored: boolean;
+  /** Names of the pages that were written after the record; undefined if the hub was not restored since. */
+  readonly pagesSince: ReadonlySet<string> | undefined;
+  /** What this process saw published before the restore. */
+  readonly seen: readonly FinalPage[];
 }): LastPublication | undefined {
-  const { record, state, placement, pages, isHubRestored } = input;
+  const { record, state, placement, pages, pagesSince, seen } = input;
   if (record === undefined || state?.record !== record.hash) return undefined;
-  if (isHubRestored && state.change === undefined) return publishedBeforeRestore(record, placement, pages);
+  if (pagesSince !== undefined && state.change === undefined) {
+    const recorded = without(recordedDecisions(record, placement), new Set(listedClusters(seen)));
+    return publishedBeforeRestore([...groupsOfPages(seen), ...recorded], placement, pages, pagesSince);
+  }
   if (placement.status?.numberOfSelectedClusters !== record.clusters) return undefined;
   const onHub = new Set(listedClusters(pages));
   // No cluster is missing, or it is unknown which one is. This is checked before the record is
@@ -43,16 +52,18 @@ export function recordedPublication(input: {
 }
 
 function publishedBeforeRestore(
-  record: DecisionRecord,
+  groups: readonly DesiredGroup[],
   placement: Placement,
   pages: readonly DecisionPage[],
+  pagesSince: ReadonlySet<string>,
 ): LastPublication {
-  const groups = recordedDecisions(record, placement);
   const clusters = new Set(listedClusters(groups));
   const kept = listClustersOnce(pages)
     .pages.map((page) => ({
       ...page,
-      decisions: page.decisions.filter(({ clusterName }) => clusters.has(clusterName)),
+      decisions: page.decisions.filter(
+        ({ clusterName }) => pagesSince.has(page.name) || clusters.has(clusterName),
+      ),
     }))
     .filter(({ decisions }) => decisions.length > 0);
   const missing = without(groups, new Set(listedClusters(kept)));

@@ -90,7 +90,7 @@ export function factsOf(
     worksProblem: undefined,
     plans: [],
     isOfSource: false,
-    isHubRestored: false,
+    restoredTo: [],
     digest,
     seenPage: (name) => pages.find(({ metadata }) => metadata.name === name),
     snapshotConsistency: () => 'consistent',

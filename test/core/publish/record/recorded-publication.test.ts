@@ -46,8 +46,8 @@ const state = (over: Partial<PublishState> = {}): PublishState => ({
   ...over,
 });
 
-const recordedPublication = (input: Omit<Parameters<typeof recorded>[0], 'isHubRestored'>) =>
-  recorded({ ...input, isHubRestored: false });
+const recordedPublication = (input: Omit<Parameters<typeof recorded>[0], 'pagesSince' | 'seen'>) =>
+  recorded({ ...input, pagesSince: undefined, seen: [] });
 
 describe('what the controller before published, by its last record', () => {
   it.each([
@@ -102,13 +102,24 @@ describe('what the controller before published, by its last record', () => {
     { name: 'no pages', pages: [], status: undefined },
   ])('is what the record says on a hub that was restored from a backup with $name', ({ pages, status }) => {
     const input = { record, state: state(), placement: placement(status), pages };
-    const known = recorded({ ...input, isHubRestored: true });
+    const known = recorded({ ...input, pagesSince: new Set(), seen: [] });
     expect([...listedClusters(known?.pages ?? [])].sort()).toEqual(['a', 'b', 'c']);
     expect(known?.leaving).toBeUndefined();
   });
 
+  it.each([
+    { name: 'a page that was written after it lists', pagesSince: ['web-decision-1'], want: 'a b c x' },
+    { name: 'the process saw before the restore', seen: [page(1, 'a', 'z')], want: 'a b c z' },
+  ])('is what the record says on a restored hub, and what $name', ({ pagesSince, seen = [], want }) => {
+    const pages = [page(1, 'a', 'x'), page(2, 'c', 'y')];
+    const from = { record, state: state(), placement: placement(5), pages, pagesSince: new Set(pagesSince) };
+    const known = recorded({ ...from, seen: seen.map(({ group, ...rest }) => ({ ...rest, group: group! })) });
+    expect([...listedClusters(known?.pages ?? [])].sort().join(' ')).toBe(want);
+  });
+
   it('is not known on a hub that was restored while a change was under way', () => {
-    const input = { record, placement: placement(5), pages: [page(1, 'a', 'x')], isHubRestored: true };
+    const pages = [page(1, 'a', 'x')];
+    const input = { record, placement: placement(5), pages, pagesSince: new Set<string>(), seen: [] };
     expect(recorded({ ...input, state: state({ change: change(['x'], ['c']) }) })).toBeUndefined();
   });
 

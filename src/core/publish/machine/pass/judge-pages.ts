@@ -1,8 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import type { Placement } from '@berth/ocm/kind/placement';
 import { activeHold } from '../../approval/active-hold.ts';
 import { isPlanWaiting } from '../../approval/pending-plans.ts';
-import type { Digest } from '../../approval/approval-code.ts';
 import { endChange, endFinishedChange } from '../../judge/change-under-way.ts';
 import type { Publication } from '../../judge/decide-publication.ts';
 import type { ChangeUnderWay, PublishState } from '../../judge/publish-state.ts';
@@ -15,6 +13,7 @@ import {
   publishedClusters,
 } from '../../pages/decision-page.ts';
 import { type PagePlan, planPages } from '../../pages/plan-pages.ts';
+import type { PublishedDecision } from '../../pages/published-decision.ts';
 import {
   type LastPublication,
   planToRestore,
@@ -26,8 +25,10 @@ import { groupsOfPages, pagesDigest } from '../../record/recorded-groups.ts';
 import { recordedPublication } from '../../record/recorded-publication.ts';
 import { unrecordedPublication } from '../../record/unrecorded-publication.ts';
 import { extendDisturbance, isDisturbed } from '../state/disturbance.ts';
+import { newestPageVersion, pagesSinceRecord } from '../state/current-pages.ts';
 import { latestVersion } from '../state/own-writes.ts';
 import type { PlacementAction } from '../state/placement-action.ts';
+import type { PassFacts } from '../state/placement-facts.ts';
 import type { PassPurpose, PassPages, WritingStage } from '../state/placement-state.ts';
 import { decideFromFacts } from './decide-from-facts.ts';
 import { endPass, prependActions, withStage, type PassingState, type StepResult } from './end-pass.ts';
@@ -48,7 +49,7 @@ const PLAN_RETRY_MS = 500;
 export function judgePages(before: PassingState, objects: readonly KubeObject[], nowMs: number): StepResult {
   const { facts, placement, result } = before.pass;
   const pages = objects.map((object) => decisionPageOf(object, placement.metadata.uid));
-  const last = lastPublication(before, placement, pages);
+  const last = lastPublication(before, objects, pages);
   const isChanged = wereChangedByOthers(pages, last);
   const passPages = { objects, pages, last, published: publishedPages(pages, last), isChanged };
   const disturbance = isChanged ? extendDisturbance(before.disturbance, nowMs) : before.disturbance;
@@ -69,8 +70,7 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   if (found === undefined) {
     if (ended === undefined || newest === undefined)
       return prependActions(dropped, judgeResultOn(compared, passPages, nowMs));
-    const of = { digest: facts.digest, record: newest.hash };
-    const remembered = recordedState(ended, passPages.published, of);
+    const remembered = recordedState(ended, passPages, facts, newest.hash);
     const noted: PlacementAction = { kind: 'remember', state: remembered };
     return prependActions([...dropped, noted], judgeResultOn({ ...compared, remembered }, passPages, nowMs));
   }
@@ -122,14 +122,9 @@ export function onFoundRecorded(
   record: string,
   nowMs: number,
 ): StepResult {
-  const { digest } = before.pass.facts;
-  const remembered =
-    before.remembered &&
-    recordedState(
-      endFinishedChange(before.remembered, publishedClusters(passPages.published)),
-      passPages.published,
-      { digest, record },
-    );
+  const ended =
+    before.remembered && endFinishedChange(before.remembered, publishedClusters(passPages.published));
+  const remembered = ended && recordedState(ended, passPages, before.pass.facts, record);
   const actions: readonly PlacementAction[] = [
     ...(remembered === undefined ? [] : [{ kind: 'remember', state: remembered } as const]),
     { kind: 'report-found', record },
@@ -137,13 +132,19 @@ export function onFoundRecorded(
   return prependActions(actions, judgeResultOn({ ...before, remembered }, passPages, nowMs));
 }
 
-/** The state, with this record, which matches the pages. */
+/**
+ * The state, with this record, which matches what is published. While the pages do not show that, a
+ * page of a backup stays older than the record.
+ */
 function recordedState(
   state: PublishState,
-  published: PassPages['published'],
-  { digest, record }: { readonly digest: Digest; readonly record: string },
+  { objects, published, isChanged }: PassPages,
+  { digest, restoredTo }: PassFacts,
+  record: string,
 ): PublishState {
-  return { ...state, pages: pagesDigest(digest, groupsOfPages(published)), record };
+  const recorded = { ...state, pages: pagesDigest(digest, groupsOfPages(published)), record };
+  if (isChanged) return recorded;
+  return { ...recorded, pagesVersion: newestPageVersion(objects), restores: restoredTo.length };
 }
 
 function judgeResultOn(state: PassingState, passPages: PassPages, nowMs: number): StepResult {
@@ -191,25 +192,23 @@ function recordFinished(
   passPages: PassPages,
   { added, removed, released, atMs }: ChangeUnderWay,
 ): StepResult {
-  const { facts, placement, result } = state.pass;
-  const { pages, published } = passPages;
+  const { facts, result } = state.pass;
+  const groups = groupsOfPages(passPages.published);
   const found = { atMs, counts: released === undefined };
-  const entry = {
-    placement: facts.key,
-    result,
-    groups: groupsOfPages(published),
-    added,
-    removed,
-    released,
-    found,
-  };
+  const entry = { placement: facts.key, result, groups, added, removed, released, found };
+  return recordFound(state, passPages, entry);
+}
+
+/** Records what the pages list. From then on it counts as the last publication. */
+function recordFound(state: PassingState, passPages: PassPages, entry: PublishedDecision): StepResult {
+  const { pages, published } = passPages;
   const actions: readonly PlacementAction[] = [{ kind: 'record', entry }];
   // A page without group labels has an unknown group, so the pages cannot count as published.
   if (!pages.every(hasGroup))
     return { state: withStage(state, { kind: 'recording-found', passPages, entry }), actions };
   const last = { pages: published, leaving: undefined };
   const known = { ...passPages, last, isChanged: wereChangedByOthers(pages, last) };
-  const next = { ...state, last: { uid: placement.metadata.uid, ...last } };
+  const next = { ...state, last: { uid: state.pass.placement.metadata.uid, ...last } };
   return { state: withStage(next, { kind: 'recording-found', passPages: known, entry }), actions };
 }
 
@@ -277,19 +276,21 @@ function isTaken(state: PassingState, { pages }: PassPages, name: string): boole
 /** The last publication of the placement; undefined if it is unknown. */
 function lastPublication(
   state: PassingState,
-  placement: Placement,
+  objects: readonly KubeObject[],
   pages: readonly DecisionPage[],
 ): LastPublication | undefined {
-  const { uid } = placement.metadata;
   const { last, beforeRestore, remembered } = state;
+  const { facts, placement } = state.pass;
+  const { uid } = placement.metadata;
   if (last?.uid === uid) return last;
   if (last !== undefined) return undefined;
-  const { records, isHubRestored } = state.pass.facts;
-  const from = { record: records.newest, state: remembered, placement, pages, isHubRestored };
+  const pagesSince = pagesSinceRecord(objects, remembered, facts);
+  const record = facts.records.newest;
+  const seen = beforeRestore?.uid === uid ? beforeRestore?.pages : undefined;
+  const from = { record, state: remembered, placement, pages, pagesSince, seen: seen ?? [] };
   const recorded = recordedPublication(from);
   if (recorded !== undefined) return recorded;
-  if (beforeRestore !== undefined && beforeRestore.uid === uid)
-    return { pages: beforeRestore.pages, leaving: undefined };
+  if (seen !== undefined) return { pages: seen, leaving: undefined };
   // Another process may have written pages that the watch does not show yet.
   const isLate = remembered === undefined || remembered.recalled === true;
   return isLate && !state.pass.isRead ? undefined : asFound(pages);

@@ -17,12 +17,13 @@ import type {
   PassPurpose,
   PassPages,
 } from '../state/placement-state.ts';
+import { newestPageVersion } from '../state/current-pages.ts';
 import type { PassingState } from './end-pass.ts';
 
 /** A publication that is being written, or is complete. */
 export interface PublicationInProgress {
   readonly pass: Pass;
-  readonly passPages: Pick<PassPages, 'published'>;
+  readonly passPages: Pick<PassPages, 'objects' | 'published'>;
   readonly purpose: Extract<PassPurpose, { kind: 'publish' }>;
   readonly remembered: PublishState | undefined;
   readonly nowMs: number;
@@ -126,6 +127,8 @@ export function computeSettlement(publication: PublicationInProgress): Publicati
     pages: changed ? pagesDigest(facts.digest, groups) : state?.pages,
     spent: changed ? addSpentCode(state?.spent, released?.token) : state?.spent,
     record: state?.record,
+    pagesVersion: changed ? newestPageVersion(publication.passPages.objects) : state?.pagesVersion,
+    restores: changed ? facts.restoredTo.length : state?.restores,
   };
   if (!changed) return { kind: 'remember', next };
   const entry = { placement: facts.key, result, groups, added, removed, released };

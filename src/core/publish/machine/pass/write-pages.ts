@@ -61,11 +61,16 @@ function endUncertainty(state: PassingState, { actions, passPages }: WritingStag
   return isShown ? { ...state, isUncertain: false } : state;
 }
 
-function allWritten(state: PassingState, { passPages, purpose }: WritingStage, nowMs: number): StepResult {
+function allWritten(
+  state: PassingState,
+  { passPages, purpose, objects }: WritingStage,
+  nowMs: number,
+): StepResult {
   const { uid } = state.pass.placement.metadata;
   if (purpose.kind === 'publish') {
     const last = { uid, pages: purpose.plan.pages, leaving: undefined };
-    return finishPass({ ...state, last }, { passPages, purpose }, nowMs);
+    const written = { ...passPages, objects: [...objects.values()] };
+    return finishPass({ ...state, last }, { passPages: written, purpose }, nowMs);
   }
   // A page without group labels has an unknown group, so the pages cannot count as published.
   const isKnown = passPages.last !== undefined && passPages.last.leaving === undefined;

@@ -1,4 +1,6 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { isNewerResourceVersion } from '@berth/kube/model/resource-version';
+import type { PublishState } from '../../judge/publish-state.ts';
 import { placementOfPage } from '../../pages/decision-page.ts';
 import { latestVersion } from './own-writes.ts';
 import type { PassFacts } from './placement-facts.ts';
@@ -31,4 +33,31 @@ export function pageVersions(pages: readonly KubeObject[]): string {
  */
 export function haveSameVersions(a: readonly KubeObject[], b: readonly KubeObject[]): boolean {
   return pageVersions(a) === pageVersions(b);
+}
+
+/** The newest resource version of the pages; '0' if there are none. */
+export function newestPageVersion(pages: readonly KubeObject[]): string {
+  const versions = pages.map(({ metadata }) => metadata.resourceVersion ?? '0');
+  return versions.reduce(
+    (newest, version) => (isNewerResourceVersion(version, newest) ? version : newest),
+    '0',
+  );
+}
+
+/**
+ * The names of the pages that were written after the last record was made, on a hub that was
+ * restored from a backup since. Undefined if it was not restored since.
+ */
+export function pagesSinceRecord(
+  pages: readonly KubeObject[],
+  state: Pick<PublishState, 'pagesVersion' | 'restores'> | undefined,
+  { restoredTo }: Pick<PassFacts, 'restoredTo'>,
+): ReadonlySet<string> | undefined {
+  const backups = restoredTo.slice(state?.restores ?? 0);
+  if (backups.length === 0) return undefined;
+  // The hub gives versions after that of the backup a second time.
+  const limits = state?.pagesVersion === undefined ? backups : [...backups, state.pagesVersion];
+  const isNewer = ({ metadata: { resourceVersion = '0' } }: KubeObject): boolean =>
+    limits.some((limit) => isNewerResourceVersion(resourceVersion, limit));
+  return new Set(pages.filter(isNewer).map(({ metadata }) => metadata.name));
 }

@@ -53,8 +53,8 @@ export interface PassFacts {
   readonly plans: readonly PendingPlan[];
   /** A source that another tool applies (`sync: observe`) declares the placement. */
   readonly isOfSource: boolean;
-  /** The hub was restored from a backup, so it may be older than the last publication. */
-  readonly isHubRestored: boolean;
+  /** The newest resource version of each backup from which the hub was restored, oldest first. */
+  readonly restoredTo: readonly string[];
   readonly digest: Digest;
   /** The PlacementDecision of this name in the namespace, with any owner, as the watch shows it. */
   readonly seenPage: (name: string) => KubeObject | undefined;
