@@ -196,6 +196,8 @@ const KEPT = [
   { seed: 216_071_735, fault: 'the same, with what others had added' },
   { seed: 530_026_581, fault: 'the last record hid what a process had seen just before a restore' },
   { seed: 520_000_176, fault: 'a process that was killed just after a restore left the next one without it' },
+  { seed: 560_037_280, fault: 'what was found and recorded did not count after a write that had failed' },
+  { seed: 560_006_995, fault: 'a clock that was set back made a change that had not begun count as done' },
   { seed: 941_939, fault: 'the model did not see that a late write used up its release' },
   { seed: 933_248, fault: 'the model counted what an interrupted change took and a later pass restored' },
   { seed: 943_952, fault: 'the same, where a backup brought it back' },

@@ -7,6 +7,7 @@ import {
   sealRecord,
 } from '../../../../src/core/publish/record/decision-record.ts';
 import { publishedClusters } from '../../../../src/core/publish/pages/decision-page.ts';
+import { INITIAL_STATE } from '../../../../src/core/publish/machine/state/placement-state.ts';
 import {
   digest,
   factsOf,
@@ -124,6 +125,39 @@ describe('a change whose record was made later, before its process was killed', 
     const budget = { percent: 0, atLeast: 0 };
     const { state } = wholePass(look({ clusters: ['c3'], pages, remembered, records, budget }));
     expect(state.remembered?.change).toEqual(isDone ? undefined : change);
+  });
+
+  it('is not done where the record was made before it, although the clock was set back', () => {
+    const newest = recordOf({ publishedAt: new Date(NOW).toISOString(), counts: true });
+    const records = { newest, oldestAtMs: -Infinity, areReadable: true };
+    const known = { ...remembered, record: newest.hash };
+    const pages = [pageOf('55', ['c1', 'c2', 'c3'])];
+    const { state } = wholePass(
+      look({ pages, remembered: known, records, budget: { percent: 0, atLeast: 0 } }),
+    );
+    expect(state.remembered?.change).toEqual(change);
+  });
+});
+
+describe('a publication that was found on the pages', () => {
+  const budget = { percent: 0, atLeast: 0 };
+
+  it('is the last one from its record on, although a write before it had failed', () => {
+    const pages = [pageOf('55', ['c1', 'c2'])];
+    const before = { ...INITIAL_STATE, last: { uid: 'u1', pages: [], leaving: [] } };
+    const { state } = wholePass(
+      look({ pages, budget, remembered: { ...REMEMBERED, record: undefined } }),
+      before,
+    );
+    expect(state.last?.leaving).toBeUndefined();
+    expect(publishedClusters(state.last?.pages ?? [])).toEqual(['c1', 'c2']);
+  });
+
+  it('is the last one although the placement was made again', () => {
+    const pages = [pageOf('55', ['c1', 'c2'])];
+    const done = wholePass(look({ placement: webPlacement({ uid: 'u2' }), pages, budget }));
+    expect(done.lines).toContain('label web-decision-1');
+    expect(publishedClusters(done.state.last?.pages ?? [])).toEqual(['c1', 'c2']);
   });
 });
 

@@ -77,10 +77,7 @@ export function judgePages(before: PassingState, objects: readonly KubeObject[],
   const { made, ...published } = found;
   const { released, atMs, counts = false } = made ?? {};
   const entry = { placement: facts.key, result, ...published, released, found: { atMs, counts } };
-  return {
-    state: withStage(compared, { kind: 'recording-found', passPages, entry }),
-    actions: [...dropped, { kind: 'record', entry }],
-  };
+  return prependActions(dropped, recordFound(compared, passPages, entry));
 }
 
 /**
@@ -93,6 +90,8 @@ function afterRecordedChange(
 ): PublishState | undefined {
   const { newest } = facts.records;
   if (remembered?.change === undefined || newest === undefined) return undefined;
+  // The record that the state names was made before the change. Clocks alone may be set back.
+  if (newest.hash === remembered.record) return undefined;
   if (Date.parse(newest.publishedAt) < remembered.change.atMs) return undefined;
   // A record of what was found may show a part of the change. It counts or has a release if it shows
   // the whole change.
@@ -301,7 +300,7 @@ function lastPublication(
  * first result. Inconsistent pages do not count; the first result replaces them.
  */
 function asFound(pages: readonly DecisionPage[]): LastPublication | undefined {
-  const isClear = pages.length > 0 && pages.every(({ group, owned }) => owned && group !== undefined);
+  const isClear = pages.length > 0 && pages.every(hasGroup);
   if (!isClear) return undefined;
   const once = listClustersOnce(pages);
   return once.actions.length === 0 ? { pages: once.pages, leaving: undefined } : undefined;
