@@ -26,7 +26,7 @@ const HAPPENINGS: readonly {
   { weight: 4, happen: (history) => history.advance(history.random() * 5_000) },
   { weight: 1, happen: (history) => history.advance(history.random() * 15 * MINUTE) },
   { weight: 2, happen: (history) => history.flush() },
-  { weight: 3, happen: (history) => void history.hub.collectGarbage() },
+  { weight: 3, happen: (history) => void history.collectGarbage() },
   { weight: 2, happen: (history) => history.setReady() },
   { weight: 1, happen: (history) => void ([...history.processes()][0]!.isListDue = true) },
   { weight: 4, trouble: 'requests', happen: (history) => history.arrive() },
@@ -76,7 +76,7 @@ function comeToRest(history: PublicationHistory): boolean {
       history.look(process);
       return true;
     });
-    if (isBusy || history.hub.collectGarbage()) continue;
+    if (isBusy || history.collectGarbage()) continue;
     const { lookAtMs } = history.leader;
     if (lookAtMs > endMs) return history.hub.writes === quietFrom || lookAtMs === Infinity;
     if (lookAtMs - history.elapsedMs > MINUTE) quietFrom = history.hub.writes;
@@ -216,6 +216,8 @@ const KEPT = [
   { seed: 6_021_972, fault: 'the model forgot what the last record says when a process was killed' },
   { seed: 11_041_594, fault: 'the model left records on a hub that was restored to before them' },
   { seed: 560_030_301, fault: 'the same, before the process that had taken over read them' },
+  { seed: 580_055_551, fault: 'the model forgot what a process that took over had seen before a restore' },
+  { seed: 580_059_538, fault: 'the model did not see that the hub took the pages of a deleted placement' },
   { seed: 540_000_338, fault: 'the model forgot what others changed just before a pass was over' },
 ] as const;
 

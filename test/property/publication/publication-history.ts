@@ -228,6 +228,14 @@ export class PublicationHistory {
     this.oracle.disturbed(before, this.hub.listed());
   }
 
+  /** @returns whether the hub deleted a page whose owner is gone */
+  collectGarbage(): boolean {
+    const before = this.hub.listed();
+    const isDeleted = this.hub.collectGarbage();
+    if (isDeleted) this.oracle.disturbed(before, this.hub.listed());
+    return isDeleted;
+  }
+
   /** Other inputs: another decision is due. */
   change(desired: readonly string[] = this.#draw()): void {
     this.#desired = desired;
@@ -284,8 +292,10 @@ export class PublicationHistory {
 
   #tookOver(): void {
     this.oracle.begun(this.hub.listed(), this.isDisturbed ? [] : undefined, true);
-    const { decided } = this.leader;
+    const { decided, state } = this.leader;
     if (decided !== undefined) this.oracle.decided(decided.result.selected);
+    // It goes by what it saw before a restore, until somebody changes a page.
+    this.oracle.saw(listedClusters(state.beforeRestore?.pages ?? []));
   }
 
   /** The fenced one ends, and stands by from now on. */
