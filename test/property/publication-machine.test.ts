@@ -218,6 +218,10 @@ const KEPT = [
   { seed: 560_030_301, fault: 'the same, before the process that had taken over read them' },
   { seed: 580_055_551, fault: 'the model forgot what a process that took over had seen before a restore' },
   { seed: 580_059_538, fault: 'the model did not see that the hub took the pages of a deleted placement' },
+  {
+    seed: 1_191_551_478,
+    fault: 'the model counted again what an interrupted change had taken before a restore',
+  },
   { seed: 540_000_338, fault: 'the model forgot what others changed just before a pass was over' },
 ] as const;
 

@@ -86,6 +86,8 @@ export class PublicationHistory {
   readonly #given = new Set<string>();
   readonly #ready = new Set<string>(CLUSTERS.slice(0, 4));
   readonly #traffic: HubTraffic;
+  /** How often the hub had been restored when a record was made. */
+  readonly #restoresBefore = new Map<DecisionRecord, number>();
   #backup: (ReturnType<ModelHub['backup']> & Pick<PublicationHistory, 'records'>) | undefined;
 
   constructor(seed: number) {
@@ -270,7 +272,7 @@ export class PublicationHistory {
     const isSame =
       this.hub.placement?.status?.numberOfSelectedClusters === record.clusters &&
       this.hub.listed().every((cluster) => clusters.includes(cluster));
-    return isSame || restoredTo.length > (state.restores ?? 0) ? clusters : [];
+    return isSame || restoredTo.length > (this.#restoresBefore.get(record) ?? 0) ? clusters : [];
   }
 
   flush(): void {
@@ -446,6 +448,7 @@ export class PublicationHistory {
         this.#facts(process, view),
       did: (process: ModelProcess, action: PlacementAction) => this.#did(process, action),
       recorded: (process: ModelProcess, record: DecisionRecord) => {
+        this.#restoresBefore.set(record, process.disk.restoredTo.length);
         // The one that is fenced keeps its own to itself.
         if (process === this.leader) this.records = [...this.records, record];
       },

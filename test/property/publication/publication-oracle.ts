@@ -181,7 +181,11 @@ export class PublicationOracle {
 
   /** Held means unchanged: what is restored was published. */
   #stayed(lost: readonly string[], come: readonly string[]): void {
-    for (const cluster of lost) this.violations.push(`took ${cluster} though nothing is published`);
+    // A change took it before, and a backup brought it back.
+    const wasTaken = (cluster: string): boolean =>
+      this.#removals.some((removal) => removal.cluster === cluster);
+    for (const cluster of lost)
+      if (!wasTaken(cluster)) this.violations.push(`took ${cluster} though nothing is published`);
     const strangers = come.filter((cluster) => !this.#known.includes(cluster));
     for (const cluster of strangers) this.violations.push(`added ${cluster} though nothing is published`);
   }
