@@ -233,6 +233,23 @@ describe('the comment on a pull request', () => {
     }
   });
 
+  it('has the whole command and the whole annotation, however much is held and however long its names are', () => {
+    const names = Array.from({ length: 200 }, (_, at) => `${String(at).padStart(3, '0')}${'x'.repeat(250)}`);
+    const held = { reason: 'WouldEmpty', message: `All would be removed. ${REMEDY}`, remedy: REMEDY };
+    const placements = names.map((name, at) => ({
+      ...placementPlan('team-a/x', { removed: [move(name)], held, token: String(at).padStart(12, '0') }),
+      name,
+    }));
+    const text = renderComment(comment(planned(plan({ placements })), { maxLength: 32_000 }));
+    expect(text.length).toBeLessThanOrEqual(32_000);
+    expect(text).toMatch(/Approve all of them with the comment `\/berth approve [0-9a-f]{12}`\./);
+    expect(text).toContain('- … and 180 more held changes');
+    expect(text).toMatch(/_\d+ more sections do not fit in a comment: run `berth plan` to see them\._/);
+    expect(text).toContain(`\`team-a/${names[0] ?? ''}\``);
+    const few = renderComment(comment(planned(plan({ placements: placements.slice(0, 9) }))));
+    expect(few).toContain(`team-a/${names[8] ?? ''}=000000000008"\n`);
+  });
+
   it('says after the merge what became of it, and replaces that', () => {
     const text = renderComment(SITUATIONS.move);
     const same: MergeResult = { held: [], differences: [], ended: [], later: [], overrides: [] };

@@ -18,6 +18,7 @@ interface Case {
   readonly want: readonly string[];
 }
 
+const MANY = Array.from({ length: 10 }, (_, at) => `edge${at}`);
 const CLUSTERS = [cluster('c1'), cluster('c2')];
 const score = (until: string) =>
   `apiVersion: cluster.open-cluster-management.io/v1alpha1\nkind: AddOnPlacementScore\nmetadata: {name: usage, namespace: c1}\nstatus: {scores: [{name: cpu, value: 1}], validUntil: "${until}"}\n`;
@@ -53,6 +54,17 @@ describe('assessPlan', () => {
       want: [
         'danger placement-emptied Placement shop/web: It loses its only cluster.',
         'danger last-cluster ManifestWorkReplicaSet shop/web: It leaves its last cluster: c1.',
+      ],
+    },
+    {
+      name: 'a placement that grows much',
+      base: fleet([placement('web'), placement('little')], { web: ['c1', 'c2'], little: ['c1'] }),
+      head: fleet([placement('web'), placement('little')], {
+        web: ['c1', 'c2', ...MANY.slice(0, 10)],
+        little: ['c1', ...MANY.slice(0, 9)],
+      }),
+      want: [
+        'warning grows-much Placement shop/web: +10 clusters where 2 are selected: nothing holds what is added.',
       ],
     },
     {
