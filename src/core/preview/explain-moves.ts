@@ -18,8 +18,8 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
  */
 const MAX_EXPLAINED = 100;
 
-/** A table reads every cluster, and a page with more of them is not read. */
-const MAX_TABLES = 20;
+/** A page with more tables is not read. Each table reads every cluster, so that a huge fleet has fewer. */
+const [MAX_TABLES, MAX_TABLE_CLUSTERS] = [20, 20_000] as const;
 
 /** What explains decisions. Both keep results for later plans. */
 interface MoveReaders {
@@ -80,7 +80,8 @@ export function makeMoveExplainer(
       snapshotBefore: before.snapshot,
       trials,
     });
-    if (tables.length < MAX_TABLES)
+    const { length: clusters } = decision.snapshot.clusters;
+    if (tables.length < Math.min(MAX_TABLES, MAX_TABLE_CLUSTERS / clusters))
       tables.push(decisionTable(explainPlacement(decision.snapshot, decision.decided, changes)));
     return { ...decision, ...changes };
   }

@@ -78,8 +78,8 @@ function nextInLine({ result, trace }: DecidedPlacement): readonly NextCluster[]
     });
 }
 
-/** A suggestion is tried by deciding again, so only the largest groups get one. */
-const MAX_TRIED_GROUPS = 6;
+/** A suggestion ranks the whole fleet again, so only the largest groups get one, and none in a huge fleet. */
+const [MAX_TRIED_GROUPS, MAX_TRIED_FLEET] = [6, 2_000] as const;
 
 const FILTERS: readonly RefusalGroup['reason'][] = ['not-in-eligible-set', 'predicate', 'tainted'];
 
@@ -88,6 +88,7 @@ function groupRefusals(
   decided: DecidedPlacement,
   changes: DecisionChanges | undefined,
 ): readonly RefusalGroup[] {
+  const triedGroups = snapshot.clusters.length > MAX_TRIED_FLEET ? 0 : MAX_TRIED_GROUPS;
   const lost = new Set(changes?.lost.map(({ cluster }) => cluster));
   const selected = new Set(decided.result.selected);
   const groups = new Map<string, { reason: RefusalGroup['reason']; text: string; names: string[] }>();
@@ -109,7 +110,7 @@ function groupRefusals(
       ];
       const clusters = lostFirst.slice(0, MAX_NAMED_CLUSTERS);
       const [cluster] = clusters;
-      const isTried = cluster !== undefined && at < MAX_TRIED_GROUPS && FILTERS.includes(reason);
+      const isTried = cluster !== undefined && at < triedGroups && FILTERS.includes(reason);
       const [flip] = isTried ? explainPair({ snapshot, decided, cluster }).suggestions : [];
       return { reason, text, count: names.length, clusters, ...(flip && { flip }) };
     });
