@@ -8,6 +8,7 @@ import { isObject } from '@berth/runtime/json/json-value';
 import { compareText } from '@berth/runtime/text/compare-text';
 import { objectsOfSnapshot } from '../sources/snapshot-of-objects.ts';
 import { fieldChanges } from './effects/field-changes.ts';
+import type { FieldChange } from './effects/plan-effects.ts';
 import type { ObjectChange } from './plan.ts';
 
 const WORKS: readonly string[] = [MANIFEST_WORK.kind, MANIFEST_WORK_REPLICA_SET.kind];
@@ -40,13 +41,25 @@ export function diffObjects(
       if (fields.length === 0) continue;
       const isCompared = !WORKS.includes(object.kind) && valued++ < MAX_VALUED;
       const pair = [heldBefore.get(key) ?? old.object, heldAfter.get(key) ?? object] as const;
-      const values = isCompared ? { values: fieldChanges(declaredPart(pair[0]), declaredPart(pair[1])) } : {};
+      const values = isCompared ? { values: valuesOf(pair, fields) } : {};
       changes.push({ change: 'changed', ref: refOf(object), fields, ...values, location });
     }
   }
   for (const [key, { object, location }] of before)
     if (!after.has(key)) changes.push({ change: 'deleted', ref: refOf(object), fields: [], location });
   return changes.sort((a, b) => compareText(sortKey(a), sortKey(b)));
+}
+
+/** A hub also sets defaults, and its base may not be there yet: only fields that differ in Git are changes. */
+function valuesOf(
+  [before, after]: readonly [KubeObject, KubeObject],
+  fields: readonly string[],
+): readonly FieldChange[] {
+  const contains = (outer: string, inner: string): boolean =>
+    inner.startsWith(outer) && (inner.length === outer.length || /[.[]/.test(inner[outer.length] ?? ''));
+  return fieldChanges(declaredPart(before), declaredPart(after)).filter(({ path }) =>
+    fields.some((field) => contains(field, path) || contains(path, field)),
+  );
 }
 
 function heldObjects(

@@ -137,7 +137,7 @@ export function planHeadline(plan: Plan): string {
   if (!plan.hasChanges) return 'No changes';
   const { summary } = plan;
   const contents = changedWorkloads(plan);
-  const content = `other content for ${formatCount(contents.length, 'workload')}`;
+  const content = `changed content of ${formatCount(contents.length, 'workload')}`;
   if (summary.placementsChanged === 0) {
     if (contents.length > 0) {
       const clusters = new Set(contents.flatMap(({ changedOn }) => changedOn)).size;
@@ -161,22 +161,27 @@ export function planHeadline(plan: Plan): string {
 /** Above the texts of later changes. */
 export const LATER_TITLE = `Later, within ${HORIZON_HOURS} hours, if nothing else changes`;
 
-/** `team-a/web leaves c1 one hour after the merge (tolerationSeconds)`, for each later change. */
+const LATER_CAUSES = {
+  tolerationSeconds: 'when its toleration of a taint ends (tolerationSeconds)',
+  validUntil: 'when a score expires (validUntil)',
+} as const;
+
+/** `team-a/web leaves c1 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)`, for each later change. */
 export function laterTexts({ later }: Pick<Plan, 'later'>): readonly string[] {
   return later.map(({ namespace, name, at, afterMs, by, added, removed, kept, held }) => {
     const when =
       afterMs === undefined ? `at ${formatMoment(at ?? '')}` : `${formatSpan(afterMs)} after the merge`;
     const subject = `${namespace}/${name}`;
     if (kept.length > 0)
-      return `${subject} stays on ${formatNames(kept, 5)}, which it would leave ${when} without the merge (${by})`;
+      return `${subject} stays on ${formatNames(kept, 5)}, which it would leave ${when} without the merge, ${LATER_CAUSES[by]}`;
     const [leave, join] = held === undefined ? ['leaves', 'joins'] : ['leave', 'join'];
     const moves = [
       ...(removed.length === 0 ? [] : [`${leave} ${formatNames(removed, 5)}`]),
       ...(added.length === 0 ? [] : [`${join} ${formatNames(added, 5)}`]),
     ].join(' and ');
     return held === undefined
-      ? `${subject} ${moves} ${when} (${by})`
-      : `${subject} would ${moves} ${when} (${by}), and is held then: ${held}`;
+      ? `${subject} ${moves} ${when}, ${LATER_CAUSES[by]}`
+      : `${subject} would ${moves} ${when}, ${LATER_CAUSES[by]}, and is held then: ${held}`;
   });
 }
 

@@ -63,21 +63,25 @@ describe('a later change is in the plan', () => {
       name: 'a toleration of a taint that the change sets',
       base: fleet({}, metrics),
       head: fleet({ c1: MAINTENANCE }, metrics),
-      want: ['shop/metrics leaves c1 one hour after the merge (tolerationSeconds)'],
+      want: [
+        'shop/metrics leaves c1 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)',
+      ],
     },
     {
       name: 'what would be held then',
       base: fleet({}, metrics),
       head: fleet({ c1: MAINTENANCE, c2: MAINTENANCE, c3: MAINTENANCE }, metrics),
       want: [
-        'shop/metrics would leave c1, c2, c3 one hour after the merge (tolerationSeconds), and is held then: RemovalBudgetExceeded',
+        'shop/metrics would leave c1, c2, c3 one hour after the merge, when its toleration of a taint ends (tolerationSeconds), and is held then: RemovalBudgetExceeded',
       ],
     },
     {
       name: 'a toleration that the change shortens',
       base: fleet({ c1: SINCE_TEN }, metrics),
       head: fleet({ c1: SINCE_TEN }, placement('metrics', tolerating(1200))),
-      want: ['shop/metrics leaves c1 at 2026-03-01 12:10:00 UTC (tolerationSeconds)'],
+      want: [
+        'shop/metrics leaves c1 at 2026-03-01 12:10:00 UTC, when its toleration of a taint ends (tolerationSeconds)',
+      ],
     },
     {
       name: 'a toleration that the change removes the end of',
@@ -87,7 +91,7 @@ describe('a later change is in the plan', () => {
         placement('metrics', '{tolerations: [{key: maintenance, operator: Exists}]}'),
       ),
       want: [
-        'shop/metrics stays on c1, which it would leave at 2026-03-01 12:50:00 UTC without the merge (tolerationSeconds)',
+        'shop/metrics stays on c1, which it would leave at 2026-03-01 12:50:00 UTC without the merge, when its toleration of a taint ends (tolerationSeconds)',
       ],
     },
     {
@@ -99,7 +103,7 @@ describe('a later change is in the plan', () => {
         score('c1', 90, '2026-03-01T13:00:00Z'),
         score('c2', 50, '2026-03-09T13:00:00Z'),
       ),
-      want: ['shop/db leaves c1 and joins c2 at 2026-03-01 13:00:00 UTC (validUntil)'],
+      want: ['shop/db leaves c1 and joins c2 at 2026-03-01 13:00:00 UTC, when a score expires (validUntil)'],
     },
     {
       name: 'not what happens without it, too',

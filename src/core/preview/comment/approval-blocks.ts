@@ -67,16 +67,19 @@ export function heldBlocks(plan: Plan, { approvals, commands }: Approvable): rea
   const placements = planRows(plan).flatMap(({ plan: placement, why }) => {
     const { held, token } = placement;
     if (held === undefined) return [];
-    return [`- ${heldText(placement, held, why)}${remedyText(held, takesCommands)}${approved(token)}`];
+    const isApproved = approvals.some((one) => one.token === token);
+    return [
+      `- ${heldText(placement, held, isApproved, why)}${remedyText(held, takesCommands)}${approved(token)}`,
+    ];
   });
   return listBlock([...deletions, ...placements], MAX_HELD, 'held change');
 }
 
-function heldText(placement: PlacementPlan, held: PlannedHold, why: string): string {
+function heldText(placement: PlacementPlan, held: PlannedHold, isApproved: boolean, why: string): string {
   const subject = code(`${placement.namespace}/${placement.name}`);
   const reason = why === '' || held.reason === 'Misconfigured' ? '' : `${prose(why)}. `;
   const better = held.reason === 'Misconfigured' ? ' Correct the placement instead, if it is not meant.' : '';
-  return `**${subject}**: ${reason}${problemText(held)}${better} **Approving ${approvalEffect(placement, subject, names)}.**`;
+  return `**${subject}**: ${reason}${problemText(held)}${better} **${isApproved ? 'The merge' : 'Approving'} ${approvalEffect(placement, subject, names)}.**`;
 }
 
 /** Without the part that says how to approve it. */

@@ -40,7 +40,8 @@ export function mayMergeAnswer(
       return `No: ${denying.length === 1 ? 'a guard rule denies it' : `${denying.length} guard rules deny it`}${whom}.`;
     }
     case 'changes': {
-      if (heldCodes(plan).length > 0) return 'Yes: everything that is held is approved.';
+      if (heldCodes(plan).length > 0)
+        return 'Yes: everything that was held is approved, and happens with the merge.';
       const marks = [
         ...plan.findings.map(({ severity }) => severity),
         ...planRows(plan).map(({ risk }) => risk?.level),

@@ -123,7 +123,7 @@ function plannedBlocks(
   { plan, problems, summaryOnly }: PreviewOutcome & { readonly kind: 'planned' },
 ): readonly Block[] {
   const rows = planRows(plan);
-  const summary = [...problemBlocks(problems, !summaryOnly), ...tables(rows)];
+  const summary = [...problemBlocks(problems, !summaryOnly), ...tables(rows, comment.approvals)];
   if (summaryOnly)
     return [
       ...heldBlocks(plan, comment),
@@ -173,16 +173,20 @@ function laterBlocks(plan: Plan): readonly string[] {
   return lines.length === 0 ? [] : [`**${LATER_TITLE}**\n\n${items(lines, MAX_MOVES)}`];
 }
 
-function tables(rows: readonly PlanRow[]): readonly string[] {
+function tables(rows: readonly PlanRow[], approvals: readonly CommentApproval[]): readonly string[] {
+  const approved = new Set(approvals.map(({ token }) => token));
   const [open, rest] = [rows.slice(0, MAX_OPEN_ROWS), rows.slice(MAX_OPEN_ROWS)];
-  if (rest.length === 0) return open.length === 0 ? [] : [table(open)];
+  if (rest.length === 0) return open.length === 0 ? [] : [table(open, approved)];
   const folded = rest.slice(0, MAX_FOLDED_ROWS);
   const counted = rest.length > folded.length ? `\n\n… and ${rest.length - folded.length} more` : '';
-  return [table(open), details(`${rest.length} more placements`, `${table(folded)}${counted}`)];
+  return [
+    table(open, approved),
+    details(`${rest.length} more placements`, `${table(folded, approved)}${counted}`),
+  ];
 }
 
 /** The column of risks is left out where no row has one. */
-function table(rows: readonly PlanRow[]): string {
+function table(rows: readonly PlanRow[], approved: ReadonlySet<string>): string {
   const hasRisk = rows.some(({ risk }) => risk !== undefined);
   const lines = rows.map(({ placement, workloads, plan, why, risk }) => {
     const apps = workloads.length === 0 ? '' : `: ${names(workloads.map(({ name }) => name))}`;
@@ -190,7 +194,7 @@ function table(rows: readonly PlanRow[]): string {
     const mark = risk === undefined ? '' : risk.level === 'danger' ? '🔴 ' : '🟡 ';
     const cells = [
       `${mark}${code(placement)}${apps}`,
-      rowMoves(plan),
+      rowMoves(plan, approved.has(plan.token)),
       ...(hasRisk ? [prose(risk?.text ?? '')] : []),
       prose(why),
     ];
@@ -200,11 +204,12 @@ function table(rows: readonly PlanRow[]): string {
   return [`| ${titles.join(' | ')} |`, `|${'---|'.repeat(titles.length)}`, ...lines].join('\n');
 }
 
-/** Of a held change: where it stays, and what would happen. */
-function rowMoves(plan: PlacementPlan): string {
+/** Of a held change: where it stays, beginning with the clusters that it would leave, and what would happen. */
+function rowMoves(plan: PlacementPlan, isApproved: boolean): string {
   const moves = movesText(plan, names);
-  if (plan.held === undefined) return moves;
-  const now = plan.before?.clusters ?? [];
+  if (plan.held === undefined || isApproved) return moves;
+  const leaving = plan.removed.map(({ cluster }) => cluster);
+  const now = [...leaving, ...(plan.before?.clusters ?? []).filter((cluster) => !leaving.includes(cluster))];
   return `${now.length === 0 ? 'still runs nowhere' : `stays on ${names(now)}`}; if approved: ${moves}`;
 }
 
@@ -245,7 +250,7 @@ function ruleBlocks(plan: Plan, { commands }: Approvable): readonly Block[] {
       return `- 🔓 **Rule ${code(name)} is overridden by ${code(overridden.by)}**: ${prose(overridden.reason)}. The rule says: ${prose(rule.message)}`;
     const override =
       rule.effect === 'deny' && commands !== undefined && owners.length > 0
-        ? `. An owner can let it pass with the comment ${code(`/berth override ${name} REASON`)}.`
+        ? `. An owner of the rule can let it pass with the comment ${code(`/berth override ${name} REASON`)}.`
         : '';
     return `- ${rule.effect === 'deny' ? '⛔ **Denied by rule' : '⚠️ **Warning of rule'} ${code(rule.name)}**: ${prose(ruleMessage(rule))}${override}`;
   });

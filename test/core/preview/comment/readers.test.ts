@@ -120,7 +120,8 @@ const COMMENTS: Readonly<Record<string, PreviewComment>> = {
         findings: [
           {
             ...{ code: 'grows-much', severity: 'warning', subject: 'Placement shop/web' },
-            message: '+300 clusters where 3 are selected: nothing holds what is added.',
+            message:
+              '3 clusters before the merge, 303 after it. The removal budget does not hold what is added.',
           },
         ],
       }),

@@ -64,7 +64,7 @@ describe('assessPlan', () => {
         little: ['c1', ...MANY.slice(0, 9)],
       }),
       want: [
-        'warning grows-much Placement shop/web: +10 clusters where 2 are selected: nothing holds what is added.',
+        'warning grows-much Placement shop/web: 2 clusters before the merge, 12 after it. The removal budget does not hold what is added.',
       ],
     },
     {
