@@ -14,6 +14,7 @@ import type { AgentEvent } from '@berth/agent/options/agent-options';
 import { startAgent } from '@berth/agent/start-agent';
 import { hubAdmission } from '../../controllers/admission/hub-admission.ts';
 import { startWorkloadSimulation } from '@berth/agent/simulation/workload-simulation';
+import { withHoldColumns } from '../../core/publish/hold-columns.ts';
 
 /** The embedded hub and its simulated managed clusters, each with an agent and simulated workloads. */
 export interface DemoClusters {
@@ -94,7 +95,7 @@ async function startOnKnownPort({ dir, names, log, clock }: DemoClustersOptions)
       dataDir: join(dir, 'hub'),
       members: names,
       listen: { port },
-      kinds: OCM_HUB_KINDS,
+      kinds: { ...OCM_HUB_KINDS, definitions: withHoldColumns(OCM_HUB_KINDS.definitions) },
       admission: hubAdmission(),
       log,
       clock,

@@ -141,13 +141,14 @@ function registerRun(hub: Command, run: RunAction): void {
         const { startHub } = await import('@berth/embedded-hub/start-hub');
         const { hubAdmission } = await import('../../../../controllers/admission/hub-admission.ts');
         const { OCM_HUB_KINDS } = await import('@berth/ocm/definition/hub-kinds');
+        const { withHoldColumns } = await import('../../../../core/publish/hold-columns.ts');
         const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
         const log = createLogger({ level: parseLevel(flags.logLevel), stream: io.stderr });
         const running = await startHub({
           dataDir: flags.data,
           listen,
           members,
-          kinds: OCM_HUB_KINDS,
+          kinds: { ...OCM_HUB_KINDS, definitions: withHoldColumns(OCM_HUB_KINDS.definitions) },
           admission: hubAdmission({
             withoutExecutor: flags.allowWorksWithoutExecutor ? 'anyone' : 'restricted',
             ocm: flags.ocmAdmission,

@@ -12,6 +12,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { berthHome } from '../../../background/background-process.ts';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { objectsIn } from './run-installation.ts';
+import { withHoldColumns } from '../../../../core/publish/hold-columns.ts';
 
 /** The namespace of the controllers on a hub, and the name of their account and Deployment. */
 export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as const;
@@ -26,7 +27,7 @@ const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data
 /** The definitions of OCM's kinds that the hub does not serve yet. */
 export async function missingDefinitions(hub: KubeApi): Promise<readonly KubeObject[]> {
   const missing: KubeObject[] = [];
-  for (const crd of ocmCrds() as unknown as readonly CrdObject[]) {
+  for (const crd of withHoldColumns(ocmCrds()) as unknown as readonly CrdObject[]) {
     const { group, names, versions } = crd.spec;
     const known = await Promise.all(versions.map(({ name }) => hub.resolve(`${group}/${name}`, names.kind)));
     if (known.every((kind) => kind === undefined)) missing.push(crd);
