@@ -65,7 +65,8 @@ describe('berth plan', () => {
     expect(stdout).toMatch(/- cluster1: it has the taint maintenance$/m);
     expect(stdout).toMatch(/~ ManifestWorkReplicaSet guestbook\/frontend moves: \+ cluster2; - cluster1/);
     expect(stdout).toMatch(/~ ManagedCluster cluster1 \(spec\.taints\)/);
-    const later = 'guestbook/metrics leaves cluster1 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)';
+    const later =
+      'guestbook/metrics leaves cluster1 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)';
     expect(stdout).toContain(`\nLater, within 24 hours, if nothing else changes:\n  ${later}\n`);
     expect(stdout).toContain('No PlacementDecisions are recorded');
     expect(stderr).toBe('');

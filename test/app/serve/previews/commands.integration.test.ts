@@ -82,7 +82,10 @@ describe('a command in a comment on a pull request', () => {
     previewed.server.permissions.set('eve', 'write');
     const head = previewed.open(7, web(3));
     await previewed.changed(7, 'opened');
-    await previewed.comment(7, 'An owner of the rule can let it pass with the comment `/berth override few REASON`');
+    await previewed.comment(
+      7,
+      'An owner of the rule can let it pass with the comment `/berth override few REASON`',
+    );
     await previewed.status(head, 'failure');
     for (const [author, text, answer] of [
       ['eve', 'few because', 'Only an owner of rule `few` can override it: `@grace`.'],
