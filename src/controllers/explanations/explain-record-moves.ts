@@ -1,7 +1,7 @@
 import { InputError } from '@berth/runtime/errors';
 import { decideInSnapshot } from '@berth/placement/explain/verdict/decide-in-snapshot';
 import { decisionChanges } from '@berth/placement/explain/decision-changes';
-import type { DecisionChanges } from '@berth/placement/explain/verdict/explanation';
+import type { DecisionChange, DecisionChanges } from '@berth/placement/explain/verdict/explanation';
 import { HistoryReader } from '../../adapters/store/history-store.ts';
 import type { DecisionRecord } from '../../core/publish/record/decision-record.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -56,5 +56,24 @@ function changesOf(
   const before = earlier?.decided.result.selected ?? [];
   // The inputs of the decision, with the new decisions of the placements before it.
   const decisions = earlier?.snapshot.decisions ?? snapshotBefore.decisions;
-  return decisionChanges({ ...decision, before, snapshotBefore: { ...snapshotBefore, decisions } });
+  const changes = decisionChanges({ ...decision, before, snapshotBefore: { ...snapshotBefore, decisions } });
+  const isExplained = [...changes.gained, ...changes.lost].every(({ causes }) => causes.length > 0);
+  if (isExplained) return changes;
+  const inTime = decideInSnapshot({ ...present, now: snapshotBefore.now }, ref);
+  return inTime === undefined ? changes : withPassedTime(changes, inTime.decided.result.selected);
+}
+
+/**
+ * Names the time as the cause of moves that no object caused, and that would not have happened at the time of the decision before.
+ * @param inTime the clusters that would have been selected then
+ */
+function withPassedTime({ gained, lost }: DecisionChanges, inTime: readonly string[]): DecisionChanges {
+  const what = lost.some(({ because }) => because.startsWith('tainted')) ? 'a toleration' : 'a score';
+  const withCause = (moves: readonly DecisionChange[], isSelected: boolean): readonly DecisionChange[] =>
+    moves.map((move) =>
+      move.causes.length === 0 && inTime.includes(move.cluster) === isSelected
+        ? { ...move, causes: [`time: ${what} ended`] }
+        : move,
+    );
+  return { gained: withCause(gained, false), lost: withCause(lost, true) };
 }

@@ -54,6 +54,11 @@ describe('berth explain --data', () => {
 
   beforeEach(async () => {
     data = mkdtempSync(join(tmpdir(), 'berth-records-'));
+    await record(BEFORE, AFTER);
+  });
+
+  /** What a controller records of these inputs, one after the other. */
+  async function record(...snapshots: readonly Snapshot[]): Promise<void> {
     const history = new HistoryStore({ dir: join(data, 'history'), maxRecords: 10, log: new SilentLogger() });
     const recorder = new DecisionRecorder({
       clock: new FakeClock(),
@@ -63,7 +68,7 @@ describe('berth explain --data', () => {
       append: (record, snapshot) => history.append(record, snapshot),
     });
     const engine = startEngine();
-    for (const snapshot of [BEFORE, AFTER]) {
+    for (const snapshot of snapshots) {
       for (const result of engine(snapshot)) {
         recorder.noteInputs(snapshot, result);
         recorder.record({
@@ -77,7 +82,7 @@ describe('berth explain --data', () => {
       }
     }
     await history.flush();
-  });
+  }
 
   afterEach(() => rmSync(data, { recursive: true, force: true }));
 
@@ -107,6 +112,24 @@ describe('berth explain --data', () => {
     const without = await runBerth('history', '--data', data, '--why');
     expect(without.exitCode).toBe(0);
     expect(without.stdout.match(/ -\s*$/gm)).toHaveLength(2);
+  });
+
+  it('names the time where a toleration or a score ended', async () => {
+    rmSync(join(data, 'history'), { recursive: true });
+    const toleration = { key: 'maintenance', operator: 'Exists', tolerationSeconds: 3600 } as const;
+    const taint = { key: 'maintenance', effect: 'NoSelect', timeAdded: '2026-03-01T12:00:00Z' } as const;
+    const drained: Snapshot = {
+      ...BEFORE,
+      placements: BEFORE.placements.map((one) => ({ ...one, spec: { tolerations: [toleration] } })),
+      clusters: [
+        { ...cluster('c1', {}), spec: { hubAcceptsClient: true, taints: [taint] } },
+        cluster('c2', {}),
+      ],
+    };
+    await record(drained, { ...drained, now: '2026-03-01T13:00:01Z' });
+    const { stdout } = await runBerth('history', 'team/web', '--data', data, '--why');
+    const [, , second] = stdout.split('\n');
+    expect(second).toMatch(/ time: a toleration ended\s*$/);
   });
 
   it('explains an earlier record, and one cluster of it', async () => {

@@ -189,10 +189,11 @@ export class OpenPullRequests {
       ...{ statuses: undefined, endedAtMs: undefined },
     });
     const key = { source, number };
+    const commands = { digest: sha256, rules: this.#options.rules };
     const page = reportPage({
       subject: `${repositoryName}#${number}`,
       pullRequest: pull,
-      ...{ outcome, approvals, maxLength: MAX_REPORT_LENGTH },
+      ...{ outcome, approvals, commands, maxLength: MAX_REPORT_LENGTH },
     });
     await reports.write(key, { page, map: map && fleetMapSvg(map) });
     const links = reports.linksTo(key);
@@ -200,7 +201,7 @@ export class OpenPullRequests {
     const text = renderComment({
       ...{ marker, outcome, approvals, map, links },
       head: headCommit,
-      commands: { digest: sha256, rules: this.#options.rules },
+      commands,
       notes: lapsed.map(lapsedText),
       maxLength: forge.maxCommentLength,
     });

@@ -30,19 +30,32 @@ export function approvalBlocks({
   commands,
 }: Approvable & { readonly outcome: PreviewOutcome }): readonly string[] {
   if (outcome.kind === 'unplanned') return [];
-  const codes = heldCodes(outcome.plan);
-  const open = codes.filter((one) => !approvals.some(({ token }) => token === one)).length;
-  if (codes.length === 0 || open === 0) return [];
+  const open = openCodes(outcome.plan, approvals).length;
+  if (open === 0) return [];
   const what =
     open === 1
       ? '1 change is held until somebody approves it'
       : `${open} changes are held until somebody approves them`;
-  const joint = commands === undefined ? undefined : jointCode(commands.digest, codes);
-  if (commands === undefined || joint === undefined) return [`✋ **${what}.**`];
+  const found = approvalCommand(outcome.plan, { approvals, commands });
+  if (found === undefined) return [`✋ **${what}.**`];
+  return [`✋ **${what}.** Approve ${found.which} with the comment ${code(found.command)}. ${found.who}`];
+}
+
+/** The one command that approves all that is held; undefined where nothing waits, or where no comment is read. */
+export function approvalCommand(
+  plan: Plan,
+  { approvals, commands }: Approvable,
+): { readonly which: string; readonly command: string; readonly who: string } | undefined {
+  const codes = heldCodes(plan);
+  if (commands === undefined || openCodes(plan, approvals).length === 0) return undefined;
+  const joint = jointCode(commands.digest, codes);
+  if (joint === undefined) return undefined;
   const which = codes.length === 1 ? 'it' : 'all of them';
-  return [
-    `✋ **${what}.** Approve ${which} with the comment ${code(`/berth approve ${joint}`)}. ${whoText(commands.rules)}`,
-  ];
+  return { which, command: `/berth approve ${joint}`, who: whoText(commands.rules) };
+}
+
+function openCodes(plan: Plan, approvals: readonly CommentApproval[]): readonly string[] {
+  return heldCodes(plan).filter((one) => !approvals.some(({ token }) => token === one));
 }
 
 function whoText({ approvers, selfApproval }: ReadCommands['rules']): string {

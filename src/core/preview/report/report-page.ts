@@ -1,5 +1,6 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import { markup } from '../comment/foreign-text.ts';
+import type { Approvable, ReadCommands } from '../comment/approval-blocks.ts';
 import { mayMergeAnswer } from '../comment/may-merge.ts';
 import {
   type CommentApproval,
@@ -19,6 +20,8 @@ export interface PreviewReport {
   readonly pullRequest?: ReportedPullRequest | undefined;
   readonly outcome: PreviewOutcome;
   readonly approvals: readonly CommentApproval[];
+  /** How comments are read as commands. Absent: they are not. */
+  readonly commands?: ReadCommands | undefined;
   /** In characters. Sections that do not fit are omitted completely, and the page says so. */
   readonly maxLength: number;
 }
@@ -52,9 +55,16 @@ export function renderPlanHtml(plan: Plan, problems: readonly Problem[] = []): s
  * The complete preview as one HTML page without external content. Its script only filters; without it everything can be
  * read. Foreign text is escaped.
  */
-export function reportPage({ subject, pullRequest, outcome, approvals, maxLength }: PreviewReport): string {
+export function reportPage({
+  subject,
+  pullRequest,
+  outcome,
+  maxLength,
+  ...approvable
+}: PreviewReport): string {
+  const { approvals } = approvable;
   const { level, text } = previewVerdict(outcome, approvals);
-  const { shown, left } = fitting(sectionsOf(outcome, approvals), maxLength - RESERVED);
+  const { shown, left } = fitting(sectionsOf(outcome, approvable), maxLength - RESERVED);
   const rest =
     left === 0
       ? ''
@@ -99,11 +109,11 @@ function webAddress(text: string): string | undefined {
     : undefined;
 }
 
-function sectionsOf(outcome: PreviewOutcome, approvals: readonly CommentApproval[]): readonly string[] {
+function sectionsOf(outcome: PreviewOutcome, approvable: Approvable): readonly string[] {
   if (outcome.kind === 'unplanned')
     return outcome.hint === undefined ? [] : [`<p>${markup(hintSentence(outcome.hint))}</p>`];
   const { plan, problems } = outcome;
-  return [...firstSections(plan, problemSection(problems), approvals), ...furtherSections(plan)];
+  return [...firstSections(plan, problemSection(problems), approvable), ...furtherSections(plan)];
 }
 
 function fitting(

@@ -3,7 +3,8 @@ import type { FieldChange } from '../effects/plan-effects.ts';
 import { fleetMap, fleetMapSvg } from '../comment/fleet-map.ts';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
-import { type CommentApproval, heldCodes } from '../comment/preview-outcome.ts';
+import { type Approvable, approvalCommand } from '../comment/approval-blocks.ts';
+import { heldCodes } from '../comment/preview-outcome.ts';
 import { contentChanges } from '../content-changes.ts';
 import { approvalEffect, deletionsEffect, movesText } from '../placement-words.ts';
 import {
@@ -40,7 +41,7 @@ import { fold, type HtmlRow, lines, list, listOf, plainTable, section, table } f
 export function firstSections(
   plan: Plan,
   problems: string,
-  approvals: readonly CommentApproval[] = [],
+  approvable: Approvable = { approvals: [] },
 ): readonly string[] {
   const rules = [...brokenRules(plan).map(ruleText), changedRulesText(plan)];
   return [
@@ -49,7 +50,7 @@ export function firstSections(
       'Rules',
       rules.filter((text) => text !== ''),
     ),
-    heldSection(plan, approvals),
+    heldSection(plan, approvable),
     list('Files that lose their objects', plan.lostFiles.map(lostFileText)),
     findingsTable(plan),
     plan.waiting.length === 0 ? '' : `<p>${markup(waitingText(plan))}</p>`,
@@ -89,12 +90,14 @@ const names = (clusters: readonly string[]): string => formatNames(clusters, MAX
 const MAX_NAMES = 5;
 
 /** What is held, why, and what an approval would do. */
-function heldSection(plan: Plan, approvals: readonly CommentApproval[]): string {
+function heldSection(plan: Plan, approvable: Approvable): string {
   if (heldCodes(plan).length === 0) return '';
   const block = (title: string, reason: string, effect: string, token: string): string => {
-    const by = approvals.find((one) => one.token === token)?.by;
-    const state = by === undefined ? `code <code>${markup(token)}</code>` : `approved by ${markup(by)}`;
-    const text = `<p>${markup(reason, Infinity)}</p><p><strong>Approving ${markup(effect, Infinity)}.</strong> <small>${state}</small></p>`;
+    const by = approvable.approvals.find((one) => one.token === token)?.by;
+    const own = approvable.commands === undefined ? `code <code>${markup(token)}</code>` : '';
+    const state = by === undefined ? own : `approved by ${markup(by)}`;
+    const who = by === undefined ? 'Approving' : 'The merge';
+    const text = `<p>${markup(reason, Infinity)}</p><p><strong>${who} ${markup(effect, Infinity)}.</strong> <small>${state}</small></p>`;
     return `<div class="held"><h3>${markup(title)}</h3>${text}</div>`;
   };
   const blocks = [
@@ -108,7 +111,12 @@ function heldSection(plan: Plan, approvals: readonly CommentApproval[]): string 
       return [block(key, `${held.reason}: ${held.message}`, approvalEffect(placement, key, names), token)];
     }),
   ];
-  return section('Held until somebody approves it', blocks.join('\n'));
+  const found = approvalCommand(plan, approvable);
+  const how =
+    found === undefined
+      ? ''
+      : `<p>Approve ${found.which} with the comment <code>${markup(found.command)}</code>. ${markup(found.who)}</p>\n`;
+  return section('Held until somebody approves it', `${how}${blocks.join('\n')}`);
 }
 
 function placementOf({ placements: all }: Plan, key: string): PlacementPlan | undefined {

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { sha256 } from '@berth/runtime/sha256';
 import { describe, expect, it } from 'vitest';
 import { decisionTableHtml } from '../../../../src/core/preview/report/decision-table-html.ts';
 import { COLOURS, SCRIPT, STYLE } from '../../../../src/core/preview/report/report-style.ts';
@@ -52,7 +53,16 @@ describe('the report page', () => {
   it('says what an approval would do, and who gave it', () => {
     expect(textOf(page())).toContain('Approving takes team-a/db from c1; it then runs nowhere.');
     const approved = page({ approvals: [{ token: '0a1b2c3d4e5f', by: 'grace' }] });
+    expect(textOf(approved)).toContain('The merge takes team-a/db from c1');
     expect(textOf(approved)).toContain('approved by grace');
+  });
+
+  it('has the one command that approves all that is held, as the comment', () => {
+    const rules = { approvers: 'write', selfApproval: false } as const;
+    const text = textOf(page({ commands: { digest: sha256, rules } }));
+    expect(text).toMatch(/Approve it with the comment \/berth approve 0a1b2c3d4e5f ?\. Anybody who may write/);
+    expect(text).not.toContain('code 0a1b2c3d4e5f');
+    expect(textOf(page())).toContain('code 0a1b2c3d4e5f');
   });
 
   it('has headings in order, and a scope for each head of a table', () => {
