@@ -402,7 +402,7 @@ describe('berth plan', () => {
   });
 
   it.each([
-    { format: 'html', want: /^<!doctype html>[\s\S]*<h1 class="changes">1 placement/ },
+    { format: 'html', want: /^<!doctype html>[\s\S]*<p class="verdict changes">[^\n]*1 placement/ },
     { format: 'text', want: /1 placement would change/ },
     { format: 'junit', want: /<testsuites name="berth plan" tests="\d+" failures="0" errors="0">/ },
     { format: 'sarif', want: /"version": "2\.1\.0"/ },
