@@ -314,7 +314,10 @@ export class PublicationHistory {
   restore(): void {
     if (this.#backup === undefined) return;
     const uid = this.hub.placement?.metadata.uid;
-    for (const process of this.processes()) this.#traffic.drop(process, true);
+    // What a process sends because of an answer is lost, too: its hub is gone.
+    for (const process of this.processes())
+      do this.#traffic.drop(process, true);
+      while (process.inFlight.length > 0);
     this.hub.restore(this.#backup);
     const { records } = this.#backup;
     for (const { removed } of this.records.filter((record) => !records.includes(record)))
