@@ -43,6 +43,28 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('previews on a real Git
     await forge.edit(number, { state: 'closed' });
   });
 
+  it('answers help and what is nearly a command, and lets an owner override a rule', async () => {
+    const few =
+      'rules:\n- {name: few, expression: size(plan.added) <= 1, message: One at a time., owners: ["@grace"]}\n';
+    forge.push('main', { '.berth/rules.yaml': few });
+    const head = forge.push('ask', asks(3));
+    const number = await forge.open('ask');
+    await forge.status(head, 'failure');
+    for (const [text, answer] of [
+      ['/berth help', 'an owner that the rule names lets this change pass'],
+      ['/berth aprove', 'Did you mean `/berth approve'],
+      ['/berth override few', 'Say why: write `/berth override few REASON`.'],
+    ] as const) {
+      await forge.say(number, text, 'grace');
+      await forge.comment(number, answer);
+    }
+    await forge.say(number, '/berth override few The site is closed', 'grace');
+    await forge.comment(number, 'Rule `few` is overridden by `grace`**: The site is closed.');
+    expect(await forge.status(head, 'success', 'berth/rule/fleet/few')).toContain('Overridden by grace');
+    await forge.edit(number, { state: 'closed' });
+    forge.push('main', NO_RULES);
+  });
+
   it.each(['merge', 'squash', 'rebase'])('compares a merge by %s with the plan', async (how) => {
     forge.push(`by-${how}`, asks(2));
     const number = await forge.open(`by-${how}`);
