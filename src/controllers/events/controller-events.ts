@@ -75,6 +75,8 @@ export type ControllerEventBody =
       readonly reason: HoldReason;
       readonly message: string;
       readonly token: string;
+      /** An earlier process said so, too. */
+      readonly isKnown: boolean;
     }
   | {
       readonly kind: 'work-written';

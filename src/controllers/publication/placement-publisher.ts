@@ -278,7 +278,7 @@ export class PlacementPublisher {
       }
       case 'report-held': {
         const { reason, message, code } = action.hold;
-        return emit({ kind: 'held', placement: key, reason, message, token: code });
+        return emit({ kind: 'held', placement: key, reason, message, token: code, isKnown: action.isKnown });
       }
       case 'report-found':
         return log.info('found a publication without a record, recorded now', {

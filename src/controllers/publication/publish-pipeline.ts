@@ -253,8 +253,9 @@ export class PublishPipeline {
       emit: (event) => {
         options.emit(event);
         if (event.kind === 'published' && event.writes > 0) this.#writeScoreEvents(event.placement);
-        const held = event.kind === 'held' ? this.#facts.placement(event.placement) : undefined;
-        if (held !== undefined && event.kind === 'held') events?.held(held, event);
+        if (event.kind !== 'held' || event.isKnown) return;
+        const held = this.#facts.placement(event.placement);
+        if (held !== undefined) events?.held(held, event);
       },
     });
   }

@@ -19,6 +19,7 @@ describe('the log', () => {
       placement: 'team/web',
       reason: 'Misconfigured',
       token: code,
+      isKnown: false,
     } as const;
     expect(logged({ ...held, message: 'would be empty' })).toMatchObject({
       level: 'warn',

@@ -80,7 +80,7 @@ function yieldToOther(state: PassingState, nowMs: number): StepResult {
 export function finishYielding(state: PassingState, nowMs: number): StepResult {
   const isNew = state.reportedHold !== REASON;
   const reports: readonly PlacementAction[] = isNew
-    ? [{ kind: 'report-held', hold: secondWriterHold() }]
+    ? [{ kind: 'report-held', hold: secondWriterHold(), isKnown: false }]
     : [];
   const { last, pass } = state;
   const isLastOfPlacement = last !== undefined && last.uid === pass.placement.metadata.uid;

@@ -1,5 +1,5 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
-import type { PlacementStatus } from '@berth/ocm/kind/placement';
+import type { Placement, PlacementStatus } from '@berth/ocm/kind/placement';
 import type { Publication } from '../../judge/decide-publication.ts';
 import { heldCondition, type Hold, addHoldReasons } from '../../judge/judge-result.ts';
 import type { PlanOutcome } from '../../approval/pending-plans.ts';
@@ -119,12 +119,19 @@ export function endPassIfComplete(state: PassingState, finishing: FinishingStage
   if (failure !== undefined) return endPass(state, { kind: 'failed', error: failure.error });
   const text = hold === undefined ? undefined : `${hold.reason} ${hold.code}`;
   const isNew = hold !== undefined && text !== state.reportedHold;
-  const reports: readonly PlacementAction[] = isNew ? [{ kind: 'report-held', hold }] : [];
+  const isKnown = hold !== undefined && isOnHub(state.pass.placement, hold);
+  const reports: readonly PlacementAction[] = isNew ? [{ kind: 'report-held', hold, isKnown }] : [];
   return endPass(
     { ...state, reportedHold: text },
     againAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: Math.max(1, againAfterMs) },
     [...reports, { kind: 'final-pages', pages: finalPages }],
   );
+}
+
+/** Whether the placement said before the pass that this is held: an earlier process reported it. */
+function isOnHub({ status }: Placement, { reason, message }: Hold): boolean {
+  const found = status?.conditions?.find(({ type }) => type === HELD_CONDITION);
+  return found?.status === 'True' && found.reason === reason && found.message === message;
 }
 
 function statusOf(

@@ -64,7 +64,8 @@ export type PlacementAction =
       readonly record: string;
     }
   /** Report a new hold. */
-  | { readonly kind: 'report-held'; readonly hold: Hold }
+  /** `isKnown`: the placement says so already, so that an Event would be old news. */
+  | { readonly kind: 'report-held'; readonly hold: Hold; readonly isKnown: boolean }
   /** A publication without a record was found and now has one. */
   | { readonly kind: 'report-found'; readonly record: string }
   /** Others changed these pages, and they are restored. */
