@@ -270,8 +270,12 @@ describe('planPrune', () => {
     it('holds it whatever the budget says, and says which source, which commit, how much and the way out', () => {
       const held = emptied({ budget: { percent: 100, atLeast: 100 } });
       const code = held.kind === 'held' ? held.code : '';
+      const remedy =
+        `To approve this change, set the annotation berth.dev/release: "${code}" on an object of the source in Git (for example a namespace that is added for it), ` +
+        `or run: berth release --source fleet --token ${code}`;
       expect(held).toEqual({
         kind: 'held',
+        remedy,
         code: expect.stringMatching(/^[0-9a-f]{12}$/) as string,
         objects: [one, two],
         withdrawn: [],
@@ -279,8 +283,7 @@ describe('planPrune', () => {
         message:
           '2 of 2 objects left Git in commit c0ffeec0ffee, and nothing that source fleet has in Git would be left on the hub; ' +
           'nothing is deleted: ConfigMap team-a/c0, ConfigMap team-a/c1. If that is a mistake, correct the source, for example its ref or its paths. ' +
-          `To approve this change, set the annotation berth.dev/release: "${code}" on an object of the source in Git (for example a namespace that is added for it), ` +
-          `or run: berth release --source fleet --token ${code}`,
+          remedy,
       });
       expect(emptied({ releasedCodes: [code] })).toMatchObject({
         kind: 'prune',
