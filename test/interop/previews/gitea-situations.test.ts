@@ -15,7 +15,9 @@ describe.skipIf(!hasPeers('gitea') || !hasGiteaModule())('on a real Gitea', () =
   it('a draft is planned when it is one no more', async () => {
     const head = forge.push('draft', asks(2));
     const number = await forge.open('draft', { title: 'WIP: draft' });
-    expect(await forge.status(head, 'pending')).toBe('Not planned: it is a draft');
+    expect(await forge.status(head, 'pending')).toBe(
+      'Not planned: it is a draft. Who may write to this repository can comment /berth plan',
+    );
     expect(await forge.comments(number)).toEqual([]);
     await forge.edit(number, { title: 'ready' });
     await forge.comment(number, '+1 cluster');
