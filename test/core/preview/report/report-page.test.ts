@@ -60,7 +60,9 @@ describe('the report page', () => {
   it('has the one command that approves all that is held, as the comment', () => {
     const rules = { approvers: 'write', selfApproval: false } as const;
     const text = textOf(page({ commands: { digest: sha256, rules } }));
-    expect(text).toMatch(/Approve it with the comment \/berth approve 0a1b2c3d4e5f ?\. Anybody who may write/);
+    expect(text).toMatch(
+      /Approve it with the comment \/berth approve 0a1b2c3d4e5f ?\. Anybody who may write/,
+    );
     expect(text).not.toContain('code 0a1b2c3d4e5f');
     expect(textOf(page())).toContain('code 0a1b2c3d4e5f');
   });
