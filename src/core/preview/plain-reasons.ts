@@ -35,7 +35,8 @@ export interface MoveContext {
  * @param causes as `ManagedCluster cluster1`
  */
 export function plainReason(causes: readonly string[], context: MoveContext): string | undefined {
-  if (placementOf(context.before, context.placement) === undefined) return 'the placement is new';
+  const [was, is] = [context.before, context.after].map((side) => placementOf(side, context.placement));
+  if (was === undefined && is !== undefined) return 'the placement is new';
   const own = `ManagedCluster ${context.cluster}`;
   const ordered = causes.toSorted((a, b) => Number(b === own) - Number(a === own));
   const texts = ordered.slice(0, MAX_CAUSES).map((cause) => causeText(cause, context));
