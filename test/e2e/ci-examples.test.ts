@@ -117,7 +117,7 @@ describe('the examples of plans in CI', () => {
     expect(await plan()).toMatchObject({ code: 0 });
     const report = (name: string): string => readFileSync(join(folder, 'berth-plan', name), 'utf8');
     expect(report('plan.md')).toContain('The plan uses the state of the hub');
-    expect(report('plan.md')).toContain('`c2` joins: numberOfClusters 1 → 6');
+    expect(report('plan.md')).toContain('adds `c2`, `c3`, `c4` and 2 more | numberOfClusters 1 → 6 |');
     // No controller follows the base there.
     expect(report('plan.md')).toContain('Waiting on origin/main');
     expect(report('plan.xml')).toContain('<testsuites name="berth plan"');

@@ -63,16 +63,17 @@ function changesOf(
   return inTime === undefined ? changes : withPassedTime(changes, inTime.decided.result.selected);
 }
 
+const PASSED_TIME = 'time: a toleration or a score ended';
+
 /**
  * Names the time as the cause of moves that no object caused, and that would not have happened at the time of the decision before.
  * @param inTime the clusters that would have been selected then
  */
 function withPassedTime({ gained, lost }: DecisionChanges, inTime: readonly string[]): DecisionChanges {
-  const what = lost.some(({ because }) => because.startsWith('tainted')) ? 'a toleration' : 'a score';
   const withCause = (moves: readonly DecisionChange[], isSelected: boolean): readonly DecisionChange[] =>
     moves.map((move) =>
       move.causes.length === 0 && inTime.includes(move.cluster) === isSelected
-        ? { ...move, causes: [`time: ${what} ended`] }
+        ? { ...move, causes: [PASSED_TIME] }
         : move,
     );
   return { gained: withCause(gained, false), lost: withCause(lost, true) };

@@ -52,14 +52,27 @@ export function diffObjects(
 
 /** A hub also sets defaults, and its base may not be there yet: only fields that differ in Git are changes. */
 function valuesOf(
-  [before, after]: readonly [KubeObject, KubeObject],
+  pair: readonly [KubeObject, KubeObject],
   fields: readonly string[],
 ): readonly FieldChange[] {
-  const contains = (outer: string, inner: string): boolean =>
-    inner.startsWith(outer) && (inner.length === outer.length || /[.[]/.test(inner[outer.length] ?? ''));
-  return fieldChanges(declaredPart(before), declaredPart(after)).filter(({ path }) =>
-    fields.some((field) => contains(field, path) || contains(path, field)),
-  );
+  const [before, after] = pair.map((object) => {
+    // The values of a Secret are known by its kind, and are not shown.
+    const part: Record<string, unknown> = { kind: object.kind };
+    for (const field of fields) copyField(object, field, part);
+    return part;
+  });
+  return fieldChanges(before, after);
+}
+
+/** @param field as `changedFields` names it; the key behind the first point may contain points itself */
+function copyField(object: KubeObject, field: string, part: Record<string, unknown>): void {
+  const point = field.indexOf('.');
+  const [outer, inner] = point < 0 ? [field, ''] : [field.slice(0, point), field.slice(point + 1)];
+  const value: unknown = object[outer];
+  if (inner === '') part[outer] = value;
+  else if (isObject(value) && Object.hasOwn(value, inner))
+    part[outer] = { ...(part[outer] as object | undefined), [inner]: value[inner] };
+  else part[outer] ??= {};
 }
 
 function heldObjects(
@@ -68,11 +81,6 @@ function heldObjects(
 ): ReadonlyMap<string, KubeObject> {
   const objects = inputs === undefined ? [] : objectsOfSnapshot(inputs, ({ name }) => names.has(name));
   return new Map(objects.map((object) => [identityOf(object), object]));
-}
-
-/** Without what the server adds. */
-function declaredPart({ metadata: { labels, annotations }, ...object }: KubeObject): object {
-  return { ...object, metadata: { labels, annotations } };
 }
 
 function objectsOf(sources: readonly SourceObject[]): readonly KubeObject[] {

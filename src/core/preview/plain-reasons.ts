@@ -1,9 +1,11 @@
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { withoutPlacementDefaults } from '@berth/ocm/definition/ocm-crds';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { findCluster } from '@berth/placement/explain/snapshot/snapshot-lookup';
 import type { ClusterVerdict } from '@berth/placement/explain/verdict/explanation';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import { APPLIED_HASH_ANNOTATION } from '../sync/applied/adoption.ts';
 import { fieldChanges } from './effects/field-changes.ts';
 import { valueTexts } from './content-changes.ts';
 
@@ -82,14 +84,18 @@ function placementOf({ placements }: Snapshot, key: string): Placement | undefin
   return placements.find(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.name}` === key);
 }
 
-/** `numberOfClusters 1 → 2` */
+/** `numberOfClusters 1 → 2`. A base that is only in Git lacks the defaults of the hub. */
 function placementText(was: Placement | undefined, is: Placement | undefined): string | undefined {
   if (was === undefined || is === undefined) return undefined;
   const texts = valueTexts([
-    ...fieldChanges(was.spec, is.spec),
-    ...fieldChanges(was.metadata.annotations, is.metadata.annotations),
+    ...fieldChanges(withoutPlacementDefaults(was.spec ?? {}), withoutPlacementDefaults(is.spec ?? {})),
+    ...fieldChanges(ownAnnotations(was), ownAnnotations(is)),
   ]);
   return texts.length === 0 ? undefined : limited(texts);
+}
+
+function ownAnnotations({ metadata: { annotations = {} } }: Placement): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(annotations).filter(([key]) => key !== APPLIED_HASH_ANNOTATION));
 }
 
 function clusterText(

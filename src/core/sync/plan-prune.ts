@@ -1,7 +1,13 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, objectIdentity, refOf } from '@berth/kube/model/object-ref';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { type Digest, approvalCode, unspentCode } from '../publish/approval/approval-code.ts';
+import {
+  approvalCode,
+  type Digest,
+  REMEDY_BEGINS,
+  splitRemedy,
+  unspentCode,
+} from '../publish/approval/approval-code.ts';
 import { RELEASE_ANNOTATION } from '../publish/approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from '../publish/judge/removal-budget.ts';
 import { departuresOf, type WithdrawnObject } from './applied/departure.ts';
@@ -151,19 +157,11 @@ export function planPrune(input: PruneInput): PrunePlan {
   if (problem === undefined)
     return heldBefore === undefined
       ? { kind: 'prune', objects, withdrawn }
-      : { ...heldBefore, kind: 'held', remedy: remedyIn(heldBefore.message), objects, withdrawn };
+      : { ...heldBefore, kind: 'held', remedy: splitRemedy(heldBefore.message)[1], objects, withdrawn };
   const holders = lost === undefined ? heldBefore?.holders : marksOf(digest, lost.holders, heldBefore);
   const remedy = `${REMEDY_BEGINS} set the annotation ${RELEASE_ANNOTATION}: "${code}" on an object of the source in Git (${problem.carrier}), or run: berth release --source ${input.source} --token ${code}`;
   const message = `${problem.what}${lost === undefined ? '' : `, and they take more with them: ${lost.text}`}; ${stop}. ${problem.advice}${remedy}`;
   return { kind: 'held', message, remedy, code, objects, withdrawn, holders };
-}
-
-const REMEDY_BEGINS = 'To approve this change,';
-
-/** The message of a hold that is stored ends with its remedy. */
-function remedyIn(message: string): string | undefined {
-  const at = message.lastIndexOf(REMEDY_BEGINS);
-  return at < 0 ? undefined : message.slice(at);
 }
 
 /** What does not happen. Objects that stay on the hub wait as well, because a mistake may be behind all of it. */

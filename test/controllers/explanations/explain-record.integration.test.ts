@@ -129,7 +129,7 @@ describe('berth explain --data', () => {
     await record(drained, { ...drained, now: '2026-03-01T13:00:01Z' });
     const { stdout } = await runBerth('history', 'team/web', '--data', data, '--why');
     const [, , second] = stdout.split('\n');
-    expect(second).toMatch(/ time: a toleration ended\s*$/);
+    expect(second).toMatch(/ time: a toleration or a score ended\s*$/);
   });
 
   it('explains an earlier record, and one cluster of it', async () => {

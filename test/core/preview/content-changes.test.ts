@@ -27,6 +27,24 @@ describe('the values that a change sets', () => {
     ]);
   });
 
+  it('are those of fields that differ in Git, also behind a key with points, and never those of a Secret', () => {
+    const object = (kind: string, fields: object, metadata: object = {}) => ({
+      object: { apiVersion: 'v1', kind, metadata: { name: 'a', namespace: 'shop', ...metadata }, ...fields },
+    });
+    const valuesOf = (kind: string, before: object, after: object) =>
+      diffObjects(
+        [object(kind, { data: before })] as never,
+        [object(kind, { data: after }, { annotations: { note: 'x' } })] as never,
+      ).flatMap(({ values = [] }) => values);
+    expect(valuesOf('ConfigMap', { 'app.yaml': 'a', same: 's' }, { 'app.yaml': 'b', same: 's' })).toEqual([
+      expect.objectContaining({ path: 'data["app.yaml"]', before: '"a"', after: '"b"' }),
+      expect.objectContaining({ path: 'metadata.annotations', after: '{"note":"x"}' }),
+    ]);
+    const secret = valuesOf('Secret', { key: 'aGlkZGVu' }, { key: 'c2VjcmV0' });
+    expect(secret).toContainEqual(expect.objectContaining({ path: 'data.key', secret: true }));
+    expect(JSON.stringify(secret)).not.toMatch(/aGlkZGVu|c2VjcmV0/);
+  });
+
   const field = (path: string, before?: string, after?: string): FieldChange => ({ path, before, after });
   const long = JSON.stringify('x'.repeat(100));
   it.each([

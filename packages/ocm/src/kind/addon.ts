@@ -124,14 +124,15 @@ export interface HubPermission {
 
 export interface TemplateSigner {
   readonly signerName: string;
-  readonly subject?:
-    | {
-        readonly user?: string | undefined;
-        readonly groups?: readonly string[] | undefined;
-        readonly organizationUnit?: readonly string[] | undefined;
-      }
-    | undefined;
+  readonly subject?: SignerSubject | undefined;
   readonly signingCA: { readonly name: string; readonly namespace?: string | undefined };
+}
+
+/** As v1alpha1 and templates write it; `status.registrations` of v1beta1 has `organizationUnits`. */
+export interface SignerSubject {
+  readonly user?: string | undefined;
+  readonly groups?: readonly string[] | undefined;
+  readonly organizationUnit?: readonly string[] | undefined;
 }
 
 export interface AddOnDeploymentConfig {

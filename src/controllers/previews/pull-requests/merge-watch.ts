@@ -1,3 +1,4 @@
+import { sha256 } from '@berth/runtime/sha256';
 import type { PullRequest } from '@berth/forge/contract/pull-request-forge';
 import { PublishedClusters } from '@berth/placement/prior/published-clusters';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
@@ -125,7 +126,7 @@ export class MergeWatch {
     const target = { number, marker, known: merge.notice };
     const notice =
       isNotable(result) || merge.notice !== undefined
-        ? await writeStickyComment(forge, target, mergeNotice(marker, result), signal)
+        ? await writeStickyComment(forge, target, mergeNotice(marker, result, sha256), signal)
         : undefined;
     const context = `berth/merged/${source}`;
     await forge.writeStatus({ commit: merge.commit, ...mergeStatus(result), context }, signal);

@@ -69,30 +69,31 @@ function whoText({ approvers, selfApproval }: ReadCommands['rules']): string {
 /** What is held, why, and what an approval would do: the most dangerous first. */
 export function heldBlocks(plan: Plan, { approvals, commands }: Approvable): readonly ListBlock[] {
   const takesCommands = commands !== undefined;
-  const approved = (token: string): string => {
+  const approval = (token: string): { readonly who: string; readonly end: string } => {
     const found = approvals.find((one) => one.token === token);
-    return found === undefined ? '' : ` Approved by ${code(found.by)}.`;
+    return found === undefined
+      ? { who: 'Approving', end: '' }
+      : { who: 'The merge', end: ` Approved by ${code(found.by)}.` };
   };
-  const deletions = plan.deletionsHeld.map(
-    (held) =>
-      `- **Deletions of source ${code(held.source)}**: ${problemText(held)} **Approving ${deletionsEffect(plan, names)}.**${remedyText(held, takesCommands)}${approved(held.token)}`,
-  );
+  const deletions = plan.deletionsHeld.map((held) => {
+    const { who, end } = approval(held.token);
+    const effect = `**${who} ${deletionsEffect(plan, names)}.**`;
+    return `- **Deletions of source ${code(held.source)}**: ${problemText(held)} ${effect}${remedyText(held, takesCommands)}${end}`;
+  });
   const placements = planRows(plan).flatMap(({ plan: placement, why }) => {
     const { held, token } = placement;
     if (held === undefined) return [];
-    const isApproved = approvals.some((one) => one.token === token);
-    return [
-      `- ${heldText(placement, held, isApproved, why)}${remedyText(held, takesCommands)}${approved(token)}`,
-    ];
+    const { who, end } = approval(token);
+    return [`- ${heldText(placement, held, who, why)}${remedyText(held, takesCommands)}${end}`];
   });
   return listBlock([...deletions, ...placements], MAX_HELD, 'held change');
 }
 
-function heldText(placement: PlacementPlan, held: PlannedHold, isApproved: boolean, why: string): string {
+function heldText(placement: PlacementPlan, held: PlannedHold, who: string, why: string): string {
   const subject = code(`${placement.namespace}/${placement.name}`);
   const reason = why === '' || held.reason === 'Misconfigured' ? '' : `${prose(why)}. `;
   const better = held.reason === 'Misconfigured' ? ' Correct the placement instead, if it is not meant.' : '';
-  return `**${subject}**: ${reason}${problemText(held)}${better} **${isApproved ? 'The merge' : 'Approving'} ${approvalEffect(placement, subject, names)}.**`;
+  return `**${subject}**: ${reason}${problemText(held)}${better} **${who} ${approvalEffect(placement, subject, names)}.**`;
 }
 
 /** Without the part that says how to approve it. */

@@ -1,4 +1,5 @@
 import type { CommitStatus } from '@berth/forge/contract/pull-request-forge';
+import { type Digest, jointCode, splitRemedy } from '../../publish/approval/approval-code.ts';
 import type { RuleOverride } from '../rules/override-rules.ts';
 import { formatMoment } from '../plan-text.ts';
 import { names } from './comment-blocks.ts';
@@ -35,8 +36,6 @@ export interface EndedHold {
 
 const MAX_LINES = 20;
 const MAX_NAMES = 5;
-/** What an approval does is in the message of the hold. The comment says how to approve. */
-const REMEDY = / The last decision stays published\. To approve this change, [^]*$/;
 
 /** The result of a merged pull request. `undefined`: not known yet. */
 export function mergeResultText(result: MergeResult | undefined): string {
@@ -56,9 +55,9 @@ export function mergeResultText(result: MergeResult | undefined): string {
   return [`**${titleOf(result)}**`, ...(shown.length === 0 ? [] : [shown.join('\n')])].join('\n\n');
 }
 
-/** The comment that people are notified of: a hold with its commands, or a difference. */
-export function mergeNotice(marker: string, result: MergeResult): string {
-  return `${marker}\n${mergeResultText(result)}${approvalText(result)}\n`;
+/** The comment that people are notified of: a hold with the command that approves all of it, or a difference. */
+export function mergeNotice(marker: string, result: MergeResult, digest: Digest): string {
+  return `${marker}\n${mergeResultText(result)}${approvalText(result, digest)}\n`;
 }
 
 /** Whether people have to know: something is held, or the merge did something else than the plan said. */
@@ -127,7 +126,7 @@ function heldLine(one: HeldAfterMerge): string {
   const { reason, message, isPlanned } = one;
   const why = reason === undefined ? '' : ` (${prose(reason)})`;
   const other = isPlanned ? '' : '; not as this plan said';
-  return `- ${heldSubject(one)}${why}${other}: ${prose(message.replace(REMEDY, ''))}`;
+  return `- ${heldSubject(one)}${why}${other}: ${prose(splitRemedy(message)[0])}`;
 }
 
 function endedLine({ what, releasedBy, cause, clusters = [] }: EndedHold): string {
@@ -141,16 +140,12 @@ function endedLine({ what, releasedBy, cause, clusters = [] }: EndedHold): strin
   return `- ${subject}: not held any more${why}.${where}`;
 }
 
-/** At most so many codes fit into a command. */
-const MAX_CODES = 20;
-
-function approvalText({ held }: MergeResult): string {
+function approvalText({ held }: MergeResult, digest: Digest): string {
   const codes = held.flatMap(({ token }) => token ?? []);
-  if (codes.length === 0) return '';
-  const commands = Array.from({ length: Math.ceil(codes.length / MAX_CODES) }, (_, at) =>
-    code(`/berth approve ${codes.slice(at * MAX_CODES, (at + 1) * MAX_CODES).join(' ')}`),
-  );
-  return `\n\nTo apply ${codes.length === 1 ? 'it' : 'all of them'}, write a comment here: ${commands.join(', then ')}.`;
+  const joint = jointCode(digest, codes);
+  if (joint === undefined) return '';
+  const which = codes.length === 1 ? 'it' : 'all of them';
+  return `\n\nTo apply ${which}, write a comment here: ${code(`/berth approve ${joint}`)}.`;
 }
 
 function differenceLine({

@@ -14,6 +14,17 @@ export function approvalCode(
   return digest(JSON.stringify([placement, [...before].sort(), [...after].sort()])).slice(0, 12);
 }
 
+/** A message of a hold that can be approved ends with a remedy, which begins so. */
+export const REMEDY_BEGINS = 'To approve this change,';
+
+const REMEDY = new RegExp(`(?:The last decision stays published\\. )?${REMEDY_BEGINS} [^]*$`);
+
+/** A message of a hold, as it is on the hub, in two parts: what is held, and how it is approved. */
+export function splitRemedy(message: string): readonly [problem: string, remedy: string | undefined] {
+  const at = message.search(REMEDY);
+  return at < 0 ? [message, undefined] : [message.slice(0, at).trimEnd(), message.slice(at)];
+}
+
 /**
  * The approval code of a change that may have been released before. Each release counts once: a repeated
  * change gets a new code, so a release that is still in Git does not approve it again.

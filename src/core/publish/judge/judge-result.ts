@@ -3,6 +3,7 @@ import type { Condition } from '@berth/kube/model/object-meta';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import { HELD_CONDITION } from '@berth/placement/explain/verdict/names-on-placements';
+import { REMEDY_BEGINS } from '../approval/approval-code.ts';
 import { RELEASE_ANNOTATION } from '../approval/publish-annotations.ts';
 import { type RemovalBudget, removalLimit } from './removal-budget.ts';
 
@@ -179,7 +180,7 @@ export function remediation(
   meta: { readonly namespace?: string | undefined; readonly name: string },
   code: string,
 ): string {
-  return `The last decision stays published. To approve this change, ${releaseInstruction(meta, code)}`;
+  return `The last decision stays published. ${REMEDY_BEGINS} ${releaseInstruction(meta, code)}`;
 }
 
 function releaseInstruction(meta: Parameters<typeof remediation>[0], code: string): string {

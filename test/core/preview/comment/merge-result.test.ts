@@ -1,3 +1,4 @@
+import { sha256 } from '@berth/runtime/sha256';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
@@ -66,7 +67,7 @@ it('says what a merge did, to people and in the status of its commit', () => {
   const text = Object.entries(RESULTS).map(([name, result]) => {
     const { state, description } = mergeStatus(result);
     const notified = isNotable(result) ? 'a comment of its own' : 'in the comment of the plan';
-    return `# ${name}\n\nStatus: ${state}, ${description}\n\nWhere: ${notified}\n\n${mergeNotice('<!-- marker -->', result)}`;
+    return `# ${name}\n\nStatus: ${state}, ${description}\n\nWhere: ${notified}\n\n${mergeNotice('<!-- marker -->', result, sha256)}`;
   });
   const file = join(import.meta.dirname, 'golden/merge-notices.md');
   if (process.env['UPDATE_GOLDEN'] === '1') writeFileSync(file, text.join('\n'));

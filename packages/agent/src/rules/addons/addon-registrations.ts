@@ -1,5 +1,5 @@
 import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
-import { DEFAULT_INSTALL_NAMESPACE } from '@berth/ocm/kind/addon';
+import { DEFAULT_INSTALL_NAMESPACE, type SignerSubject } from '@berth/ocm/kind/addon';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { type AgentIdentity, CLIENT_SIGNER } from '@berth/ocm/registration/names';
 import type { ClientSubject } from '../registration/plan-certificate.ts';
@@ -29,13 +29,7 @@ export interface ClusterAddon {
 /** An entry of `status.registrations`, which the add-on's manager writes. */
 export interface StatusRegistration {
   readonly signerName: string;
-  readonly subject?:
-    | {
-        readonly user?: string | undefined;
-        readonly groups?: readonly string[] | undefined;
-        readonly organizationUnit?: readonly string[] | undefined;
-      }
-    | undefined;
+  readonly subject?: SignerSubject | undefined;
 }
 
 /** Where an add-on's agent finds a Secret or a Lease. */
