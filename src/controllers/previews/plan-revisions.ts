@@ -32,8 +32,12 @@ import { UNLISTED } from '../sources/kustomize/unlisted-manifests.ts';
 import { requireManifests } from '../sources/manifests/require-manifests.ts';
 import type { SourceContent } from '../sources/manifests/source-content.ts';
 import { doubtsOf, findAddedProblems, refusedDeletions } from './added-problems.ts';
-import { type ComparedCommits, withComparedCommits, type PlanMemory } from './compared-commits.ts';
-import { findLostFiles } from './find-lost-files.ts';
+import {
+  type ComparedCommits,
+  withComparedCommits,
+  type PlanMemory,
+  findLostFiles,
+} from './compared-commits.ts';
 import { emulationOf } from './held/emulation.ts';
 import { type HeldSides, readHeldSides, withoutRefusedDeletions } from './held/held-sides.ts';
 import type { HubTrials } from './held/hub-trials.ts';
@@ -42,9 +46,8 @@ import { judgeSources, type ReadFleets } from './judge-deletions.ts';
 import type { MemberHeads } from './members/read-members.ts';
 import { planContents } from './plan-contents.ts';
 import type { ContentPlanInput, PlannedFleet } from './plan-futures.ts';
-import { readOwners } from './read-owners.ts';
+import { readOwners, type PlannedSource, SourceReadings } from './source-readings.ts';
 import type { RecordedHubState } from './recorded-hub-state.ts';
-import { type PlannedSource, SourceReadings } from './source-readings.ts';
 
 export interface PlanRevisionsInput {
   readonly folder: string;

@@ -33,19 +33,17 @@ import {
   names,
 } from './comment-blocks.ts';
 import { contentChanges } from '../content-changes.ts';
-import { type FleetMap, fleetMapAlt } from './fleet-map.ts';
-import { fleetMapText } from './fleet-map-text.ts';
+import { type FleetMap, fleetMapAlt, fleetMapText } from './fleet-map.ts';
 import { code, prose } from './foreign-text.ts';
-import { mayMergeText } from './may-merge.ts';
-import { placementBlocks } from './placement-blocks.ts';
-import { type PlanRow, planRows } from './plan-rows.ts';
-import { problemBlocks } from './problem-blocks.ts';
 import {
+  mayMergeText,
   type CommentApproval,
   hintSentence,
   type PreviewOutcome,
   previewVerdict,
 } from './preview-outcome.ts';
+import { placementBlocks, type PlanRow, planRows } from './plan-rows.ts';
+import { problemBlocks } from './problem-blocks.ts';
 
 type Block = string | ListBlock;
 

@@ -1,8 +1,8 @@
 import type { Problem } from '@berth/runtime/problem/problem';
 import { markup } from '../comment/foreign-text.ts';
 import type { Approvable, ReadCommands } from '../comment/approval-blocks.ts';
-import { mayMergeAnswer } from '../comment/may-merge.ts';
 import {
+  mayMergeAnswer,
   type CommentApproval,
   hintSentence,
   type PreviewOutcome,
