@@ -71,6 +71,7 @@ export function narrateControllerEvent(narrator: Narrator, event: ControllerEven
     // The demo does not enable these.
     case 'application-set-waves':
     case 'registration':
+    case 'add-on':
     case 'ready':
       return;
   }

@@ -30,6 +30,11 @@ export function logEvent(log: Logger, event: ControllerEvent): void {
       return logArgocd(log, event);
     case 'registration':
       return logRegistration(log, event);
+    case 'add-on': {
+      const { kind, atMs: _at, ...fields } = event;
+      log[event.action === 'removals-held' ? 'warn' : 'info'](TEXT[kind], withPlans(fields));
+      return;
+    }
     case 'deleted':
       return logDeletion(log, event.record);
     case 'withdrawn': {
@@ -174,6 +179,7 @@ const TEXT = {
   'pull-held': 'removal of Applications held; their works stay',
   'hub-restored': 'the hub was restored or replaced; Berth compares it with Git before it decides anything',
   registration: 'registration of a cluster',
+  'add-on': 'add-on of a cluster',
   held: 'decision held; the last one stays published',
   'sync-problem': 'object not synced',
 } as const;

@@ -7,7 +7,7 @@ import { decidedPlacements, type ServeOptions } from '../settings/serve-options.
 
 /** What says on the hub what this controller writes there, if it is to. It is not started yet. */
 export function openAnnouncement(options: ServeOptions): ControllerAnnouncement | undefined {
-  const { announcement, api, clock, log, leadership, sources, registration } = options;
+  const { announcement, api, clock, log, leadership, sources, registration, addons } = options;
   if (announcement === undefined) return undefined;
   return new ControllerAnnouncement({
     ...{ api, clock, log, ...announcement },
@@ -15,6 +15,7 @@ export function openAnnouncement(options: ServeOptions): ControllerAnnouncement 
       decides: decidedPlacements(options),
       applies: sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
       registration: registration?.duties ?? [],
+      addons: addons?.duties ?? [],
     },
     settings: announcedSettingsOf(options),
     mayBegin: async (signal) => leadership?.whenHeld(signal),

@@ -15,7 +15,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ListOptions } from '@berth/kube/model/kube-api';
-import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import { ADDON_NAME_LABEL, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { sha256 } from '@berth/runtime/sha256';
 import { isPullWork } from '../../core/argocd/pull/pull-target.ts';
 import { trimWork } from '../../controllers/works/work-inventory.ts';
@@ -28,11 +28,12 @@ const OPTIONAL = [...GITOPS_CLUSTERS, MANAGED_SERVICE_ACCOUNT];
 
 /** The only copy of the hub in the process. Decisions, publication and the work controllers read from it. */
 export function serveCache(
-  { api, clock, random, log, works, argocd, registration }: ServeOptions,
+  { api, clock, random, log, works, argocd, registration, addons }: ServeOptions,
   emit: (event: ControllerEventBody) => void,
   continuity: Pick<HubContinuity, 'check' | 'reportBreak'>,
 ): ObjectCache {
-  const trim = works === false ? withoutSpec : trimWork;
+  const kept = works === false ? withoutSpec : trimWork;
+  const trim = addons?.duties.includes('deployment') === true ? exceptAddOnWorks(kept) : kept;
   return new ObjectCache({
     api,
     clock,
@@ -59,6 +60,12 @@ export function serveCache(
 /** Works of Applications keep their spec, because it is compared with the wanted one. */
 function exceptPullWorks(trim: (object: KubeObject) => KubeObject) {
   return (object: KubeObject): KubeObject => (isPullWork(object) ? object : trim(object));
+}
+
+/** Works of add-ons keep their spec, too. */
+function exceptAddOnWorks(trim: (object: KubeObject) => KubeObject) {
+  return (object: KubeObject): KubeObject =>
+    object.metadata.labels?.[ADDON_NAME_LABEL] === undefined ? trim(object) : object;
 }
 
 /** Without the work controllers, only labels and status of works are needed. */

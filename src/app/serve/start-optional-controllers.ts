@@ -4,6 +4,7 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { ConflictError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
 import type { RunningAdmission } from '../../controllers/admission/start-admission-webhooks.ts';
+import { startAddOnManager } from '../../controllers/addons/start-addon-manager.ts';
 import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
 import { HubRemovals } from '../../controllers/argocd/pull/hub-removals.ts';
 import type { PullRemovalMemory } from '../../controllers/argocd/pull/pull-options.ts';
@@ -15,10 +16,8 @@ import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts'
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
-import {
-  type RunningRegistration,
-  startRegistration,
-} from '../../controllers/registration/start-registration.ts';
+import type { RunningControllers } from '../../controllers/duties/run-controllers.ts';
+import { startRegistration } from '../../controllers/registration/start-registration.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
@@ -28,7 +27,7 @@ import { type ServeOptions, decidedPlacements } from '../settings/serve-options.
 import type { ControllerState } from './controller-state.ts';
 import type { ControllerMetrics } from './http/controller-metrics.ts';
 
-/** Starts the optional controllers: Argo CD, registration and admission. */
+/** Starts the optional controllers: Argo CD, registration, add-ons and admission. */
 export function startOptionalControllers(
   parts: Parameters<typeof startArgocd>[0] &
     Omit<Parameters<typeof startHubRegistration>[0], 'onEvent' | 'pull'> &
@@ -37,7 +36,7 @@ export function startOptionalControllers(
 ): ReturnType<typeof startArgocd> {
   const argocd = startArgocd(parts);
   const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
-  const others = [registration, startAdmission(parts)].filter((one) => one !== undefined);
+  const others = [registration, startAddOns(parts), startAdmission(parts)].filter((one) => one !== undefined);
   return {
     pull: argocd.pull,
     waves: argocd.waves,
@@ -171,7 +170,7 @@ function startHubRegistration(parts: {
   readonly cache: ObjectCache;
   readonly onEvent: (event: RegistrationEvent) => void;
   readonly pull: Pick<PullController, 'leavingOn'> | undefined;
-}): RunningRegistration | undefined {
+}): RunningControllers | undefined {
   const { options, emit, cache, onEvent, pull } = parts;
   const { api: hub, log, random, leadership, registration } = options;
   if (registration === undefined) return undefined;
@@ -189,6 +188,26 @@ function startHubRegistration(parts: {
       onError: (key, error) => emit({ kind: 'error', where: `registration ${key}`, error }),
     },
     duties,
+  );
+}
+
+/** Starts the manager of add-ons, if enabled. */
+function startAddOns(parts: {
+  readonly options: ServeOptions;
+  readonly emit: (event: ControllerEventBody) => void;
+  readonly cache: ObjectCache;
+}): RunningControllers | undefined {
+  const { options, emit, cache } = parts;
+  const { api: hub, log, random, leadership, addons } = options;
+  if (addons === undefined) return undefined;
+  return startAddOnManager(
+    {
+      ...{ hub, cache, clock: addons.clock, log, random },
+      mayBegin: async (signal) => leadership?.whenHeld(signal),
+      onEvent: (event) => emit({ kind: 'add-on', ...event }),
+      onError: (key, error) => emit({ kind: 'error', where: `add-ons ${key}`, error }),
+    },
+    addons.duties,
   );
 }
 

@@ -6,6 +6,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { AutoAcceptance } from '../../core/registration/acceptance/auto-acceptance.ts';
+import type { AddOnDuty } from '../../core/addon/addon-duties.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import type { WebhookAddress } from '../../core/registration/webhooks/webhook-configurations.ts';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
@@ -55,6 +56,8 @@ export interface ServeOptions {
   readonly argocd?: ServeArgocdOptions | undefined;
   /** Absent: Berth does not handle registration. */
   readonly registration?: ServeRegistrationOptions | undefined;
+  /** Absent: Berth does not manage add-ons. */
+  readonly addons?: ServeAddOnOptions | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: ServeAdmissionOptions | undefined;
   /** The Lease that tells other controllers of this one. Absent: none. */
@@ -112,6 +115,12 @@ export interface ServeRegistrationOptions {
   readonly duties: readonly RegistrationDuty[];
   readonly autoAcceptance: AutoAcceptance;
   /** Measures how long agents have been silent. */
+  readonly clock: SleepingClock;
+}
+
+export interface ServeAddOnOptions {
+  /** What to do for add-ons; at least one. */
+  readonly duties: readonly AddOnDuty[];
   readonly clock: SleepingClock;
 }
 

@@ -1,6 +1,7 @@
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { CommitInfo } from '@berth/git-reader/repository/git-repository';
 import type { Problem } from '@berth/runtime/problem/problem';
+import type { AddOnEvent } from '../../core/addon/addon-duties.ts';
 import type { PulledWorkWritten, PullHeld } from '../../core/argocd/pull/pull-events.ts';
 import type { WaveEvent } from '../../core/argocd/waves/wave-event.ts';
 import type { HoldReason } from '../../core/publish/judge/judge-result.ts';
@@ -111,6 +112,8 @@ export type ControllerEventBody =
   | ({ readonly kind: 'pull-held' } & PullHeld)
   /** A cluster was accepted, denied, found unreachable and so on. */
   | ({ readonly kind: 'registration' } & RegistrationEvent)
+  /** An add-on was installed on a cluster, removed and so on. */
+  | ({ readonly kind: 'add-on' } & AddOnEvent)
   /** The hub was restored to an older state, or replaced. Berth compares it with Git before it decides anything. */
   | { readonly kind: 'hub-restored'; readonly how: HubBreak }
   /** The error is logged where it occurs; the event is for the console and the event stream. */

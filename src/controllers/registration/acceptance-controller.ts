@@ -34,7 +34,7 @@ import {
   judgeRequest,
 } from '../../core/registration/approval/judge-request.ts';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
-import { CachedController } from './cached-controller.ts';
+import { CachedController } from '../duties/cached-controller.ts';
 import { hasAnyOf } from './cluster-cleaner.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { requestsOf } from './read-request.ts';
@@ -47,7 +47,7 @@ const WAIT_MS = 5_000;
 const OWN_KINDS = [CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING];
 
 /** Creates on the hub what an accepted cluster needs, and removes what a denied or deleted cluster had. */
-export class AcceptanceController extends CachedController {
+export class AcceptanceController extends CachedController<RegistrationOptions> {
   readonly name = 'acceptance';
   readonly #clusters = this.read(MANAGED_CLUSTER);
   readonly #namespaces = this.read(NAMESPACE);

@@ -21,7 +21,8 @@ import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { findCondition } from '@berth/kube/model/condition-list';
 import { listedClusters } from '../inventory/decisions-by-cluster.ts';
-import { CachedController } from './cached-controller.ts';
+import { CachedController } from '../duties/cached-controller.ts';
+import type { RegistrationOptions } from './registration-options.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
@@ -36,7 +37,7 @@ const CLEANED_KINDS = [MANAGED_CLUSTER_ADDON, MANIFEST_WORK];
  * Deletes the add-ons and works of a cluster before the cluster itself is deleted. It waits while a placement selects
  * the cluster, because a hold keeps what runs there.
  */
-export class ClusterCleaner extends CachedController {
+export class ClusterCleaner extends CachedController<RegistrationOptions> {
   readonly name = 'cleanup';
   readonly #clusters = this.read(MANAGED_CLUSTER);
   readonly #decisions = this.read(PLACEMENT_DECISION);

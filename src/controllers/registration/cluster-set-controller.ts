@@ -10,14 +10,15 @@ import { bindingCondition, setCondition } from '../../core/registration/sets/set
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { CachedController } from './cached-controller.ts';
+import { CachedController } from '../duties/cached-controller.ts';
+import type { RegistrationOptions } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 
 /** Clusters often join and leave sets in groups. Changes within this time are counted together. */
 const GATHER_MS = 250;
 
 /** Keys are `set NAME`, `binding NAMESPACE/NAME` and `cluster NAME`. */
-export class ClusterSetController extends CachedController {
+export class ClusterSetController extends CachedController<RegistrationOptions> {
   readonly name = 'sets';
   readonly #clusters = this.read(MANAGED_CLUSTER);
   readonly #sets = this.read(MANAGED_CLUSTER_SET);

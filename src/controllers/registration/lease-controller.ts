@@ -21,13 +21,13 @@ import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '@berth/
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { CachedController } from './cached-controller.ts';
+import { CachedController } from '../duties/cached-controller.ts';
 import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
 
 /** Creates the lease of each cluster, and reports when an agent does not renew it. */
-export class LeaseController extends CachedController {
+export class LeaseController extends CachedController<RegistrationOptions> {
   readonly name = 'health';
   readonly #clusters = this.read(MANAGED_CLUSTER);
   readonly #leases = this.read(LEASE);

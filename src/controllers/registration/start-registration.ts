@@ -6,14 +6,10 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import { mayBeAllowedLater } from '@berth/kube/transport/kube-errors';
 import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import { REGISTRATION_MANAGER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
-import { ConflictError } from '@berth/runtime/errors';
-import { FailingKeys } from '@berth/runtime/loop/failing-keys';
-import { runReconciler, type ReconcileOutcome, DONE } from '@berth/runtime/loop/reconciler';
-import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { type ReconcileOutcome, DONE } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import type { RequesterIdentity } from '../../core/registration/acceptance/auto-acceptance.ts';
 import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
 import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
@@ -27,26 +23,18 @@ import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
 import { isAlive } from '../../core/registration/health/is-joined.ts';
-import { refusedKindText } from '../inventory/refused-kind.ts';
+import { CachedController, type HubController } from '../duties/cached-controller.ts';
+import { runControllers, type RunningControllers } from '../duties/run-controllers.ts';
 import { AcceptanceController } from './acceptance-controller.ts';
 import { approveRequest } from './approve-request.ts';
-import { CachedController } from './cached-controller.ts';
 import { ClusterCleaner } from './cluster-cleaner.ts';
 import { ClusterSetController } from './cluster-set-controller.ts';
 import { LeaseController } from './lease-controller.ts';
 import { readRequest, requestsOf } from './read-request.ts';
-import type { RegistrationController, RegistrationOptions } from './registration-options.ts';
-
-export interface RunningRegistration {
-  /** What fails at the moment, as text for users. Berth retries all of it. */
-  warnings(): readonly string[];
-  close(): Promise<void>;
-}
-
-const WORKERS = 4;
+import type { RegistrationOptions } from './registration-options.ts';
 
 const CONTROLLERS: Readonly<
-  Record<RegistrationDuty, (options: RegistrationOptions) => readonly RegistrationController[]>
+  Record<RegistrationDuty, (options: RegistrationOptions) => readonly HubController[]>
 > = {
   acceptance: (options) => [new SharedRoleController(options), new AcceptanceController(options)],
   approval: (options) => [new CertificateApprover(options)],
@@ -60,59 +48,9 @@ const CONTROLLERS: Readonly<
 export function startRegistration(
   options: RegistrationOptions,
   duties: readonly RegistrationDuty[],
-): RunningRegistration {
-  const { clock, random, log, mayBegin, onError } = options;
-  const supervisor = new Supervisor({ clock, random, log });
-  const failing = new FailingKeys('passes of registration');
+): RunningControllers {
   const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options));
-  for (const controller of controllers) {
-    const { name } = controller;
-    if (controller.run !== undefined)
-      supervisor.start(`watch of ${name}`, (signal) => controller.run?.(signal) ?? Promise.resolve());
-    supervisor.start(`registration: ${name}`, async (signal) => {
-      // Until every kind has been listed, an object that seems to be missing may just be unread.
-      await Promise.all(controller.reads.map((reflector) => reflector.whenSynced(signal)));
-      if (signal.aborted) return;
-      const queue = new WorkQueue(clock);
-      controller.follow(queue);
-      await runReconciler(
-        {
-          ...{ clock, random, log, name: `registration: ${name}`, queue, mayBegin },
-          concurrency: WORKERS,
-          isRetryable: mayBeAllowedLater,
-          reconcile: async (key) => {
-            const outcome = await controller.reconcile(key);
-            failing.succeeded(`registration: ${name} of ${key}`);
-            return outcome;
-          },
-          onError: (key, error) => {
-            // Another writer was faster: its event starts the next pass.
-            if (error instanceof ConflictError) return;
-            failing.failed(`registration: ${name} of ${key}`, error);
-            onError?.(`${name} ${key}`, error);
-          },
-        },
-        signal,
-      );
-    });
-  }
-  return {
-    warnings: () => [
-      ...refusals(controllers),
-      ...controllers.flatMap((controller) => [...(controller.warnings?.() ?? [])]),
-      ...failing.warnings(),
-    ],
-    close: () => supervisor.close(),
-  };
-}
-
-function refusals(controllers: readonly RegistrationController[]): readonly string[] {
-  const reflectors = new Set(controllers.flatMap(({ reads }) => reads));
-  return [...reflectors].flatMap(({ kind, failure }) =>
-    failure === undefined
-      ? []
-      : [`registration: ${refusedKindText(kind, failure)}; until then, controllers that need it do nothing`],
-  );
+  return runControllers(options, controllers, 'registration');
 }
 
 /** The only key of the queue: both roles are handled together. */
@@ -121,7 +59,7 @@ const ALL = 'all';
 const ROLES_RECHECK_MS = 60_000;
 
 /** The ClusterRoles that all clusters share. They exist as long as there is a ManagedCluster. */
-class SharedRoleController extends CachedController {
+class SharedRoleController extends CachedController<RegistrationOptions> {
   readonly name = 'shared roles';
   readonly #clusters = this.read(MANAGED_CLUSTER);
 
@@ -157,7 +95,7 @@ class SharedRoleController extends CachedController {
 const RIGHT_RECHECK_MS = 30_000;
 
 /** Approves the certificate requests of agents that need no decision of a person. It never denies one. */
-class CertificateApprover extends CachedController {
+class CertificateApprover extends CachedController<RegistrationOptions> {
   readonly name = 'approval';
   readonly #requests = this.read(CERTIFICATE_REQUEST);
   readonly #clusters = this.read(MANAGED_CLUSTER);
@@ -238,7 +176,7 @@ function affectsRequests(before: KubeObject, after: KubeObject): boolean {
 }
 
 /** Taints clusters by their health, so that placements move away from clusters that do not answer. */
-class TaintController extends CachedController {
+class TaintController extends CachedController<RegistrationOptions> {
   readonly name = 'taints';
   readonly #clusters = this.read(MANAGED_CLUSTER);
 

@@ -1,4 +1,5 @@
 import { acceptedRules, REGISTRATION_RULES, WORK_RULES } from '../registration/acceptance/agent-rules.ts';
+import type { AddOnDuty } from '../addon/addon-duties.ts';
 import type { RegistrationDuty } from '../registration/duties.ts';
 import { DEFAULT_NAMESPACE } from '../sync/apply-set.ts';
 import { type ListedPermissions, unnamedText } from './listed-kinds.ts';
@@ -48,6 +49,8 @@ export interface ControllerDuties {
     | undefined;
   /** Absent: another controller handles registration. */
   readonly registration?: { readonly duties: readonly RegistrationDuty[] } | undefined;
+  /** Absent: another controller manages add-ons. */
+  readonly addons?: { readonly duties: readonly AddOnDuty[] } | undefined;
   /** Absent: Berth serves no admission webhooks. */
   readonly admission?: object | undefined;
   /**
@@ -119,6 +122,9 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           'berth-registration',
           registrationRights(duties.registration.duties),
         )),
+    ...(duties.addons === undefined
+      ? []
+      : boundRole('# What Berth does for add-ons.', 'berth-addons', addOnRights(duties.addons.duties))),
     ...(duties.admission === undefined ? [] : admissionRoles()),
     ...(duties.applies ? sourceRoles(duties) : []),
     ...secretNamespaces(duties).flatMap(([namespace, names]) =>
@@ -302,4 +308,18 @@ function grantedToAgents(): readonly string[] {
       why,
     })),
   );
+}
+
+/** The parts of rights.yaml that each duty of add-ons needs. */
+const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
+  install: ['addons', 'addon-install'],
+  configuration: ['addons', 'addon-status'],
+  deployment: ['addons', 'addon-status'],
+  registration: ['addons', 'addon-status'],
+  health: ['addons', 'addon-status'],
+};
+
+/** Needed with `--addons`: rules as YAML lines. */
+function addOnRights(duties: readonly AddOnDuty[]): readonly string[] {
+  return rights(...new Set(duties.flatMap((duty) => ADDON_PARTS[duty])));
 }

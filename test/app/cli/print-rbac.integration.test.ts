@@ -91,6 +91,18 @@ describe('berth serve --print-rbac', () => {
       ],
     },
     {
+      name: 'add-ons alone',
+      flags: ['--embedded', '--addons', 'all'],
+      want: [
+        'ClusterRole berth',
+        'Role berth-announcement',
+        'ClusterRole berth-owner-references',
+        'ClusterRole berth-executors',
+        'ClusterRole berth-addons',
+        'ClusterRole berth-release',
+      ],
+    },
+    {
       name: 'nothing but looking',
       flags: ['--sync', 'observe', '--schedule', 'upstream', '--no-works'],
       want: ['ClusterRole berth'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { admissionOptions } from '../../../src/app/cli/commands/controller/admission-flags.ts';
-import { registrationOptions } from '../../../src/app/cli/commands/controller/serve.ts';
+import { addOnOptions, registrationOptions } from '../../../src/app/cli/commands/controller/serve.ts';
 import { InputError } from '@berth/runtime/errors';
 
 describe('--registration', () => {
@@ -63,5 +63,21 @@ describe('--admission-listen', () => {
     ['no address', { admissionListen: 'x:y' }, '--admission-listen'],
   ])('refuses %s', (_, flags, flag) => {
     expect(() => admissionOptions(flags)).toThrow(flag);
+  });
+});
+
+describe('--addons', () => {
+  it.each([
+    ['all', 'install configuration deployment registration health'],
+    ['health', 'health'],
+  ])('takes %s', (text, want) => {
+    expect(addOnOptions({ addons: [text] })?.duties.join(' ')).toBe(want);
+  });
+
+  it('is off by default, and refuses what it does not know', () => {
+    expect(addOnOptions({})).toBeUndefined();
+    expect(() => addOnOptions({ addons: ['instal'] })).toThrow(
+      'expected install, configuration, deployment, registration, health or all',
+    );
   });
 });

@@ -10,10 +10,15 @@ import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { RefusingKubeApi } from '@berth/test-kit/refusing-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 
-const DECIDES_ALL: ControllerDuties = { decides: 'all', applies: ['fleet'], registration: [] };
-const DECIDES_OWN: ControllerDuties = { decides: 'own', applies: ['fleet'], registration: [] };
-const REGISTERS: ControllerDuties = { decides: 'none', applies: [], registration: ['acceptance', 'sets'] };
-const KEEPS_SETS: ControllerDuties = { decides: 'own', applies: [], registration: ['sets'] };
+const DECIDES_ALL: ControllerDuties = { decides: 'all', applies: ['fleet'], registration: [], addons: [] };
+const DECIDES_OWN: ControllerDuties = { decides: 'own', applies: ['fleet'], registration: [], addons: [] };
+const REGISTERS: ControllerDuties = {
+  decides: 'none',
+  applies: [],
+  registration: ['acceptance', 'sets'],
+  addons: [],
+};
+const KEEPS_SETS: ControllerDuties = { decides: 'own', applies: [], registration: ['sets'], addons: [] };
 
 const SETTINGS = {
   version: '1',

@@ -5,10 +5,8 @@ import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
-import {
-  type RunningRegistration,
-  startRegistration,
-} from '../../../src/controllers/registration/start-registration.ts';
+import type { RunningControllers } from '../../../src/controllers/duties/run-controllers.ts';
+import { startRegistration } from '../../../src/controllers/registration/start-registration.ts';
 import type { RegistrationOptions } from '../../../src/controllers/registration/registration-options.ts';
 import {
   ACCEPT_NOBODY,
@@ -52,7 +50,7 @@ export class RegistrationWorld {
   readonly events: RegistrationEvent[] = [];
   readonly log = new SilentLogger();
   readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
-  #running: RunningRegistration | undefined;
+  #running: RunningControllers | undefined;
   #supervisor: Supervisor | undefined;
   readonly #agents: HttpKubeApi[] = [];
 

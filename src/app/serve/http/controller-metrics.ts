@@ -22,6 +22,12 @@ export class ControllerMetrics {
     labelNames: ['action'],
     registers: [this.registry],
   });
+  readonly #addOns = new Counter({
+    name: 'berth_addons_total',
+    help: 'Actions of the manager of add-ons',
+    labelNames: ['action'],
+    registers: [this.registry],
+  });
   readonly #reviews = new Counter({
     name: 'berth_admission_reviews_total',
     help: 'Writes that the hub asked the admission webhooks about: allowed, refused, unknown',
@@ -148,6 +154,7 @@ export class ControllerMetrics {
     } else if (event.kind === 'work-written') this.#works.inc({ action: event.action });
     else if (event.kind === 'pulled-work-written') this.#pulled.inc({ action: event.action });
     else if (event.kind === 'registration') this.#registrations.inc({ action: event.action });
+    else if (event.kind === 'add-on') this.#addOns.inc({ action: event.action });
     else if (event.kind === 'error') this.#errors.inc();
     else if (event.kind === 'cluster-secret-written') this.#clusterSecrets.inc({ action: event.action });
     else if (event.kind === 'application-set-refreshed') {

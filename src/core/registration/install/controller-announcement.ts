@@ -10,6 +10,8 @@ export const DECIDES_ANNOTATION = 'berth.dev/decides';
 export const APPLIES_ANNOTATION = 'berth.dev/applies';
 /** On such a Lease: the duties of registration that it has, with commas. */
 export const REGISTRATION_ANNOTATION = 'berth.dev/registration';
+/** On such a Lease: what it does for add-ons, with commas. */
+export const ADDONS_ANNOTATION = 'berth.dev/addons';
 
 /** On such a Lease: the settings by which the controller follows commits, as JSON. */
 export const SETTINGS_ANNOTATION = 'berth.dev/settings';
@@ -21,6 +23,7 @@ export interface ControllerDuties {
   /** Names of sources. */
   readonly applies: readonly string[];
   readonly registration: readonly string[];
+  readonly addons: readonly string[];
 }
 
 export interface Announcement {
@@ -47,6 +50,7 @@ export function announcementLease(announcement: Announcement, namespace: string)
         [DECIDES_ANNOTATION]: duties.decides,
         [APPLIES_ANNOTATION]: duties.applies.join(','),
         [REGISTRATION_ANNOTATION]: duties.registration.join(','),
+        [ADDONS_ANNOTATION]: duties.addons.join(','),
         [SETTINGS_ANNOTATION]: settings,
       },
     },
@@ -66,6 +70,7 @@ export function readDuties({ metadata: { annotations } }: KubeObject): Controlle
     decides: decides === 'all' || decides === 'own' ? decides : 'none',
     applies: list(APPLIES_ANNOTATION),
     registration: list(REGISTRATION_ANNOTATION),
+    addons: list(ADDONS_ANNOTATION),
   };
 }
 
@@ -79,12 +84,14 @@ export function sharedDuties(one: ControllerDuties, other: ControllerDuties): re
     pick(one).filter((name) => pick(other).includes(name));
   const sources = both(({ applies }) => applies);
   const duties = both(({ registration }) => registration);
+  const addons = both((duty) => duty.addons);
   const decide = [one, other].every(({ decides }) => decides !== 'none');
   const isOnlys = [one, other].some(({ decides }) => decides === 'all');
   return [
     ...(sources.length > 0 ? [`apply source ${formatNameList(sources)}`] : []),
     ...(decide && isOnlys ? ['decide the placements of the hub'] : []),
     ...(duties.length > 0 ? [`do the ${formatNameList(duties)} of registration`] : []),
+    ...(addons.length > 0 ? [`do the ${formatNameList(addons)} of add-ons`] : []),
   ];
 }
 

@@ -55,6 +55,7 @@ interface WritingDuties {
   readonly works: boolean;
   readonly argocd?: object | undefined;
   readonly registration?: object | undefined;
+  readonly addons?: object | undefined;
   readonly admission?: object | undefined;
 }
 
@@ -64,6 +65,7 @@ export function writesToHub(duties: WritingDuties): boolean {
     duties.works ||
     duties.argocd !== undefined ||
     duties.registration !== undefined ||
+    duties.addons !== undefined ||
     duties.admission !== undefined ||
     duties.schedule === 'berth'
   );

@@ -5,12 +5,17 @@ import { onAbort } from '@berth/runtime/loop/sleep';
 import { sha256 } from '@berth/runtime/sha256';
 import type { Command } from 'commander';
 import { type ServeSource, sourceNameOf } from '../../../../controllers/sources/progress/source-options.ts';
+import { ADDON_DUTIES } from '../../../../core/addon/addon-duties.ts';
 import {
   ACCEPT_NOBODY,
   compileAutoAcceptance,
 } from '../../../../core/registration/acceptance/auto-acceptance.ts';
-import { DUTIES, type RegistrationDuty } from '../../../../core/registration/duties.ts';
-import type { ServeOptions, ServeRegistrationOptions } from '../../../settings/serve-options.ts';
+import { DUTIES } from '../../../../core/registration/duties.ts';
+import type {
+  ServeAddOnOptions,
+  ServeOptions,
+  ServeRegistrationOptions,
+} from '../../../settings/serve-options.ts';
 import type { SourceContext } from '../../../settings/serve-source.ts';
 import type { SourceSettings } from '../../../settings/source-settings.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
@@ -153,7 +158,7 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
   if (isWithoutSources ? !isForClusters(flags) : flags.repo !== undefined && flags.config !== undefined)
     throw wrongOption(
       '--repo',
-      `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration`,
+      `got ${isWithoutSources ? 'neither' : 'both'}, expected either --repo or --config; both may be left out with --registration or --addons`,
     );
   checkListening(flags);
   const settings = {
@@ -169,9 +174,9 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     ...(flags.listen === undefined ? {} : { http: httpOptions(flags.listen, flags) }),
   };
   const sourcesIn = await readSources(io, flags, sync);
-  const registration = registrationOptions(flags);
-  const election = electionSettings(flags, { ...settings, registration, ...sourcesIn });
-  const isAnnounced = writesToHub({ ...settings, registration, ...sourcesIn });
+  const [registration, addons] = [registrationOptions(flags), addOnOptions(flags)];
+  const writing = { ...settings, registration, addons, ...sourcesIn };
+  const election = electionSettings(flags, writing);
   const level = oneOf('--log-level', flags.logLevel, ['debug', 'info', 'warn', 'error'] as const);
   const { systemClock: clock } = await import('@berth/runtime/clock/system-clock');
   const { createLogger } = await import('../../../../adapters/log/pino-logger.ts');
@@ -188,14 +193,13 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
     ...settings,
     decisionReasons: sourcesIn.decisionReasons ?? flags.decisionReasons,
     registration: registration && { ...registration, clock },
+    addons: addons && { ...addons, clock },
     sources,
     api,
     leadership: elector,
     hubProblem: hub.problem,
-    announcement: isAnnounced ? announcementOf(settings.dataDir, election?.lease) : undefined,
-    clock,
-    log,
-    random: Math.random,
+    announcement: writesToHub(writing) ? announcementOf(settings.dataDir, election?.lease) : undefined,
+    ...{ clock, log, random: Math.random },
     engineVersion: await packageVersion(),
     env: io.env,
   };
@@ -218,8 +222,8 @@ async function runServe(io: CliIo, flags: ServeFlags): Promise<ExitCode> {
 }
 
 /** Clusters can join and placements can be decided without a repository. */
-function isForClusters({ registration }: ServeFlags): boolean {
-  return registration !== undefined;
+function isForClusters({ registration, addons }: ServeFlags): boolean {
+  return registration !== undefined || addons !== undefined;
 }
 
 /**
@@ -261,7 +265,9 @@ async function printRbac(
   const applies = hasSources && syncs.includes('apply');
   const registration = registrationOptions(flags);
   const admission = admissionOptions(flags);
-  const duties = { applies, schedule: modes.schedule, works, embedded, argocd, registration, admission };
+  const addons = addOnOptions(flags);
+  const { schedule } = modes;
+  const duties = { applies, schedule, works, embedded, argocd, registration, addons, admission };
   const lease = electionSettings(flags, { ...duties, names })?.lease;
   const listed =
     config === undefined ? flags.kind : sources.flatMap((source) => appliedKindsOf(source, modes.sync));
@@ -326,6 +332,7 @@ interface RegistrationFlags {
   readonly registration?: readonly string[];
   readonly autoAcceptUser?: readonly string[];
   readonly autoAcceptRule?: readonly string[];
+  readonly addons?: readonly string[];
 }
 
 function addRegistrationFlags(command: Command): Command {
@@ -333,6 +340,10 @@ function addRegistrationFlags(command: Command): Command {
     .option(
       '--registration <controller...>',
       `run these registration controllers, for a hub without OCM’s: ${DUTIES.join(', ')}; all (docs/registration.md)`,
+    )
+    .option(
+      '--addons <controller...>',
+      `run these controllers of add-ons, for a hub without OCM’s add-on manager: ${ADDON_DUTIES.join(', ')}; all (docs/addons.md)`,
     )
     .option('--auto-accept-user <user...>', 'users whose clusters are accepted without approval')
     .option(
@@ -350,7 +361,7 @@ export function registrationOptions(
   flags: RegistrationFlags,
 ): Omit<ServeRegistrationOptions, 'clock'> | undefined {
   const { registration = [], autoAcceptUser: users = [], autoAcceptRule: rules = [] } = flags;
-  const duties = registration.includes('all') ? DUTIES : registration.map(dutyOf);
+  const duties = dutiesOf('--registration', registration, DUTIES);
   const decides = duties.includes('acceptance') || duties.includes('approval');
   if (!decides && users.length + rules.length > 0)
     throw wrongOption(
@@ -359,11 +370,25 @@ export function registrationOptions(
     );
   if (duties.length === 0) return undefined;
   const autoAcceptance = decides ? compileAutoAcceptance(users, rules) : ACCEPT_NOBODY;
-  return { duties: DUTIES.filter((duty) => duties.includes(duty)), autoAcceptance };
+  return { duties, autoAcceptance };
 }
 
-function dutyOf(text: string): RegistrationDuty {
-  const duty = DUTIES.find((known) => known === text);
-  if (duty === undefined) throw wrongValue('--registration', text, `${DUTIES.join(', ')} or all`);
-  return duty;
+/** Undefined: Berth does not manage add-ons, which is the default. */
+export function addOnOptions({
+  addons = [],
+}: Pick<RegistrationFlags, 'addons'>): Omit<ServeAddOnOptions, 'clock'> | undefined {
+  const duties = dutiesOf('--addons', addons, ADDON_DUTIES);
+  return duties.length === 0 ? undefined : { duties };
+}
+
+/** The duties that a flag names, in their order. */
+function dutiesOf<Duty extends string>(
+  flag: string,
+  texts: readonly string[],
+  all: readonly Duty[],
+): readonly Duty[] {
+  for (const text of texts)
+    if (text !== 'all' && !all.some((known) => known === text))
+      throw wrongValue(flag, text, `${all.join(', ')} or all`);
+  return texts.includes('all') ? all : all.filter((known) => texts.some((text) => text === known));
 }

@@ -19,8 +19,8 @@ export const CONTROLLERS = { namespace: DEFAULT_NAMESPACE, name: 'berth' } as co
 /** The ConfigMap where cluster installers publish the address and the authority of an API server. */
 export const CLUSTER_INFO = { namespace: 'kube-public', name: 'cluster-info' } as const;
 const DATA = '/var/lib/berth';
-/** The controllers run without a Git source, decide all placements, and handle registration. */
-const SERVE = ['serve', '--embedded', '--registration=all'];
+/** The controllers run without a Git source, decide all placements, and handle registration and add-ons. */
+const SERVE = ['serve', '--embedded', '--registration=all', '--addons=all'];
 /** Flags of the controllers with paths of their files. */
 const serveArgs = (data: string): readonly string[] => [...SERVE, `--data=${data}`];
 
