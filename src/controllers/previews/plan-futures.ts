@@ -107,10 +107,10 @@ export function planFutures(
     ? hubWithBase
     : withoutMerge({ ...input, hub: aloneHub }, dueOnly ?? NOTHING_LEFT, decisions);
   const judges = judgesOf(input, declared);
-  const withoutJudge = judges(base, decisions);
+  const withoutJudge = judges(base, decisions, recorded(input));
   const without = decider.transition(settling, (key, result) => withoutJudge.outcomeOf(key, result));
   const { decisions: settled } = without.snapshot;
-  const judge = judges(head, settled);
+  const judge = judges(head, settled, withoutJudge);
   const transition = decider.transition({ ...merged, now, decisions: settled }, (key, result) =>
     judge.outcomeOf(key, result),
   );
@@ -152,7 +152,9 @@ export function planFutures(
     later: laterChanges({
       without: without.snapshot,
       merged: transition.snapshot,
-      judgeAt: (side, { now: at, decisions: then }) => judges(side === 'merged' ? head : base, then, { at }),
+      judgeAt: laterJudges({ without: withoutJudge, merged: judge }, ({ side, earlier, then }) =>
+        judges(side === 'merged' ? head : base, then.decisions, earlier, then.now),
+      ),
     }),
     waiting: waitingChanges({
       without: futures.without,
@@ -161,6 +163,19 @@ export function planFutures(
       holdOf: (key, published, result) => withoutJudge.hold(key, published, result, false),
     }),
   };
+}
+
+/** Each judge counts what the ones before it publish. */
+function laterJudges(
+  first: Readonly<Record<'without' | 'merged', PlanJudge>>,
+  make: (made: {
+    readonly side: 'without' | 'merged';
+    readonly earlier: PlanJudge;
+    readonly then: Snapshot;
+  }) => PlanJudge,
+): Parameters<typeof laterChanges>[0]['judgeAt'] {
+  const last = { ...first };
+  return (side, then) => (last[side] = make({ side, earlier: last[side], then }));
 }
 
 const NOTHING_LEFT: HubOnlyObjects = {
@@ -187,20 +202,27 @@ type MakeJudge = (
   end: ContentPlanInput['head'],
   /** What is published then. */
   decisions: Snapshot['decisions'],
-  /** Absent: at the merge. An approval in Git counts only then. */
-  later?: { readonly at: string },
+  /** What was published until then counts toward the budget. */
+  earlier: Pick<PlanJudge, 'recordsAfter'>,
+  /** RFC 3339. Absent: at the merge. An approval in Git counts only then. */
+  at?: string,
 ) => PlanJudge;
 
+function recorded({ recordsOf }: Pick<ContentPlanInput, 'recordsOf'>): Pick<PlanJudge, 'recordsAfter'> {
+  return { recordsAfter: (key) => recordsOf?.(key) ?? [] };
+}
+
 function judgesOf(
-  { base, now, hub, recordsOf, budgetOf }: ContentPlanInput,
+  { base, now, hub, budgetOf }: ContentPlanInput,
   declared: Pick<ReturnType<typeof declaredSnapshots>, 'base' | 'head'>,
 ): MakeJudge {
   const placementsOf = (end: ContentPlanInput['head']): Snapshot['placements'] =>
     (end === base ? declared.base : declared.head).placements;
-  return (end, decisions, later) => {
-    const before = later === undefined ? base : end;
+  return (end, decisions, earlier, at) => {
+    // What Git approves later it approved before.
+    const before = at === undefined ? base : end;
     return new PlanJudge({
-      base: { approvals: approvalsIn(before.fleet), placements: placementsOf(before) },
+      base: { approvals: approvalsIn(before.fleet), placements: placementsOf(base) },
       head: {
         approvals: approvalsIn(end.fleet),
         placements: placementsOf(end),
@@ -208,9 +230,10 @@ function judgesOf(
       },
       live: hub?.placements ?? [],
       published: new PublishedClusters().read(decisions).clusters,
-      recordsOf: recordsOf ?? (() => []),
+      recordsOf: (key) => earlier.recordsAfter(key),
       budgetOf: budgetOf ?? (() => undefined),
-      now: later?.at ?? now,
+      now: at ?? now,
+      mergedAt: now,
       digest: sha256,
     });
   };

@@ -11,8 +11,7 @@ import type { Hold } from '../publish/judge/judge-result.ts';
 import type { PublishState } from '../publish/judge/publish-state.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
-import type { CompactRecord } from '../publish/record/compact-record.ts';
-import { stateFromRecords } from '../publish/record/state-from-records.ts';
+import { type CountedRecord, stateFromRecords } from '../publish/record/state-from-records.ts';
 
 /** One side of a merge, as declared in Git. */
 export interface GitRevision {
@@ -31,10 +30,12 @@ export interface PlanJudgeOptions {
   /** By `namespace/name`: the clusters that are published now. */
   readonly published: ReadonlyMap<string, readonly string[]>;
   /** The records of a placement (`namespace/name`), oldest first. */
-  readonly recordsOf: (placement: string) => readonly CompactRecord[];
+  readonly recordsOf: (placement: string) => readonly CountedRecord[];
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
-  /** RFC 3339: the time of the merge. */
+  /** RFC 3339: the time of the merge, or a later one. */
   readonly now: string;
+  /** RFC 3339: since when the placements exist that the hub does not have. Absent: `now`. */
+  readonly mergedAt?: string;
   readonly digest: Digest;
 }
 
@@ -45,6 +46,8 @@ export class PlanJudge {
   readonly #live: ReadonlyMap<string, Placement>;
   readonly #specs: readonly [base: ReadonlyMap<string, Placement>, head: ReadonlyMap<string, Placement>];
   readonly #approvals: ComparedApprovals;
+  /** What the last outcome of a placement publishes, by `namespace/name`. */
+  readonly #made = new Map<string, Publication>();
 
   constructor(options: PlanJudgeOptions) {
     const { base, head, live, now } = options;
@@ -87,8 +90,19 @@ export class PlanJudge {
   outcomeOf(key: string, result: ScheduleResult): readonly string[] {
     const before = this.#options.published.get(key);
     if (before === undefined) return result.selected;
-    const { groups } = this.#decide(key, before, result, false);
+    const publication = this.#decide(key, before, result, false);
+    this.#made.set(key, publication);
+    const { groups } = publication;
     return groups === undefined ? before : [...new Set(listedClusters(groups))];
+  }
+
+  /** The records of a placement when its outcome is published, oldest first. A change of order gets none. */
+  recordsAfter(key: string): readonly CountedRecord[] {
+    const { recordsOf, now } = this.#options;
+    const { groups, added = [], removed = [], releasedCode: code } = this.#made.get(key) ?? {};
+    if (groups === undefined || added.length + removed.length === 0) return recordsOf(key);
+    const released = code === undefined ? null : { token: code, by: '' };
+    return [...recordsOf(key), { publishedAt: now, removed: { count: removed.length }, released }];
   }
 
   /** The decision of the controller. */
@@ -146,8 +160,8 @@ export class PlanJudge {
   }
 
   #stateOf(key: string, hash: string): PublishState | undefined {
-    const { recordsOf, now } = this.#options;
-    const createdAt = this.#live.get(key)?.metadata.creationTimestamp ?? now;
+    const { recordsOf, now, mergedAt = now } = this.#options;
+    const createdAt = this.#live.get(key)?.metadata.creationTimestamp ?? mergedAt;
     return stateFromRecords(recordsOf(key), { specHash: hash, nowMs: this.#nowMs, createdAt });
   }
 }

@@ -1,7 +1,11 @@
+import { sha256 } from '@berth/runtime/sha256';
 import { describe, expect, it } from 'vitest';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { planContents } from '../../../src/controllers/previews/plan-contents.ts';
 import { laterTexts } from '../../../src/core/preview/plan-text.ts';
+import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
+import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';
+import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
 
 const NOW = '2026-03-01T12:00:00Z';
 const OCM = 'cluster.open-cluster-management.io';
@@ -48,12 +52,18 @@ const fleet = (taints: Readonly<Record<string, string>>, ...rest: string[]) => [
   set,
   ...rest,
 ];
-const planOf = (base: readonly string[], head: readonly string[]) =>
+const planOf = (base: readonly string[], head: readonly string[], more: object = {}) =>
   planContents({
     base: { fleet: { objects: objectsOf(base) }, end: { name: 'main', commit: 'a' } },
     head: { fleet: { objects: objectsOf(head) }, end: { name: 'head', commit: 'b' } },
     now: NOW,
+    ...more,
   }).plan;
+
+const specOf = (documents: readonly string[]): string => {
+  const { placements } = snapshotOfObjects(objectsOf(documents), { now: NOW });
+  return placements.map((one) => specHash(sha256, one)).join();
+};
 
 const metrics = placement('metrics', tolerating(3600));
 
@@ -120,6 +130,45 @@ describe('a later change is in the plan', () => {
     { name: 'nothing where nothing is timed', base: fleet({}), head: fleet({ c1: MAINTENANCE }), want: [] },
   ])('$name', ({ base, head, want }) => {
     expect(laterTexts(planOf(base, head))).toEqual(want);
+  });
+
+  const held = 'and is held then: RemovalBudgetExceeded';
+  const brief = placement('metrics', tolerating(300));
+
+  it('counts what the merge itself removes toward the budget of what comes later', () => {
+    const refused = '{key: broken, effect: NoSelect}';
+    const taints = { c1: refused, c2: refused, c3: MAINTENANCE };
+    const [later] = laterTexts(planOf(fleet({}, brief), fleet(taints, brief)));
+    expect(later).toContain('would leave c3');
+    expect(later).toContain(held);
+    const [alone] = laterTexts(planOf(fleet({}, brief), fleet({ c3: MAINTENANCE }, brief)));
+    expect(alone).toContain('leaves c3');
+  });
+
+  it('counts what was removed before the merge, unless the merge changes the spec', () => {
+    const base = fleet({}, brief);
+    const removed = {
+      placement: 'shop/metrics',
+      publishedAt: '2026-03-01T11:59:00Z',
+      removed: { count: 3, names: [] },
+      released: null,
+    } as unknown as CompactRecord;
+    const created = 'namespace: shop, creationTimestamp: "2026-01-01T00:00:00Z"';
+    const live = base.map((text) => text.replace('namespace: shop', created));
+    const onHub = {
+      hub: snapshotOfObjects(objectsOf(live), { now: NOW }),
+      recordsOf: () => [removed],
+    };
+    const [same] = laterTexts(planOf(base, fleet({ c1: MAINTENANCE }, brief), onHub));
+    expect(same).toContain(held);
+    const shorter = placement('metrics', tolerating(200));
+    const [changed] = laterTexts(
+      planOf(base, fleet({ c1: MAINTENANCE }, shorter), {
+        ...onHub,
+        recordsOf: () => [{ ...removed, spec: specOf(base) }],
+      }),
+    );
+    expect(changed).toContain('leaves c1');
   });
 
   it('is the same plan a minute later, where the time counts from the merge', () => {

@@ -3,6 +3,12 @@ import { addSpentCode } from '../approval/approval-code.ts';
 import type { PublishState } from '../judge/publish-state.ts';
 import { recentRemovals, type Removal } from '../judge/removal-window.ts';
 
+/** The part of a record that says what counts toward the budget. */
+export type CountedRecord = Pick<
+  CompactRecord,
+  'spec' | 'publishedAt' | 'released' | 'afterRestart' | 'counts'
+> & { readonly removed: { readonly count: number } };
+
 /**
  * The state of a placement that another process published, from the records on the hub. It says
  * which removals count toward the budget and which releases are used. Removals under an earlier
@@ -13,7 +19,7 @@ import { recentRemovals, type Removal } from '../judge/removal-window.ts';
  * @returns undefined when there is no valid record
  */
 export function stateFromRecords(
-  records: readonly CompactRecord[],
+  records: readonly CountedRecord[],
   now: {
     readonly specHash: string;
     readonly nowMs: number;
@@ -52,7 +58,7 @@ export function stateFromRecords(
 }
 
 /** Whether the fields of a record are valid. Other programs may change the ConfigMap. */
-function isValid({ publishedAt, removed, released }: Partial<CompactRecord>): boolean {
+function isValid({ publishedAt, removed, released }: Partial<CountedRecord>): boolean {
   const isReleaseValid = released == null || typeof released.token === 'string';
   return (
     !Number.isNaN(Date.parse(publishedAt ?? '')) && Number.isSafeInteger(removed?.count) && isReleaseValid
