@@ -135,7 +135,7 @@ describe('a later change is in the plan', () => {
   const held = 'and is held then: RemovalBudgetExceeded';
   const brief = placement('metrics', tolerating(300));
 
-  it('counts what the merge itself removes toward the budget of what comes later', () => {
+  it('counts what the merge itself removes toward the budget of later changes', () => {
     const refused = '{key: broken, effect: NoSelect}';
     const taints = { c1: refused, c2: refused, c3: MAINTENANCE };
     const [later] = laterTexts(planOf(fleet({}, brief), fleet(taints, brief)));
