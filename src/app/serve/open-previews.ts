@@ -72,6 +72,7 @@ export interface PreviewDependencies {
   readonly ledger: SourceLedger;
   readonly followed: Subscribers<SourceEvent>;
   readonly whenFirstPublished: (signal: AbortSignal) => Promise<void>;
+  readonly overdue: PullRequestPlannerOptions['overdue'];
   readonly emit: (event: ControllerEventBody) => void;
   readonly state: Pick<ControllerState, 'timeline'>;
 }
@@ -203,6 +204,7 @@ function openOne(
     reports,
     hubState,
     whenFirstPublished: whenPublished,
+    overdue,
     planWithin,
   } = shared;
   const { api, clock, log, env, dataDir } = options;
@@ -223,6 +225,7 @@ function openOne(
     argoPart: () => argoPart(options),
     staleness: () => inventory.age(),
     decides: ownPlacements(options),
+    overdue,
     planWithin,
     budgetOf: (placement: Parameters<SourceLedger['budgetOf']>[0]) => ledger.budgetOf(placement),
   };

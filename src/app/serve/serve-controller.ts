@@ -71,7 +71,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const { clock, random, log, leadership: elected } = serveOptions;
   const supervisor = new Supervisor({ clock, random, log });
   const { events, metrics, emit } = eventsOf(clock);
-  const checkHub = (): Promise<number> => continuity.check();
+  const [checkHub, overdue] = [() => continuity.check(), () => duties.overdue()];
   const readPublished = (signal: AbortSignal): Promise<void> => inventory.readPublished(signal);
   const prepared = elected && new PreparedLeadership({ inner: elected, checkHub, readPublished, clock, log });
   const [options, leadership] = [{ ...serveOptions, leadership: prepared }, prepared ?? SOLE_LEADER];
@@ -103,7 +103,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const kept = { ...parts, state, ...recordDeletions(options, emit, state) };
   const loops = await openSources(options, { ...kept, events: followed, whenFirstPublished });
   restoreDeleted(inventory.inputs, barrier, loops);
-  const previews = await loadPreviews({ ...kept, checkHub, ledger, followed, whenFirstPublished });
+  const previews = await loadPreviews({ ...kept, ledger, followed, whenFirstPublished, checkHub, overdue });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
   const [duties, announcement] = [startOptionalControllers({ ...parts, state }), openAnnouncement(options)];

@@ -17,7 +17,10 @@ import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/st
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
 import type { RunningControllers } from '../../controllers/duties/run-controllers.ts';
-import { startRegistration } from '../../controllers/registration/start-registration.ts';
+import {
+  type RunningRegistration,
+  startRegistration,
+} from '../../controllers/registration/start-registration.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
@@ -33,13 +36,14 @@ export function startOptionalControllers(
     Omit<Parameters<typeof startHubRegistration>[0], 'onEvent' | 'pull'> &
     Parameters<typeof recordTimeline>[0] &
     Parameters<typeof startAdmission>[0],
-): ReturnType<typeof startArgocd> {
+): ReturnType<typeof startArgocd> & Pick<RunningRegistration, 'overdue'> {
   const argocd = startArgocd(parts);
   const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
   const others = [registration, startAddOns(parts), startAdmission(parts)].filter((one) => one !== undefined);
   return {
     pull: argocd.pull,
     waves: argocd.waves,
+    overdue: () => registration?.overdue() ?? [],
     warnings: () => [argocd, ...others].flatMap((one) => [...one.warnings()]),
     close: async () => void (await Promise.all([argocd, ...others].map((one) => one.close()))),
   };
@@ -170,7 +174,7 @@ function startHubRegistration(parts: {
   readonly cache: ObjectCache;
   readonly onEvent: (event: RegistrationEvent) => void;
   readonly pull: Pick<PullController, 'leavingOn'> | undefined;
-}): RunningControllers | undefined {
+}): RunningRegistration | undefined {
   const { options, emit, cache, onEvent, pull } = parts;
   const { api: hub, log, random, leadership, registration } = options;
   if (registration === undefined) return undefined;

@@ -20,6 +20,7 @@ import { applyWhatIf, type WhatIf } from '../../core/preview/what-if/apply-what-
 import { approvedPlans, type Approvals } from '../../core/publish/approval/approved-plans.ts';
 import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
 import type { CompactRecord } from '../../core/publish/record/compact-record.ts';
+import type { OverdueLease } from '../../core/registration/health/judge-lease.ts';
 import { assumedSetNotes, withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { snapshotOfObjects } from '../../core/sources/snapshot-of-objects.ts';
 import type { Transition } from '../../core/transition/transition.ts';
@@ -51,6 +52,8 @@ export interface ContentPlanInput {
   readonly due?: ContentPlanInput['deletions'];
   /** The hub. Clusters, scores and published decisions are taken from it, and the objects of Git override its own. */
   readonly hub?: Snapshot | undefined;
+  /** Leases that agents are late to renew. Absent: unknown. */
+  readonly overdue?: readonly OverdueLease[] | undefined;
   /** The placements on the hub that Berth decides. `own`: those of Git, and those marked as its own. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
   /**
@@ -152,7 +155,8 @@ export function planFutures(
     later: laterChanges({
       without: without.snapshot,
       merged: transition.snapshot,
-      judgeAt: laterJudges({ without: withoutJudge, merged: judge }, ({ side, earlier, then }) =>
+      overdue: input.overdue ?? [],
+      judges: laterJudges({ without: withoutJudge, merged: judge }, ({ side, earlier, then }) =>
         judges(side === 'merged' ? head : base, then.decisions, earlier, then.now),
       ),
     }),
@@ -173,9 +177,11 @@ function laterJudges(
     readonly earlier: PlanJudge;
     readonly then: Snapshot;
   }) => PlanJudge,
-): Parameters<typeof laterChanges>[0]['judgeAt'] {
-  const last = { ...first };
-  return (side, then) => (last[side] = make({ side, earlier: last[side], then }));
+): Parameters<typeof laterChanges>[0]['judges'] {
+  return () => {
+    const last = { ...first };
+    return (side, then) => (last[side] = make({ side, earlier: last[side], then }));
+  };
 }
 
 const NOTHING_LEFT: HubOnlyObjects = {

@@ -64,6 +64,8 @@ export interface PlanRevisionsInput {
   readonly now?: string | undefined;
   /** The state of a hub. Absent: the repository is the only input. */
   readonly hub?: Snapshot | undefined;
+  /** Leases that agents are late to renew. Absent: unknown. */
+  readonly overdue?: ContentPlanInput['overdue'];
   /** The placements on the hub that Berth decides: those of Git and those marked as its own, or all. Default: all. */
   readonly decides?: 'own' | 'all' | undefined;
   /** What controllers recorded on the hub about earlier deletions and releases. */
@@ -141,6 +143,7 @@ async function planCommits(input: PlanRevisionsInput, compared: ComparedCommits)
     held: sides.held,
     now,
     hub: input.hub,
+    overdue: input.overdue,
     decider: input.memory?.decider,
     rendered: input.memory?.rendered,
     decides: input.decides,

@@ -16,6 +16,8 @@ import {
   judgeLease,
   type ObservedLease,
   observeLease,
+  type OverdueLease,
+  overdueMs,
 } from '../../core/registration/health/judge-lease.ts';
 import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
@@ -89,6 +91,21 @@ export class LeaseController extends CachedController<RegistrationOptions> {
         return DONE;
       }
     }
+  }
+
+  /** The clusters that will count as unreachable unless their agents renew their leases, in the order of the cache. */
+  overdue(): readonly OverdueLease[] {
+    const { clock } = this.options;
+    this.#checkPresence();
+    const nowMs = clock.monotonicMs();
+    return this.#clusters.store.list().flatMap((object) => {
+      const { name: cluster } = object.metadata;
+      const seen = this.#seen.get(leaseKey(cluster));
+      const leftMs = overdueMs(object as unknown as ManagedCluster, seen, this.#presence, nowMs);
+      return leftMs === undefined
+        ? []
+        : [{ cluster, runsOutAt: new Date(clock.now() + leftMs).toISOString() }];
+    });
   }
 
   /** Asks the hub itself before placements move, because a watch that broke silently shows no renewals. */

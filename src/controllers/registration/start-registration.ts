@@ -22,6 +22,7 @@ import {
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
+import type { OverdueLease } from '../../core/registration/health/judge-lease.ts';
 import { isAlive } from '../../core/registration/health/is-joined.ts';
 import { CachedController, type HubController } from '../duties/cached-controller.ts';
 import { runControllers, type RunningControllers } from '../duties/run-controllers.ts';
@@ -44,13 +45,22 @@ const CONTROLLERS: Readonly<
   cleanup: (options) => [new ClusterCleaner(options)],
 };
 
+export interface RunningRegistration extends RunningControllers {
+  /** Clusters that will get the taint of unreachable ones unless their agents answer. Empty where others write it. */
+  overdue(): readonly OverdueLease[];
+}
+
 /** Runs the given registration controllers on the hub. */
 export function startRegistration(
   options: RegistrationOptions,
   duties: readonly RegistrationDuty[],
-): RunningControllers {
+): RunningRegistration {
   const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options));
-  return runControllers(options, controllers, 'registration');
+  const health = controllers.filter((controller) => controller instanceof LeaseController);
+  return {
+    ...runControllers(options, controllers, 'registration'),
+    overdue: () => (duties.includes('taints') ? health.flatMap((controller) => controller.overdue()) : []),
+  };
 }
 
 /** The only key of the queue: both roles are handled together. */

@@ -334,7 +334,10 @@ interface ForecastInput {
   readonly done: ReadonlySet<string>;
 }
 
-type Forecast = Pick<RolloutForecast, 'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'problem'>;
+type Forecast = Pick<
+  RolloutForecast,
+  'strategy' | 'waves' | 'moreWaves' | 'shortestMs' | 'deadlineMs' | 'problem'
+>;
 
 /** Each batch examines every cluster. For a huge rollout with small batches only the first batches are computed. */
 const MAX_EXAMINED_CLUSTERS = 200_000;
@@ -348,7 +351,7 @@ const MAX_BATCHES = 200;
 export function forecastRollout({ strategy, groups, done }: ForecastInput): Forecast {
   const parsed = parseRolloutStrategy(strategy);
   if (!parsed.ok) return { strategy: 'All', waves: [], moreWaves: 0, shortestMs: 0, problem: parsed.error };
-  const { type } = parsed.value;
+  const { type, deadlineMs } = parsed.value;
   const soakMs = parsed.value.type === 'All' ? 0 : parsed.value.soakMs;
   const known = groups.flatMap(({ clusters }) => clusters).filter((cluster) => done.has(cluster));
   // These clusters succeeded long ago, so they do not count toward the concurrency limit.
@@ -375,5 +378,7 @@ export function forecastRollout({ strategy, groups, done }: ForecastInput): Fore
   }
   const left = Math.max(0, all - existing.length);
   const moreWaves = Math.ceil(left / Math.max(1, batches.at(-1)?.clusters.length ?? 1));
-  return { strategy: type, waves: batches, moreWaves, shortestMs: nowMs + moreWaves * soakMs };
+  const shortestMs = nowMs + moreWaves * soakMs;
+  const isLimited = type !== 'All' && Number.isFinite(deadlineMs);
+  return { strategy: type, waves: batches, moreWaves, shortestMs, ...(isLimited && { deadlineMs }) };
 }

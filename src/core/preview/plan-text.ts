@@ -5,7 +5,6 @@ import { beside } from './plain-reasons.ts';
 import type { LostFile } from './lost-file.ts';
 import type { FieldChange, RolloutForecast } from './effects/plan-effects.ts';
 import {
-  HORIZON_HOURS,
   type ClusterMove,
   type ObjectChange,
   type PlacementMove,
@@ -87,13 +86,18 @@ export function formatDuration(durationMs: number): string {
 }
 
 /** `moves on in 3 batches, at least 20m: 1 cluster (c1), then …` */
-export function rolloutText({ strategy, waves, moreWaves, shortestMs, problem }: RolloutForecast): string {
+export function rolloutText(forecast: RolloutForecast): string {
+  const { strategy, waves, moreWaves, shortestMs, deadlineMs, problem } = forecast;
   if (problem !== undefined) return `cannot roll out: ${problem}`;
   const shown = waves.slice(0, 5).map(({ clusters }) => formatNames(clusters, 5));
   const left = waves.length - shown.length + moreWaves;
   const more = left === 0 ? '' : ` → … ${formatCount(left, 'more batch', 'more batches')}`;
+  const late =
+    deadlineMs === undefined
+      ? ''
+      : `; a cluster that has not succeeded after ${formatDuration(deadlineMs)} counts as failed (progressDeadline)`;
   const time = shortestMs === 0 ? '' : `, at least ${formatDuration(shortestMs)}`;
-  return `${strategy}, ${formatCount(waves.length + moreWaves, 'batch', 'batches')}${time}: ${shown.join(' → ')}${more}`;
+  return `${strategy}, ${formatCount(waves.length + moreWaves, 'batch', 'batches')}${time}: ${shown.join(' → ')}${more}${late}`;
 }
 
 /** `cluster1 → cluster2: tainted maintenance (ManagedCluster cluster1), 10 points more` */
@@ -110,7 +114,7 @@ export function marginText({ margin }: PlacementMove): string {
 }
 
 /** Rollouts that are worth a line. A rollout to all clusters at once is the default and is not listed. */
-export function staggeredRollouts({ rollouts }: Plan): readonly RolloutForecast[] {
+export function staggeredRollouts({ rollouts }: Pick<Plan, 'rollouts'>): readonly RolloutForecast[] {
   return rollouts.filter(({ strategy, problem }) => strategy !== 'All' || problem !== undefined);
 }
 
@@ -156,45 +160,6 @@ export function planHeadline(plan: Plan): string {
   const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
   const more = contents.length === 0 ? '' : `; ${content}`;
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${more}${held}`;
-}
-
-/** Above the texts of later changes. */
-export const LATER_TITLE = `Later, within ${HORIZON_HOURS} hours, if nothing else changes`;
-
-const LATER_CAUSES = {
-  tolerationSeconds: 'when its toleration of a taint ends (tolerationSeconds)',
-  validUntil: 'when a score expires (validUntil)',
-} as const;
-
-/** `team-a/web leaves c1 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)`, for each later change. */
-export function laterTexts({ later }: Pick<Plan, 'later'>): readonly string[] {
-  return later.map(({ namespace, name, at, afterMs, by, added, removed, kept, held }) => {
-    const when =
-      afterMs === undefined ? `at ${formatMoment(at ?? '')}` : `${formatSpan(afterMs)} after the merge`;
-    const subject = `${namespace}/${name}`;
-    if (kept.length > 0)
-      return `${subject} stays on ${formatNames(kept, 5)}, which it would leave ${when} without the merge, ${LATER_CAUSES[by]}`;
-    const [leave, join] = held === undefined ? ['leaves', 'joins'] : ['leave', 'join'];
-    const moves = [
-      ...(removed.length === 0 ? [] : [`${leave} ${formatNames(removed, 5)}`]),
-      ...(added.length === 0 ? [] : [`${join} ${formatNames(added, 5)}`]),
-    ].join(' and ');
-    return held === undefined
-      ? `${subject} ${moves} ${when}, ${LATER_CAUSES[by]}`
-      : `${subject} would ${moves} ${when}, ${LATER_CAUSES[by]}, and is held then: ${held}`;
-  });
-}
-
-/** `one hour`, `10 minutes`, `1h30m` */
-function formatSpan(durationMs: number): string {
-  const units = [
-    ['hour', 3_600_000],
-    ['minute', 60_000],
-  ] as const;
-  const whole = units.find(([, unitMs]) => durationMs >= unitMs && durationMs % unitMs === 0);
-  if (whole === undefined) return formatDuration(durationMs);
-  const [noun, unitMs] = whole;
-  return durationMs === unitMs ? `one ${noun}` : formatCount(durationMs / unitMs, noun);
 }
 
 const MAX_WAITING = 5;

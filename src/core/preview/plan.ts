@@ -114,8 +114,10 @@ export interface LaterChange {
   /** RFC 3339. Absent: the time counts from the merge. */
   readonly at?: string;
   readonly afterMs?: number;
-  /** A toleration or a score that ends then. */
-  readonly by: 'tolerationSeconds' | 'validUntil';
+  /** What ends then: a toleration, a score, or the lease of an agent that is late already. */
+  readonly by: 'tolerationSeconds' | 'validUntil' | 'lease';
+  /** It happens only if the agents of these clusters renew no lease until then. Absent: it depends on no agent. */
+  readonly ifSilent?: readonly string[];
   readonly added: readonly string[];
   readonly removed: readonly string[];
   /** Clusters that leave then without the merge, and stay with it. */

@@ -2,7 +2,7 @@ import { sha256 } from '@berth/runtime/sha256';
 import { describe, expect, it } from 'vitest';
 import { parseManifests } from '../../../src/adapters/yaml/parse-manifests.ts';
 import { planContents } from '../../../src/controllers/previews/plan-contents.ts';
-import { laterTexts } from '../../../src/core/preview/plan-text.ts';
+import { laterTexts } from '../../../src/core/preview/later/later-texts.ts';
 import { specHash } from '../../../src/core/publish/judge/decide-publication.ts';
 import type { CompactRecord } from '../../../src/core/publish/record/compact-record.ts';
 import { snapshotOfObjects } from '../../../src/core/sources/snapshot-of-objects.ts';
@@ -169,6 +169,84 @@ describe('a later change is in the plan', () => {
       }),
     );
     expect(changed).toContain('leaves c1');
+  });
+
+  it.each([
+    {
+      name: 'a cluster that the change selects and that is about to count as unreachable',
+      base: fleet({}),
+      head: fleet({}, placement('db', '{numberOfClusters: 1}')),
+      overdue: [{ cluster: 'c1', runsOutAt: '2026-03-01T12:02:00Z' }],
+      want: [
+        'shop/db leaves c1 and joins c2 at 2026-03-01 12:02:00 UTC, when an overdue lease runs out (leaseDurationSeconds), if the agent of c1 stays silent',
+      ],
+    },
+    {
+      name: 'clusters that are given up soon after each other, together',
+      base: fleet({}),
+      head: fleet({}, placement('db', '{numberOfClusters: 1}')),
+      overdue: [
+        { cluster: 'c1', runsOutAt: '2026-03-01T12:02:00Z' },
+        { cluster: 'c2', runsOutAt: '2026-03-01T12:02:20Z' },
+      ],
+      want: [
+        'shop/db leaves c1 and joins c3 at 2026-03-01 12:02:20 UTC, when an overdue lease runs out (leaseDurationSeconds), if the agents of c1, c2 stay silent',
+      ],
+    },
+    {
+      name: 'the end of a toleration of the taint that follows',
+      base: fleet({}),
+      head: fleet(
+        {},
+        placement(
+          'db',
+          `{numberOfClusters: 1, tolerations: [{key: ${OCM}/unreachable, operator: Exists, tolerationSeconds: 600}]}`,
+        ),
+      ),
+      overdue: [{ cluster: 'c1', runsOutAt: '2026-03-01T12:02:00Z' }],
+      want: [
+        'shop/db leaves c1 and joins c2 at 2026-03-01 12:12:00 UTC, when its toleration of a taint ends (tolerationSeconds), if the agent of c1 stays silent',
+      ],
+    },
+    {
+      name: 'without a condition what happens anyway',
+      base: fleet({}, metrics),
+      head: fleet({ c1: MAINTENANCE }, metrics),
+      overdue: [{ cluster: 'c5', runsOutAt: '2026-03-01T12:02:00Z' }],
+      want: [
+        'shop/metrics leaves c1 one hour after the merge, when its toleration of a taint ends (tolerationSeconds)',
+      ],
+    },
+    {
+      name: 'only the part that differs from what happens without it',
+      base: fleet({}, placement('db', '{numberOfClusters: 1}')),
+      head: fleet({}, placement('db', '{numberOfClusters: 1}'), placement('other', '{numberOfClusters: 2}')),
+      overdue: [
+        { cluster: 'c1', runsOutAt: '2026-03-01T12:02:00Z' },
+        { cluster: 'c8', runsOutAt: '2026-03-01T12:09:00Z' },
+        { cluster: 'unknown', runsOutAt: '2026-03-01T12:03:00Z' },
+      ],
+      want: [
+        'shop/db joins c4 at 2026-03-01 12:02:00 UTC, when an overdue lease runs out (leaseDurationSeconds), if the agent of c1 stays silent',
+      ],
+    },
+    {
+      name: 'what would be held then',
+      base: fleet({}),
+      head: fleet(
+        {},
+        placement(
+          'db',
+          '{predicates: [{requiredClusterSelector: {labelSelector: {matchLabels: {only: c1}}}}]}',
+        ),
+      ).map((document) => document.replace('name: c1, labels: {', 'name: c1, labels: {only: c1, ')),
+      overdue: [{ cluster: 'c1', runsOutAt: '2026-03-01T12:02:00Z' }],
+      want: [
+        'shop/db would leave c1 at 2026-03-01 12:02:00 UTC, when an overdue lease runs out (leaseDurationSeconds), if the agent of c1 stays silent, and is held then: WouldEmpty',
+      ],
+    },
+  ])('that depends on an agent: $name', ({ base, head, overdue, want }) => {
+    expect(laterTexts(planOf(base, head, { overdue }))).toEqual(want);
   });
 
   it('is the same plan a minute later, where the time counts from the merge', () => {

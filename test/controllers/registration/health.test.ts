@@ -1,6 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { ObjectCache } from '@berth/kube/cache/object-cache';
-import { startRegistration } from '../../../src/controllers/registration/start-registration.ts';
+import {
+  type RunningRegistration,
+  startRegistration,
+} from '../../../src/controllers/registration/start-registration.ts';
 import { TransientError } from '@berth/runtime/errors';
 import { LEASE, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
@@ -24,6 +27,7 @@ class HealthFleet {
   readonly clock: FakeClock;
   readonly #running = new Set<string>();
   #isAnswering = true;
+  overdue: RunningRegistration['overdue'] = () => [];
   #stop: () => Promise<void> = () => Promise.resolve();
 
   constructor(clock = new FakeClock()) {
@@ -53,6 +57,7 @@ class HealthFleet {
       'health',
       'taints',
     ]);
+    this.overdue = () => running.overdue();
     cache.start(supervisor);
     this.#stop = async () => void (await Promise.all([running.close(), supervisor.close()]));
     await this.clock.advance(0);
@@ -186,6 +191,22 @@ describe('the health of clusters', () => {
     await fleet.pass(2 * LEASE_MS);
     expect(fleet.status('c1')).toBe('True');
     expect(fleet.taints('c1')).toEqual([]);
+  });
+
+  it('says beforehand which agents are overdue, and when it gives them up', async () => {
+    fleet = await fleetOf('c1', 'c2');
+    fleet.kill('c1');
+    await fleet.pass(2 * LEASE_MS);
+    expect(fleet.overdue()).toEqual([]);
+    await fleet.pass(LEASE_MS);
+    const [late, ...others] = fleet.overdue();
+    expect(others).toEqual([]);
+    expect(late?.cluster).toBe('c1');
+    await fleet.pass(Date.parse(late?.runsOutAt ?? '') - fleet.clock.now());
+    expect(fleet.taints('c1')).toHaveLength(1);
+    const { timeAdded = '' } = fleet.taints('c1')[0] ?? {};
+    expect(Math.abs(Date.parse(timeAdded) - Date.parse(late?.runsOutAt ?? ''))).toBeLessThan(5_000);
+    expect(fleet.overdue()).toEqual([]);
   });
 
   it('gives every agent a full grace after a restart, and then says which are gone', async () => {

@@ -12,8 +12,7 @@ import {
   mergeStatus,
   withMergeResult,
 } from '../../../core/preview/comment/merge-result.ts';
-import { laterTexts } from '../../../core/preview/plan-text.ts';
-import type { LaterChange } from '../../../core/preview/plan.ts';
+import { laterAhead } from '../../../core/preview/later/later-texts.ts';
 import { MergeCauses, type MergedPullRequest } from './merge-causes.ts';
 import { readMergedState, releaseApproved, releasedBy } from './merged-state.ts';
 import { NO_MEMORY, type PreviewMemory, type SeenMerge } from './preview-memory.ts';
@@ -138,7 +137,7 @@ export class MergeWatch {
     const { memory, merge } = pull;
     const { reported } = merge;
     const overrides = memory.overrides ?? [];
-    const later = laterAfter(memory.later ?? [], merge, this.#options.clock.now());
+    const later = laterAhead(memory, merge.followedAtMs ?? 0, this.#options.clock.now());
     const causes = new MergeCauses(this.#options, pull);
     if (reported === undefined) {
       const explained: ExplainedDifference[] = [];
@@ -203,15 +202,4 @@ function followedPlan(memory: PreviewMemory, { reported }: SeenMerge): PreviewMe
 /** A name of a source contains no slash, so it is no placement. */
 function subjectOf(what: HeldChange['what']): string {
   return 'deletionsOf' in what ? what.deletionsOf : what.placement;
-}
-
-/** What the plan said happens later and has not happened yet. */
-function laterAfter(
-  later: readonly LaterChange[],
-  { followedAtMs = 0 }: SeenMerge,
-  nowMs: number,
-): readonly string[] {
-  const isAhead = ({ at, afterMs = 0 }: LaterChange): boolean =>
-    (at === undefined ? followedAtMs + afterMs : Date.parse(at)) > nowMs;
-  return laterTexts({ later: later.filter(isAhead) });
 }

@@ -11,6 +11,7 @@ import {
   overrideRules,
   type RuleOverride,
 } from '../../../core/preview/rules/override-rules.ts';
+import { laterRollouts } from '../../../core/preview/later/later-texts.ts';
 import { reportPage } from '../../../core/preview/report/report-page.ts';
 import { lapsedApprovals, lapsedText } from './lapsed-approvals.ts';
 import type { PlannedPullRequest } from './plan-pull-request.ts';
@@ -35,7 +36,10 @@ const FLEET_KINDS = [
   'ManagedClusterSetBinding',
   'AddOnPlacementScore',
 ];
-const NOTHING = { deletionsHeld: [], later: [], objects: [] } as const;
+/** How many rollouts of a plan are remembered until the merge. */
+const MAX_ROLLOUTS = 20;
+
+const NOTHING = { deletionsHeld: [], later: [], objects: [], rollouts: [] } as const;
 /** Forges show at most 140 characters of a status. */
 const HOW_TO_PLAN = 'Who may write to this repository can comment /berth plan';
 
@@ -251,8 +255,9 @@ export function withOverrides(
 function memoryOf(
   outcome: PreviewOutcome,
   before: PreviewMemory,
-): Pick<PreviewMemory, 'heldDeletions' | 'later' | 'changesFleet' | 'pastCodes'> {
-  const { deletionsHeld, later, objects } = outcome.kind === 'planned' ? outcome.plan : NOTHING;
+): Pick<PreviewMemory, 'heldDeletions' | 'later' | 'laterRollouts' | 'changesFleet' | 'pastCodes'> {
+  const { deletionsHeld, later, objects, rollouts } = outcome.kind === 'planned' ? outcome.plan : NOTHING;
+  const staged = laterRollouts({ rollouts }).slice(0, MAX_ROLLOUTS);
   const codes = outcome.kind === 'planned' ? heldCodes(outcome.plan) : [];
   const earlier = heldCodesOf(before);
   // With the one code that the comment showed for all of them.
@@ -261,6 +266,7 @@ function memoryOf(
   );
   return {
     ...{ heldDeletions: deletionsHeld, later, pastCodes: [...new Set(past)].slice(-MAX_PAST_CODES) },
+    laterRollouts: staged.length === 0 ? undefined : staged,
     changesFleet: objects.some(({ ref }) => FLEET_KINDS.includes(ref.kind)) ? true : undefined,
   };
 }

@@ -29,6 +29,8 @@ export interface PullRequestPlannerOptions {
   readonly argoPart: () => Promise<Pick<PlanRevisionsInput, 'applications' | 'argocdClusters' | 'notes'>>;
   /** Why the known state of the hub may be outdated; undefined if it is current. */
   readonly staleness: () => string | undefined;
+  /** The leases that agents are late to renew, where this process gives such agents up. */
+  readonly overdue: () => NonNullable<PlanRevisionsInput['overdue']>;
   readonly decides: 'own' | 'all';
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
   /** Version of Berth, for the digest of the plan. */
@@ -69,6 +71,7 @@ export async function planPullRequest(
       fromMergeBase: false,
       hub,
       now: hub.now,
+      overdue: options.overdue(),
       hubApi: api,
       headsOf,
       hubMemory: await readRecordedHubState(

@@ -1,6 +1,7 @@
 import type { ExpectedPlacement, HeldAfterMerge } from '../../../core/preview/comment/merge-comparison.ts';
 import type { DeniedChange, RuleOverride } from '../../../core/preview/rules/override-rules.ts';
 import type { LaterChange } from '../../../core/preview/plan.ts';
+import type { LaterRollout } from '../../../core/preview/later/later-texts.ts';
 import type { MergeResult } from '../../../core/preview/comment/merge-result.ts';
 import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
 
@@ -19,6 +20,8 @@ export interface PreviewMemory {
   readonly expected: readonly ExpectedPlacement[];
   /** What the plan said happens later. Absent in memories of earlier versions. */
   readonly later?: readonly LaterChange[] | undefined;
+  /** The rollouts that it said go on after the merge. Absent: none. */
+  readonly laterRollouts?: readonly LaterRollout[] | undefined;
   /** The plan changes clusters, sets or scores itself. */
   readonly changesFleet?: true | undefined;
   /** Sources whose deletions would be held, with the code of the hold. */

@@ -12,12 +12,11 @@ import {
   brokenRules,
   changedRulesText,
   lostFileText,
-  LATER_TITLE,
-  laterTexts,
   otherFindings,
   ruleMessage,
   waitingText,
 } from '../plan-text.ts';
+import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
 import { movesText } from '../placement-words.ts';
 import { type Approvable, approvalBlocks, heldBlocks, type ReadCommands } from './approval-blocks.ts';

@@ -68,6 +68,8 @@ export interface RolloutForecast {
    * time.
    */
   readonly shortestMs: number;
+  /** A cluster that has not succeeded after this time counts as failed. Absent: there is no deadline. */
+  readonly deadlineMs?: number | undefined;
   /** Why it cannot roll out; absent when it can. */
   readonly problem?: string | undefined;
 }

@@ -4,11 +4,15 @@ import { NextScoreExpiry } from '@berth/placement/prioritize/score-expiry';
 import { clusterChange } from '@berth/placement/result/cluster-change';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
+import { unreachableSince } from '../../registration/health/health-taints.ts';
+import type { OverdueLease } from '../../registration/health/judge-lease.ts';
 import { HORIZON_HOURS, type LaterChange } from '../plan.ts';
 import { SideDecider } from '../sides/side-decider.ts';
 
 /*
- * What happens later because of the merge, though nobody does anything: tolerations end, and scores expire. Both futures,
+ * What happens later because of the merge, though nobody does anything: tolerations end, scores expire, and leases that are overdue
+ * already run out. Both futures,
  * with the merge and without it, are decided again at each instant at which one of them can change. A move that both make
  * at the same instant is not one of the merge. What agents, people and other controllers do meanwhile is unknown.
  */
@@ -17,9 +21,14 @@ export interface LaterInput {
   /** With what is published without the merge, and with it. */
   readonly without: Snapshot;
   readonly merged: Snapshot;
-  /** Judges results of one side at a time, with what is published then. */
-  readonly judgeAt: (side: Side, snapshot: Snapshot) => LaterJudge;
+  /** Leases that agents are late to renew. Each is taken to run out. */
+  readonly overdue: readonly OverdueLease[];
+  /** Makes the judges of one course of events. */
+  readonly judges: () => JudgeAt;
 }
+
+/** Judges results of one side at a time, with what is published then. */
+type JudgeAt = (side: Side, snapshot: Snapshot) => LaterJudge;
 
 type Side = 'without' | 'merged';
 
@@ -44,23 +53,44 @@ const HORIZON_MS = HORIZON_HOURS * 3_600_000;
 const MAX_INSTANTS = 12;
 /** Scores of many clusters expire one after the other. They are looked at this far apart. */
 const SCORE_STEP_MS = 60_000;
+/** Leases of many clusters, likewise. */
+const LEASE_STEP_MS = 30_000;
 const MAX_CHANGES = 100;
 
-export function laterChanges({ without, merged, judgeAt }: LaterInput): LaterChanges {
-  if (!mayDiffer(without, merged) || !(isTimed(without) || isTimed(merged))) return { changes: [] };
+/** A change that depends on agents says so: it is not among those that happen while all of them answer. */
+export function laterChanges(input: LaterInput): LaterChanges {
+  const { overdue } = input;
+  const changes = allChanges(input);
+  if (overdue.length === 0 || changes.changes.length === 0) return changes;
+  const sure = new Set(allChanges({ ...input, overdue: [] }).changes.map((change) => JSON.stringify(change)));
+  const nowMs = Date.parse(input.merged.now);
+  const conditional = (change: LaterChange): LaterChange => {
+    const atMs = change.at === undefined ? nowMs + (change.afterMs ?? 0) : Date.parse(change.at) + 999;
+    const ifSilent = overdue.filter(({ runsOutAt }) => Date.parse(runsOutAt) <= atMs);
+    if (ifSilent.length === 0 || sure.has(JSON.stringify(change))) return change;
+    return { ...change, ifSilent: ifSilent.map(({ cluster }) => cluster) };
+  };
+  return { ...changes, changes: changes.changes.map(conditional) };
+}
+
+function allChanges({ without, merged, overdue, judges }: LaterInput): LaterChanges {
+  const isAnyTimed = isTimed(without) || isTimed(merged) || overdue.length > 0;
+  if (!mayDiffer(without, merged) || !isAnyTimed) return { changes: [] };
   const nowMs = Date.parse(merged.now);
   // The engine moves its clock only forward, so the one of the plan, which stays, is not used.
   const decider = new SideDecider();
-  const futures = [new Future('without', without, decider), new Future('merged', merged, decider)] as const;
-  const changes: LaterChange[] = [];
+  const leases = new OverdueLeases(overdue);
+  const futures = [
+    new Future('without', without, { decider, leases }),
+    new Future('merged', merged, { decider, leases }),
+  ] as const;
+  const [judgeAt, changes] = [judges(), [] as LaterChange[]];
   for (let instants = 0; ; instants++) {
     const nextMs = Math.min(...futures.map((future) => future.nextMs));
     if (nextMs > nowMs + HORIZON_MS) return { changes };
     if (instants === MAX_INSTANTS || changes.length >= MAX_CHANGES)
       return { changes: changes.slice(0, MAX_CHANGES), cutAt: timeOf(nextMs) };
-    const by = futures.some(({ tolerationMs }) => tolerationMs === nextMs)
-      ? 'tolerationSeconds'
-      : 'validUntil';
+    const by = causeAt(nextMs, futures);
     const [expected, own] = futures.map((future) => future.advance(nextMs, judgeAt));
     for (const [key, step] of own ?? new Map<string, Step>()) {
       const change = ownChange(step, expected?.get(key));
@@ -79,6 +109,11 @@ export function laterChanges({ without, merged, judgeAt }: LaterInput): LaterCha
       changes.push({ ...place, at: timeOf(nextMs), by, added: [], removed: [], kept });
     }
   }
+}
+
+function causeAt(atMs: number, futures: readonly Future[]): LaterChange['by'] {
+  if (futures.some(({ tolerationMs }) => tolerationMs === atMs)) return 'tolerationSeconds';
+  return futures.some(({ leaseMs }) => leaseMs === atMs) ? 'lease' : 'validUntil';
 }
 
 /** Objects that decisions read differ. Otherwise both futures are the same. */
@@ -106,20 +141,70 @@ interface Step {
   readonly held: string | undefined;
 }
 
+/** Leases that run out. A cluster becomes the same object in both futures. */
+class OverdueLeases {
+  readonly #leases: readonly { readonly cluster: string; readonly atMs: number }[];
+  readonly #unreachable = new Map<ManagedCluster, ManagedCluster>();
+
+  constructor(leases: readonly OverdueLease[]) {
+    this.#leases = leases.map(({ cluster, runsOutAt }) => ({ cluster, atMs: Date.parse(runsOutAt) }));
+  }
+
+  /** When the next leases of the snapshot have run out: those that do so soon after each other, together. */
+  next({ clusters, now }: Snapshot): number {
+    const nowMs = Date.parse(now);
+    const names = new Set(clusters.map(({ metadata }) => metadata.name));
+    const ahead = this.#leases.flatMap(({ cluster, atMs }) =>
+      atMs > nowMs && names.has(cluster) ? [atMs] : [],
+    );
+    const first = ahead.reduce((earliest, atMs) => Math.min(earliest, atMs), Infinity);
+    return ahead.reduce((last, atMs) => (atMs <= first + LEASE_STEP_MS ? Math.max(last, atMs) : last), first);
+  }
+
+  /** The snapshot at an instant, with the clusters unreachable whose leases have run out since. */
+  advance(snapshot: Snapshot, atMs: number): Snapshot {
+    const now = new Date(atMs).toISOString();
+    const sinceMs = Date.parse(snapshot.now);
+    const due = this.#leases.filter((lease) => lease.atMs > sinceMs && lease.atMs <= atMs);
+    if (due.length === 0) return { ...snapshot, now };
+    const names = new Set(due.map(({ cluster }) => cluster));
+    const clusters = snapshot.clusters.map((cluster) =>
+      names.has(cluster.metadata.name) ? this.#silenced(cluster, atMs) : cluster,
+    );
+    return { ...snapshot, now, clusters };
+  }
+
+  #silenced(cluster: ManagedCluster, atMs: number): ManagedCluster {
+    const known = this.#unreachable.get(cluster) ?? unreachableSince(cluster, timeOf(atMs));
+    this.#unreachable.set(cluster, known);
+    return known;
+  }
+}
+
+/** What both futures share. */
+interface SharedByFutures {
+  readonly decider: SideDecider;
+  readonly leases: OverdueLeases;
+}
+
 /** One future, as far as it was decided. */
 class Future {
   readonly #side: Side;
   readonly #decider: SideDecider;
+  readonly #leases: OverdueLeases;
   readonly #scores = new NextScoreExpiry();
   /** When the next toleration ends. */
   tolerationMs = Infinity;
+  /** When the next overdue lease runs out. */
+  leaseMs = Infinity;
   #scoreMs = Infinity;
   #snapshot: Snapshot;
   #published: ReadonlyMap<string, readonly string[]>;
   /** The held results that were told, by placement. */
   readonly #told = new Map<string, string>();
 
-  constructor(side: Side, snapshot: Snapshot, decider: SideDecider) {
+  constructor(side: Side, snapshot: Snapshot, { decider, leases }: SharedByFutures) {
+    this.#leases = leases;
     this.#side = side;
     this.#decider = decider;
     this.#snapshot = snapshot;
@@ -128,7 +213,7 @@ class Future {
   }
 
   get nextMs(): number {
-    return Math.min(this.tolerationMs, this.#scoreMs);
+    return Math.min(this.tolerationMs, this.leaseMs, this.#scoreMs);
   }
 
   published(key: string): readonly string[] {
@@ -136,10 +221,10 @@ class Future {
   }
 
   /** Lets time pass. @returns what changes, by placement */
-  advance(atMs: number, judgeAt: LaterInput['judgeAt']): ReadonlyMap<string, Step> {
+  advance(atMs: number, judgeAt: JudgeAt): ReadonlyMap<string, Step> {
     const before = this.#published;
     // A score has expired one millisecond after its end.
-    const snapshot = { ...this.#snapshot, now: new Date(atMs).toISOString() };
+    const snapshot = this.#leases.advance(this.#snapshot, atMs);
     const judge = judgeAt(this.#side, snapshot);
     const transition = this.#decider.transition(snapshot, (key, result) => judge.outcomeOf(key, result));
     this.#snapshot = transition.snapshot;
@@ -172,6 +257,7 @@ class Future {
     const results = this.#decider.results(this.#snapshot);
     const ends = results.flatMap(({ requeueAtMs }) => requeueAtMs ?? []);
     this.tolerationMs = ends.reduce((first, end) => Math.min(first, Math.ceil(end)), Infinity);
+    this.leaseMs = this.#leases.next(this.#snapshot);
     this.#scoreMs = this.#scores.after(this.#snapshot) ?? Infinity;
     return results;
   }

@@ -19,8 +19,6 @@ import {
   formatNames,
   formatReason,
   groupTexts,
-  LATER_TITLE,
-  laterTexts,
   lostFileText,
   moveText,
   objectNote,
@@ -32,6 +30,7 @@ import {
   waitingText,
   workloadVerb,
 } from '../plan-text.ts';
+import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
 import type { PlacementPlan, Plan } from '../plan.ts';
 import { decisionTableHtml } from './decision-table-html.ts';
 import { fold, type HtmlRow, lines, list, listOf, plainTable, section, table } from './html.ts';

@@ -22,8 +22,6 @@ import {
   rolloutText,
   ruleText,
   lostFileText,
-  LATER_TITLE,
-  laterTexts,
   formatNames,
   formatReason,
   formatSizes,
@@ -32,6 +30,7 @@ import {
   waitingText,
   workloadVerb,
 } from '../plan-text.ts';
+import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
 
 const SIGN = { created: '+', deleted: '-', changed: '~', moved: '~', withdrawn: '~' } as const;
 const MAX_MOVES = 50;

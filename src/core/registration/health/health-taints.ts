@@ -1,6 +1,6 @@
 import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
-import { findCondition } from '@berth/kube/model/condition-list';
-import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
+import { findCondition, setCondition } from '@berth/kube/model/condition-list';
+import { AVAILABLE, CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { UNAVAILABLE_TAINT, UNREACHABLE_TAINT } from '@berth/ocm/registration/names';
 
 const OWN_KEYS: readonly string[] = [UNREACHABLE_TAINT, UNAVAILABLE_TAINT];
@@ -50,6 +50,14 @@ export function withHealthTaints(cluster: ManagedCluster): ManagedCluster {
   const since = available?.lastTransitionTime ?? cluster.metadata.creationTimestamp ?? '';
   const stamped = stampHealthTaints(tainted, since);
   return stamped === undefined ? tainted : withTaints(tainted, stamped);
+}
+
+/** The cluster as it will be when its agent is given up: the condition, and the taint from that time on. */
+export function unreachableSince(cluster: ManagedCluster, now: string): ManagedCluster {
+  const conditions = setCondition(cluster.status?.conditions ?? [], CLUSTER_CONDITIONS.leaseStopped, now);
+  const silent = { ...cluster, status: { ...cluster.status, conditions } };
+  const taints = planTaints(silent);
+  return withHealthTaints(taints === undefined ? silent : withTaints(silent, taints));
 }
 
 function withTaints(cluster: ManagedCluster, taints: readonly Taint[]): ManagedCluster {

@@ -26,6 +26,16 @@ export type LeaseVerdict =
   | { readonly kind: 'silent' }
   | { readonly kind: 'alive'; readonly recheckAfterMs: number };
 
+/** A cluster whose agent missed renewals, and which does not count as unreachable yet. */
+export interface OverdueLease {
+  readonly cluster: string;
+  /** RFC 3339: when the cluster counts as unreachable if the agent stays silent. */
+  readonly runsOutAt: string;
+}
+
+/** Agents renew once in a lease duration, or a quarter later. Who renewed nothing for this many is overdue. */
+const OVERDUE_LEASES = 2;
+
 /** The number of lease durations for which an agent may be silent. */
 const GRACE_LEASES = 5;
 
@@ -60,6 +70,25 @@ export function judgeLease(
   if (presence?.sinceMs === undefined) return { kind: 'alive', recheckAfterMs: grace };
   const leftMs = Math.max(seen.atMs, presence.sinceMs) + grace - nowMs;
   return leftMs <= 0 ? { kind: 'silent' } : { kind: 'alive', recheckAfterMs: leftMs };
+}
+
+/**
+ * Until when an overdue agent may stay silent, from now. Undefined: it is not overdue, or the hub knows it as silent.
+ *
+ * @param nowMs monotonic
+ */
+export function overdueMs(
+  cluster: ManagedCluster,
+  seen: ObservedLease | undefined,
+  presence: HubPresence | undefined,
+  nowMs: number,
+): number | undefined {
+  if (seen === undefined || isKnownSilent(cluster)) return undefined;
+  const verdict = judgeLease(cluster, seen, presence, nowMs);
+  if (verdict.kind !== 'alive' || presence?.sinceMs === undefined) return undefined;
+  const silentMs = graceMs(cluster) - verdict.recheckAfterMs;
+  const isOverdue = silentMs > OVERDUE_LEASES * leaseSeconds(cluster.spec?.leaseDurationSeconds) * 1000;
+  return isOverdue ? verdict.recheckAfterMs : undefined;
 }
 
 /** `Unknown` is written once. A later report of the agent replaces it. */

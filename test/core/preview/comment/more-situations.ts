@@ -181,6 +181,7 @@ export const MORE_SITUATIONS: Readonly<Record<string, PreviewComment>> = {
             ],
             moreWaves: 0,
             shortestMs: 900_000,
+            deadlineMs: 600_000,
           },
         ],
       }),

@@ -77,6 +77,10 @@ const SITUATIONS = {
             ...{ namespace: 'team-a', name: 'cache', at: '2026-03-01T18:00:00Z', by: 'validUntil' },
             ...{ added: ['c2'], removed: ['c1', 'c3'], kept: [], held: 'RemovalBudgetExceeded' },
           },
+          {
+            ...{ namespace: 'team-a', name: 'queue', at: '2026-03-01T12:02:30Z', by: 'lease' },
+            ...{ added: ['c2'], removed: ['c4'], kept: [], ifSilent: ['c4'] },
+          },
         ],
       }),
     ),

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
+import { laterRollouts } from '../../../../src/core/preview/later/later-texts.ts';
 import { forecastRollout } from '../../../../src/core/preview/make-plan.ts';
 
 const GROUPS = [
@@ -64,6 +65,51 @@ describe('forecastRollout', () => {
     expect(forecast.shortestMs).toBe(minutes * MINUTE_MS);
     expect(forecast.problem).toBeUndefined();
     expect(forecast.moreWaves).toBe(0);
+  });
+
+  it('has the deadline of clusters that do not succeed', () => {
+    const strategy = { type: 'Progressive', progressive: { progressDeadline: '10m' } };
+    const forecast = forecastRollout({ strategy, groups: GROUPS, done: new Set() });
+    expect(forecast.deadlineMs).toBe(10 * MINUTE_MS);
+    const all = { type: 'All', all: { progressDeadline: '10m' } };
+    expect(forecastRollout({ strategy: all, groups: GROUPS, done: new Set() })).not.toHaveProperty(
+      'deadlineMs',
+    );
+  });
+
+  it('says which batches come later, at the earliest', () => {
+    const later = (minSuccessTime: string, size: number) => {
+      const clusters = Array.from({ length: size }, (_, at) => `c${at + 1}`);
+      const strategy = { type: 'Progressive', progressive: { maxConcurrency: 1, minSuccessTime } };
+      const forecast = forecastRollout({
+        strategy,
+        groups: [{ index: 0, name: '', clusters }],
+        done: new Set(),
+      });
+      const workload = {
+        kind: 'ManifestWorkReplicaSet',
+        namespace: 'shop',
+        name: 'web',
+        placement: 'shop/web',
+      };
+      return laterRollouts({ rollouts: [{ ...workload, ...forecast }] });
+    };
+    expect(later('0', 3)).toEqual([]);
+    expect(later('5m', 1)).toEqual([]);
+    expect(later('30m', 3)).toEqual([
+      {
+        text: 'ManifestWorkReplicaSet shop/web reaches c2 at the earliest 30 minutes after the merge, then c3 at the earliest one hour after it: each batch must first have succeeded for 30 minutes (minSuccessTime)',
+        endsAfterMs: 60 * MINUTE_MS,
+      },
+    ]);
+    expect(later('1m', 10)).toEqual([
+      {
+        text: expect.stringContaining(
+          'then c3 at the earliest 3 minutes after it, then the last of 10 batches at the earliest 9 minutes after it:',
+        ),
+        endsAfterMs: 9 * MINUTE_MS,
+      },
+    ]);
   });
 
   it('says why a strategy cannot be read', () => {

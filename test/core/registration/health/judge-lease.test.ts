@@ -9,6 +9,7 @@ import {
   judgeClock,
   judgeLease,
   observeLease,
+  overdueMs,
 } from '../../../../src/core/registration/health/judge-lease.ts';
 
 const WALL = Date.parse('2026-01-01T00:00:00Z');
@@ -80,6 +81,17 @@ describe('an agent', () => {
     ],
   ])('%s', (_, given, want) => {
     expect(judgeLease(given, undefined, there(0), 0)).toEqual(want);
+  });
+
+  it.each([
+    ['that is a little late is not overdue', seen(1_000), there(0), 21_000, undefined],
+    ['that missed a renewal is', seen(1_000), there(0), 21_001, 29_999],
+    ['is not overdue when its grace is over', seen(1_000), there(0), 51_000, undefined],
+    ['is not overdue soon after the hub came back', seen(1_000), there(40_000), 60_000, undefined],
+    ['is not overdue while the hub does not hear', seen(1_000), there(undefined), 40_000, undefined],
+    ['without a lease is not overdue', undefined, there(0), 40_000, undefined],
+  ] as const)('%s', (...[, lastSeen, presence, nowMs, want]) => {
+    expect(overdueMs(cluster(), lastSeen, presence, nowMs)).toBe(want);
   });
 
   it('is known to be silent once', () => {
