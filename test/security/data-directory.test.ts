@@ -147,7 +147,7 @@ describe('a hub whose log is gone', () => {
         for (const cluster of ['hub', 'members/east', 'members/west'])
           for (const path of files('', cluster)) rmSync(path);
       },
-      /hub: holds no records, although/,
+      /hub: contains no records, although/,
     ],
     [
       'all lists and all directories of logs are deleted',
@@ -210,7 +210,7 @@ describe('a hub some of whose files are not what they were', () => {
     [
       'a segment is there twice',
       () => cpSync(last(files('log-')), at('hub', 'log-0000000000009999.jsonl')),
-      /log-0000000000009999\.jsonl: holds records, but the manifest does not name it/,
+      /log-0000000000009999\.jsonl: contains records, but the manifest does not name it/,
     ],
     [
       'a record in the middle is damaged',
@@ -351,7 +351,7 @@ describe('a data directory of an earlier version', () => {
     await stop();
     makeEarlierRelease();
     truncateSync(last(files('log-')));
-    await expectRefused(/hub: holds no records, although the hub has served/);
+    await expectRefused(/hub: contains no records, although the hub has served/);
   });
 
   it('is taken over where a first try was killed', async () => {

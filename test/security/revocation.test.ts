@@ -245,7 +245,7 @@ describe('a credential of the hub that was revoked', () => {
     const empty = mkdtempSync(join(tmpdir(), 'berth-no-hub-'));
     const { io, stderr } = makeCliIo();
     expect(await runCli(['hub', 'revoke', '--data', empty, '--user', 'alice'], io)).toBe(1);
-    expect(stderr()).toContain('holds no hub');
+    expect(stderr()).toContain('contains no hub');
     rmSync(empty, { recursive: true });
   });
 });

@@ -101,10 +101,10 @@ describe('check', () => {
     expect(readFileSync(log).equals(bytes)).toBe(true);
   });
 
-  it('refuses a directory that holds no hub', async () => {
+  it('refuses a directory that contains no hub', async () => {
     expect(await berth('hub', 'check', '--data', directory)).toMatchObject({
       code: 1,
-      err: expect.stringContaining('holds no hub'),
+      err: expect.stringContaining('contains no hub'),
     });
   });
 });

@@ -58,7 +58,7 @@ function reportRefusedTokens({ store, log }: ApiCluster): void {
     .filter((entry) => mentionsTokenSecret(entry.json()) && hasToken(entry.object));
   if (secrets.length === 0) return;
   log.warn(
-    'Secrets hold ServiceAccount tokens of ten years, which are refused; use kubectl create token, or start the hub with --legacy-token-secrets',
+    'Secrets contain ServiceAccount tokens of ten years, which are refused; use kubectl create token, or start the hub with --legacy-token-secrets',
     {
       count: secrets.length,
       first: secrets.slice(0, 5).map(({ namespace, name }) => `${namespace}/${name}`),

@@ -74,7 +74,7 @@ async function requireFile(
   );
 }
 
-/** @throws InputError when a file that the manifest does not name holds records that nothing else replaces */
+/** @throws InputError when a file that the manifest does not name contains records that nothing else replaces */
 async function leftovers(found: DataFiles, manifest: Manifest): Promise<string[]> {
   const named = new Set([...manifest.segments, ...manifest.snapshots].map(({ file }) => file));
   const isUnnamed = ({ path }: DataFile): boolean => !named.has(basename(path));
@@ -84,7 +84,7 @@ async function leftovers(found: DataFiles, manifest: Manifest): Promise<string[]
     if (segment.rv >= oldest && (await recordsIn(segment.path)) > 0)
       throw dataDamaged(
         segment.path,
-        'holds records, but the manifest does not name it: it was copied into the directory, or the manifest is an older one',
+        'contains records, but the manifest does not name it: it was copied into the directory, or the manifest is an older one',
       );
     leftover.push(segment.path);
   }
@@ -108,5 +108,5 @@ export async function removeFiles(paths: readonly string[]): Promise<void> {
 export function requireDigest(path: string, listed: ListedFile, found: LogPosition | undefined): void {
   if (found?.bytes === listed.bytes && found.digest === listed.digest) return;
   const where = `its first ${String(listed.bytes)} bytes`;
-  throw dataDamaged(path, `is not the file that the manifest names: ${where} hold other records`);
+  throw dataDamaged(path, `is not the file that the manifest names: ${where} contain other records`);
 }

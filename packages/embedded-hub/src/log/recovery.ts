@@ -218,7 +218,7 @@ class Recovery {
    */
   #requireRecords(): void {
     if (this.#manifest !== undefined || this.#options.served !== true || this.#rv > 0) return;
-    throw dataDamaged(this.#directory, 'holds no records, although the hub has served from it');
+    throw dataDamaged(this.#directory, 'contains no records, although the hub has served from it');
   }
 
   /** Only the needed files of an earlier version are added to the manifest. */

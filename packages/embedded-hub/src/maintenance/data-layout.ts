@@ -37,7 +37,7 @@ export function isHubData(name: string): boolean {
  */
 export function clustersIn(dataDir: string): readonly string[] {
   if (!existsSync(join(dataDir, 'pki', 'ca.crt')))
-    throw new InputError('holds no hub', {
+    throw new InputError('contains no hub', {
       code: 'hub.no-data',
       subject: `data directory ${dataDir}`,
       hint: 'Give the --data directory that `berth hub` was started with.',

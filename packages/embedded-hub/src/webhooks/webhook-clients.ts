@@ -226,7 +226,8 @@ const MAX_VALUES = 2_000_000;
 
 function parseResponse(text: string): JsonValue | undefined {
   const { depth, values } = jsonShape(text);
-  if (depth > MAX_DEPTH || values > MAX_VALUES) throw new WebhookError('the response holds too many values');
+  if (depth > MAX_DEPTH || values > MAX_VALUES)
+    throw new WebhookError('the response contains too many values');
   try {
     return JSON.parse(text) as JsonValue;
   } catch {

@@ -61,7 +61,7 @@ function decodeSegments(path: string): string[] {
   try {
     return segments.map((segment) => decodeURIComponent(segment));
   } catch {
-    throw badRequest(`the path ${JSON.stringify(path)} holds a broken percent escape`);
+    throw badRequest(`the path ${JSON.stringify(path)} contains a broken percent escape`);
   }
 }
 

@@ -148,10 +148,10 @@ describe('a hub with a serving certificate of others', () => {
 describe('files that cannot be used', () => {
   const stray = createAuthority('stray', Date.now());
   it.each([
-    ['authorities', () => ({ clientCa: file('empty.crt', '') }), /holds no certificate/],
+    ['authorities', () => ({ clientCa: file('empty.crt', '') }), /contains no certificate/],
     ['missing authorities', () => ({ clientCa: join(directory, 'none.crt') }), /cannot be read/],
     ['tokens', () => ({ tokens: file('short.csv', 'a,b\n') }), /expected token,user,uid/],
-    ['token keys', () => ({ tokenKeys: [file('no.key', 'text')] }), /holds no key/],
+    ['token keys', () => ({ tokenKeys: [file('no.key', 'text')] }), /contains no key/],
     [
       'a key of another certificate',
       () => ({

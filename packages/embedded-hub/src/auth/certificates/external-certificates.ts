@@ -86,12 +86,12 @@ export function parseCertificates(file: string, text: string): readonly X509Cert
   const fileError = (problem: string, cause?: unknown): InputError =>
     new InputError(problem, { code: 'hub.certificate-file', subject: file, cause });
   const blocks = text.match(PEM_CERTIFICATE) ?? [];
-  if (blocks.length === 0) throw fileError('holds no certificate, expected PEM with one or more');
+  if (blocks.length === 0) throw fileError('contains no certificate, expected PEM with one or more');
   return blocks.map((block) => {
     try {
       return new X509Certificate(block);
     } catch (error) {
-      throw fileError('holds a certificate that cannot be read', error);
+      throw fileError('contains a certificate that cannot be read', error);
     }
   });
 }

@@ -90,7 +90,7 @@ function holdsKey(certificate: X509Certificate, file: string, keyPem: string): b
   try {
     return certificate.checkPrivateKey(createPrivateKey(keyPem));
   } catch (error) {
-    throw wrongFile(CODE, file, `holds no private key that can be read: ${errorText(error)}`);
+    throw wrongFile(CODE, file, `contains no private key that can be read: ${errorText(error)}`);
   }
 }
 

@@ -171,7 +171,7 @@ const PEM_BLOCK = /-----BEGIN ([A-Z ]+)-----[\s\S]*?-----END \1-----/g;
 export function readTokenKeys(files: readonly string[]): readonly ExternalTokenKey[] {
   return files.flatMap((file) => {
     const blocks = readFlagFile(KEY_FILE_CODE, file).match(PEM_BLOCK) ?? [];
-    if (blocks.length === 0) throw wrongFile(KEY_FILE_CODE, file, 'holds no key, expected PEM');
+    if (blocks.length === 0) throw wrongFile(KEY_FILE_CODE, file, 'contains no key, expected PEM');
     return blocks.map((block) => keyOf(file, block));
   });
 }
@@ -188,11 +188,11 @@ function keyOf(file: string, block: string): ExternalTokenKey {
   try {
     key = createPublicKey(block);
   } catch (error) {
-    throw wrongFile(KEY_FILE_CODE, file, `holds a key that cannot be read: ${errorText(error)}`);
+    throw wrongFile(KEY_FILE_CODE, file, `contains a key that cannot be read: ${errorText(error)}`);
   }
   if (key.asymmetricKeyType === 'rsa') return { key, algorithms: ['RS256', 'RS384', 'RS512'] };
   const algorithm = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ''];
   if (algorithm === undefined)
-    throw wrongFile(KEY_FILE_CODE, file, 'holds a key that is neither RSA nor ECDSA');
+    throw wrongFile(KEY_FILE_CODE, file, 'contains a key that is neither RSA nor ECDSA');
   return { key, algorithms: [algorithm] };
 }
