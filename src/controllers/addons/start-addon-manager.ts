@@ -2,12 +2,13 @@ import type { AddOnDuty } from '../../core/addon/addon-duties.ts';
 import type { HubController } from '../duties/cached-controller.ts';
 import { runControllers, type RunningControllers } from '../duties/run-controllers.ts';
 import type { AddOnOptions } from './addon-controller.ts';
+import { AddOnDeployer } from './addon-deployer.ts';
 import { AddOnOwner } from './addon-owner.ts';
 
 const CONTROLLERS: Readonly<Record<AddOnDuty, (options: AddOnOptions) => readonly HubController[]>> = {
   install: (options) => [new AddOnOwner(options)],
   configuration: () => [],
-  deployment: () => [],
+  deployment: (options) => [new AddOnDeployer(options)],
   registration: () => [],
   health: () => [],
 };

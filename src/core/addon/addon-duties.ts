@@ -20,7 +20,7 @@ export type AddOnDuty = (typeof ADDON_DUTIES)[number];
 /** An action of the manager of add-ons on the hub, for logs and metrics. */
 export type AddOnEvent =
   | {
-      readonly action: 'installed' | 'removed';
+      readonly action: 'installed' | 'removed' | 'work-created' | 'work-updated' | 'work-deleted';
       readonly addon: string;
       readonly cluster: string;
     }

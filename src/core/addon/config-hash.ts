@@ -1,4 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { ConfigSpecHash } from '@berth/ocm/kind/addon';
 import { goJsonText } from '@berth/runtime/json/go-json-text';
 import { sha256 } from '@berth/runtime/sha256';
 
@@ -12,6 +13,15 @@ const NOT_HASHED: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'metadata
  */
 export function configSpecHash(config: KubeObject): string {
   return sha256(hashedText(config));
+}
+
+const HASHES = new WeakMap<KubeObject, string>();
+
+/** Whether a configuration of an add-on is the one that a reference asks for, and has not been changed since. */
+export function isDesired(desired: ConfigSpecHash, config: KubeObject): boolean {
+  const hash = HASHES.get(config) ?? configSpecHash(config);
+  HASHES.set(config, hash);
+  return hash === desired.specHash;
 }
 
 /** The text of which the hash is made: every other field, with its name. */

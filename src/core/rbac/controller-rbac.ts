@@ -99,7 +99,7 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           rights('owner-references'),
         )
       : []),
-    ...(duties.works || duties.applies || duties.argocd?.pull === true
+    ...(duties.works || duties.applies || duties.argocd?.pull === true || deploysAddOns(duties)
       ? boundRole(
           '# Only needed if ManifestWorks name executors, or if the hub checks ManifestWorks without an executor (berth hub, and OCM with NilExecutorValidating).',
           'berth-executors',
@@ -310,11 +310,15 @@ function grantedToAgents(): readonly string[] {
   );
 }
 
+function deploysAddOns({ addons }: ControllerDuties): boolean {
+  return addons?.duties.includes('deployment') === true;
+}
+
 /** The parts of rights.yaml that each duty of add-ons needs. */
 const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
   install: ['addons', 'addon-install'],
   configuration: ['addons', 'addon-status'],
-  deployment: ['addons', 'addon-status'],
+  deployment: ['addons', 'addon-status', 'addon-deployment'],
   registration: ['addons', 'addon-status'],
   health: ['addons', 'addon-status'],
 };

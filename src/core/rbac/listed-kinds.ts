@@ -1,3 +1,4 @@
+import { guessedResource } from '@berth/kube/model/kinds';
 import type { Permission } from './render-role.ts';
 
 /** Names of resources by `GROUP/KIND`; `/KIND` for the core group. */
@@ -61,11 +62,4 @@ function kindsOf(entry: string, known: KnownResources): readonly NamedResource[]
   return [...known]
     .filter(([name]) => name.slice(0, name.indexOf('/')) === group)
     .map(([, resource]) => ({ group, resource, isKnown: true }));
-}
-
-/** Source: k8s.io/apimachinery pkg/api/meta/restmapper.go, UnsafeGuessKindToResource. */
-function guessedResource(kind: string): string {
-  const name = kind.toLowerCase();
-  if (name.endsWith('s')) return `${name}es`;
-  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`;
 }

@@ -33,6 +33,8 @@ export const APPLIED_MANIFEST_WORK = kind(WORK, 'v1', 'AppliedManifestWork', 'Cl
 export const MANIFEST_WORK_REPLICA_SET = kind(WORK, 'v1alpha1', 'ManifestWorkReplicaSet', 'Namespaced');
 export const MANAGED_CLUSTER_ADDON = kind(ADDON, 'v1alpha1', 'ManagedClusterAddOn', 'Namespaced');
 export const CLUSTER_MANAGEMENT_ADDON = kind(ADDON, 'v1alpha1', 'ClusterManagementAddOn', 'Cluster');
+export const ADDON_TEMPLATE = kind(ADDON, 'v1alpha1', 'AddOnTemplate', 'Cluster');
+export const ADDON_DEPLOYMENT_CONFIG = kind(ADDON, 'v1alpha1', 'AddOnDeploymentConfig', 'Namespaced');
 
 export const NAMESPACE = kind('', 'v1', 'Namespace', 'Cluster');
 export const CONFIG_MAP = kind('', 'v1', 'ConfigMap', 'Namespaced');
@@ -104,4 +106,14 @@ export function apiVersionOf(info: Pick<KindInfo, 'group' | 'version'>): string 
 /** A key for a kind in one version: `cluster.open-cluster-management.io/v1 ManagedCluster`. */
 export function typeKeyOf(info: KindInfo): string {
   return `${apiVersionOf(info)} ${info.kind}`;
+}
+
+/**
+ * The resource that a kind has by Kubernetes' rule, for a client that cannot ask: `networkpolicies` for NetworkPolicy.
+ * Source: k8s.io/apimachinery pkg/api/meta/restmapper.go, UnsafeGuessKindToResource.
+ */
+export function guessedResource(kind: string): string {
+  const name = kind.toLowerCase();
+  if (name.endsWith('s')) return `${name}es`;
+  return name.endsWith('y') ? `${name.slice(0, -1)}ies` : `${name}s`;
 }

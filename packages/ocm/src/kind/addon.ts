@@ -6,6 +6,12 @@ import type { ManifestWorkSpec } from './manifest-work.ts';
 
 export const ADDON_GROUP = 'addon.open-cluster-management.io';
 export const DEFAULT_INSTALL_NAMESPACE = 'open-cluster-management-agent-addon';
+/** On a ManagedClusterAddOn: the cluster that runs the add-on's agent for this one. */
+export const HOSTING_CLUSTER_ANNOTATION = 'addon.open-cluster-management.io/hosting-cluster-name';
+/** On a ManifestWork of an add-on that is in another namespace than the add-on: the add-on's namespace. */
+export const ADDON_NAMESPACE_LABEL = 'open-cluster-management.io/addon-namespace';
+/** On a ManifestWork of an add-on: the hashes of the configurations that it was made from. */
+export const CONFIG_HASH_ANNOTATION = 'open-cluster-management.io/config-spec-hash';
 
 /** Which kind a configuration of an add-on has. `group` is '' for Kubernetes' core kinds. */
 export interface ConfigKind {
@@ -84,7 +90,9 @@ export interface ManagedClusterAddOnStatus {
   readonly conditions?: readonly Condition[] | undefined;
   readonly configReferences?: readonly AddOnConfigReference[] | undefined;
   readonly supportedConfigs?: readonly ConfigKind[] | undefined;
+  /** Where the add-on's agent runs. */
   readonly namespace?: string | undefined;
+  readonly healthCheck?: { readonly mode?: string | undefined } | undefined;
 }
 
 export interface AddOnConfigReference extends ConfigKind {

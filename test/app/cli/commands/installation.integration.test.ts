@@ -87,6 +87,8 @@ const join = async (...args: readonly string[]) =>
     ...args,
   );
 
+const SERVE_FLAGS = ['--embedded', '--registration=all', '--addons=all'] as const;
+
 const namespace = async (api: HttpKubeApi, name: string): Promise<KubeObject | undefined> =>
   api.get(NAMESPACE, { namespace: '', name });
 
@@ -110,7 +112,7 @@ describe('berth init', () => {
   });
 
   it('gives its controllers the rights that berth serve prints for their flags', async () => {
-    const { stdout: printed } = await berth('serve', '--embedded', '--registration=all', '--print-rbac');
+    const { stdout: printed } = await berth('serve', ...SERVE_FLAGS, '--print-rbac');
     const { stdout } = await berth('init', '--dry-run');
     const roles = (text: string) =>
       (loadAll(text) as readonly KubeObject[])
@@ -273,7 +275,7 @@ describe('berth init', () => {
             containers: [
               {
                 image: 'registry.example.org/fleet/berth:9.8.7',
-                args: ['serve', '--embedded', '--registration=all', '--data=/var/lib/berth'],
+                args: ['serve', ...SERVE_FLAGS, '--data=/var/lib/berth'],
               },
             ],
           },

@@ -1,5 +1,9 @@
 import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
-import { DEFAULT_INSTALL_NAMESPACE, type SignerSubject } from '@berth/ocm/kind/addon';
+import {
+  DEFAULT_INSTALL_NAMESPACE,
+  HOSTING_CLUSTER_ANNOTATION,
+  type SignerSubject,
+} from '@berth/ocm/kind/addon';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { type AgentIdentity, CLIENT_SIGNER } from '@berth/ocm/registration/names';
 import type { ClientSubject } from '../registration/plan-certificate.ts';
@@ -50,11 +54,9 @@ export interface AddonRegistration {
   readonly secret: AddonPlace;
 }
 
-const HOSTING_CLUSTER = 'addon.open-cluster-management.io/hosting-cluster-name';
-
 /** The cluster that runs the add-on's agent for this one. Undefined: the managed cluster itself. */
 export function hostingCluster(addon: ClusterAddon): string | undefined {
-  return addon.metadata.annotations?.[HOSTING_CLUSTER] || undefined;
+  return addon.metadata.annotations?.[HOSTING_CLUSTER_ANNOTATION] || undefined;
 }
 
 export function addonPlace(addon: ClusterAddon, name: string): AddonPlace {
