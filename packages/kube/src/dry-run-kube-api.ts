@@ -1,6 +1,7 @@
 import type { KindInfo } from './model/kinds.ts';
 import type {
   DeleteOptions,
+  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -57,7 +58,7 @@ export class DryRunKubeApi implements KubeApi {
     return this.#api.apply(kind, object, { ...options, dryRun: true });
   }
 
-  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
+  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<Deletion> {
     return this.#api.delete(kind, key, { ...options, dryRun: true });
   }
 }

@@ -6,6 +6,7 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type {
   DeleteOptions,
+  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -171,7 +172,7 @@ export class FakeKubeApi implements KubeApi {
     return this.#store(kind, key, after as unknown as KubeObject, options);
   }
 
-  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
+  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<Deletion> {
     this.requests.push(`DELETE ${kind.plural} ${namespacedName(key)}`);
     const id = idOf(kind, key);
     const before = this.#objects.get(id);
@@ -179,8 +180,9 @@ export class FakeKubeApi implements KubeApi {
     this.#checkPreconditions(kind, before, options);
     if ((before.metadata.finalizers ?? []).length > 0) {
       const deletionTimestamp = before.metadata.deletionTimestamp ?? '2026-01-01T00:00:00Z';
-      this.#store(kind, key, { ...before, metadata: { ...before.metadata, deletionTimestamp } }, {});
-    } else this.#remove(kind, id, before);
+      return this.#store(kind, key, { ...before, metadata: { ...before.metadata, deletionTimestamp } }, {});
+    }
+    this.#remove(kind, id, before);
     return true;
   }
 

@@ -2,6 +2,7 @@ import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type {
   DeleteOptions,
+  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -68,7 +69,7 @@ export abstract class InterceptedKubeApi implements KubeApi {
     return this.write(() => this.inner.apply(kind, object, options), rightOf('patch', kind, options));
   }
 
-  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
+  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<Deletion> {
     return this.write(() => this.inner.delete(kind, key, options), rightOf('delete', kind));
   }
 }

@@ -11,7 +11,8 @@ export interface WatchProofOptions extends ListOptions {
   readonly api: Pick<KubeApi, 'list'>;
   readonly kind: KindInfo;
   readonly clock: Clock;
-  readonly store: ObjectStore;
+  /** What lists and the watch have shown. */
+  readonly store: Pick<ObjectStore, 'get' | 'list'>;
   /** The version that the watch has reached. */
   readonly reached: () => string | undefined;
 }

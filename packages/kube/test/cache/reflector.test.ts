@@ -80,6 +80,169 @@ describe('Reflector', () => {
     expect(names(reflector)).toEqual(['a']);
   });
 
+  it('keeps an own write, whatever older events and lists show afterwards', async () => {
+    let duringList = async (): Promise<void> => undefined;
+    const hub = new (class extends FakeKubeApi {
+      override async list(...args: Parameters<FakeKubeApi['list']>) {
+        const list = await super.list(...args);
+        await duringList();
+        return list;
+      }
+    })();
+    await hub.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start({ api: hub });
+    await reflector.whenSynced(stop.signal);
+    const write = async (label: string): Promise<void> => {
+      const labels = { label };
+      const patch = { metadata: { labels } };
+      reflector.putWritten(await hub.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'a' }, patch));
+    };
+    const label = () => reflector.store.get('a')?.metadata.labels?.['label'];
+    const seen: unknown[] = [];
+    reflector.store.onChange(() => seen.push(label()));
+    // The events of both writes arrive later.
+    await hub.mergePatch(
+      MANAGED_CLUSTER,
+      { namespace: '', name: 'a' },
+      { metadata: { labels: { label: '1' } } },
+    );
+    await write('2');
+    await clock.advance(0);
+    expect(seen).toEqual(['2']);
+    duringList = async () => {
+      duringList = async () => undefined;
+      await write('3');
+      reflector.putWritten(await hub.create(MANAGED_CLUSTER, cluster('b')));
+    };
+    await reflector.relist(stop.signal);
+    expect([seen, names(reflector)]).toEqual([
+      ['2', '3', '3'],
+      ['a', 'b'],
+    ]);
+    await hub.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['a']);
+  });
+
+  describe('with an own write that the server lost when it was restored', () => {
+    let told: number;
+    let hub: FakeKubeApi;
+    /** What the watch shows. */
+    let events: WatchEvent[];
+    let wake: () => void;
+    let isExpired: boolean;
+    /** The server that was restored shows these objects, at this version. */
+    let restored: { readonly items: readonly KubeObject[]; readonly resourceVersion: string } | undefined;
+    const at = (resourceVersion: string, object = cluster('a')): KubeObject => ({
+      ...object,
+      metadata: { uid: 'u', ...object.metadata, resourceVersion },
+    });
+    beforeEach(() => {
+      [told, events, isExpired, restored] = [0, [], false, undefined];
+      hub = new (class extends FakeKubeApi {
+        override async list() {
+          return restored ?? { items: [at('105')], resourceVersion: '110' };
+        }
+        override async *watch(...[, options]: Parameters<FakeKubeApi['watch']>): AsyncGenerator<WatchEvent> {
+          options.onOpen?.();
+          options.signal.addEventListener('abort', () => wake(), { once: true });
+          while (!options.signal.aborted) {
+            if (isExpired) {
+              isExpired = false;
+              throw errorForStatus(410, { kind: 'Status', reason: 'Expired' }, { method: 'GET', path: '/x' });
+            }
+            yield* events.splice(0);
+            await new Promise<void>((resolve) => {
+              wake = resolve;
+              if (options.signal.aborted) resolve();
+            });
+          }
+        }
+      })();
+    });
+    const follow = async (): Promise<Reflector> => {
+      const reflector = start({ api: hub, onOtherHistory: async () => void (told += 1) });
+      await reflector.whenSynced(stop.signal);
+      await clock.advance(0);
+      reflector.putWritten(at('120'));
+      return reflector;
+    };
+    const version = (reflector: Reflector): unknown => reflector.store.get('a')?.metadata.resourceVersion;
+
+    it.each([
+      ['has an older version in a newer list', '130'],
+      ['is behind the write', '107'],
+    ])('finds the restore when the watch expires and the server %s', async (_how, resourceVersion) => {
+      const reflector = await follow();
+      expect([version(reflector), reflector.position.resourceVersion]).toEqual(['120', '120']);
+      restored = { items: [at('105')], resourceVersion };
+      isExpired = true;
+      wake();
+      await clock.advance(10_000);
+      expect([told, reflector.relists, version(reflector)]).toEqual([1, 3, '105']);
+    });
+
+    it.each<[string, WatchEvent]>([
+      ['an event', { type: 'added', object: at('121', cluster('b')) }],
+      ['a bookmark', { type: 'bookmark', resourceVersion: '121' }],
+    ])('finds it when the watch passes the write with %s', async (_with, event) => {
+      const reflector = await follow();
+      restored = { items: [at('105')], resourceVersion: '121' };
+      events.push(event);
+      wake();
+      await clock.advance(1_000);
+      expect([told, reflector.relists, version(reflector)]).toEqual([1, 2, '105']);
+    });
+
+    it('finds it after half a minute in which the watch shows nothing', async () => {
+      const reflector = await follow();
+      restored = { items: [at('105')], resourceVersion: '112' };
+      await clock.advance(29_000);
+      expect([told, version(reflector)]).toEqual([0, '120']);
+      await clock.advance(2_000);
+      expect([told, reflector.relists, version(reflector)]).toEqual([1, 3, '105']);
+      await clock.advance(120_000);
+      expect(reflector.relists).toBe(3);
+    });
+
+    it('lists nothing again while the watch shows each write, however many there are', async () => {
+      const reflector = await follow();
+      for (let next = 121; next < 200; next++) {
+        reflector.putWritten(at(String(next)));
+        events.push({ type: 'modified', object: at(String(next - 1)) });
+        wake();
+        await clock.advance(1_000);
+      }
+      expect([told, reflector.relists, version(reflector)]).toEqual([0, 1, '199']);
+    });
+
+    it('takes an answer from before the restore that arrives late for lost', async () => {
+      const reflector = await follow();
+      restored = { items: [at('105')], resourceVersion: '112' };
+      await reflector.relist(stop.signal);
+      reflector.putWritten(at('119'));
+      await clock.advance(31_000);
+      expect([version(reflector), reflector.position.resourceVersion]).toEqual(['105', '112']);
+    });
+  });
+
+  it('removes at once what the process has deleted', async () => {
+    const before = await api.create(MANAGED_CLUSTER, cluster('a'));
+    const reflector = start();
+    await reflector.whenSynced(stop.signal);
+    await api.mergePatch(MANAGED_CLUSTER, { namespace: '', name: 'a' }, { metadata: { labels: { x: '1' } } });
+    await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'a' });
+    reflector.putDeleted(before);
+    const changes: unknown[] = [];
+    reflector.store.onChange((change) => changes.push(change));
+    expect(names(reflector)).toEqual([]);
+    await clock.advance(0);
+    expect([names(reflector), changes]).toEqual([[], []]);
+    await api.create(MANAGED_CLUSTER, cluster('a'));
+    await clock.advance(0);
+    expect(names(reflector)).toEqual(['a']);
+  });
+
   it('ignores the response to a write whose object was deleted before the last list', async () => {
     const created = await api.create(MANAGED_CLUSTER, cluster('b'));
     await api.delete(MANAGED_CLUSTER, { namespace: '', name: 'b' });

@@ -125,7 +125,7 @@ export class PullFleet {
     await this.hub.mergePatch(APPLICATION, { namespace: 'argocd', name }, patch);
   }
 
-  delete(name: string): Promise<boolean> {
+  delete(name: string): Promise<unknown> {
     return this.hub.delete(APPLICATION, { namespace: 'argocd', name });
   }
 
