@@ -136,8 +136,11 @@ export function objectNote({ held, because, isOnHub }: ObjectChange): string {
 export const NO_CLUSTER_IS_KNOWN =
   'No cluster is known, so no placement selects any in this plan. Clusters that are not in Git need --hub or --inventory.';
 
-/** `2 of 3 placements change: +1 −1 clusters`, the first line of every view. */
-export function planHeadline(plan: Plan): string {
+/**
+ * `2 placements would change: +1 −1 clusters`, the first line of every view.
+ * @param open how many changes of placements would be held and are not approved
+ */
+export function planHeadline(plan: Plan, open = plan.summary.held): string {
   if (!plan.hasChanges) return 'No changes';
   const { summary } = plan;
   const contents = changedWorkloads(plan);
@@ -157,7 +160,7 @@ export function planHeadline(plan: Plan): string {
   const none = plan.fleet.length === 0 ? 'no cluster is known' : 'no cluster moves';
   const moves =
     summary.added + summary.removed === 0 ? none : formatClusterDelta(summary.added, summary.removed);
-  const held = summary.held === 0 ? '' : `; ${summary.held} would be held`;
+  const held = open === 0 ? '' : `; ${open} would be held`;
   const more = contents.length === 0 ? '' : `; ${content}`;
   return `${formatCount(summary.placementsChanged, 'placement')} would change: ${moves}${more}${held}`;
 }

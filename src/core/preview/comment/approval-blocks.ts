@@ -1,5 +1,8 @@
 import type { Digest } from '../../publish/approval/approval-code.ts';
 import { jointCode } from '../../publish/approval/approval-code.ts';
+import { otherFindings } from '../plan-text.ts';
+import type { PlanFinding } from '../plan-verdict.ts';
+import { IF_APPROVED } from '../risk/assess-plan.ts';
 import { approvalEffect, deletionsEffect } from '../placement-words.ts';
 import type { HeldDeletions, PlacementPlan, Plan, PlannedHold } from '../plan.ts';
 import type { PreviewRules } from '../preview-rules.ts';
@@ -52,6 +55,16 @@ export function approvalCommand(
   if (joint === undefined) return undefined;
   const which = codes.length === 1 ? 'it' : 'all of them';
   return { which, command: `/berth approve ${joint}`, who: whoText(commands.rules) };
+}
+
+/** The risks that are shown by themselves. Where all is approved, a risk of an approval is one of the merge. */
+export function approvedFindings(plan: Plan, approvals: readonly CommentApproval[]): readonly PlanFinding[] {
+  const findings = otherFindings(plan);
+  if (openCodes(plan, approvals).length > 0) return findings;
+  return findings.map((finding) => ({
+    ...finding,
+    message: finding.message.replace(IF_APPROVED, 'As approved: '),
+  }));
 }
 
 function openCodes(plan: Plan, approvals: readonly CommentApproval[]): readonly string[] {

@@ -2,6 +2,7 @@ import { groupBy } from '@berth/runtime/lists/group-by';
 import { formatCount, formatReason, groupTexts, spreadTexts } from '../plan-text.ts';
 import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts';
 import { details, MAX_MOVES, names } from './comment-blocks.ts';
+import type { CommentApproval } from './preview-outcome.ts';
 import { code, inElement, prose } from './foreign-text.ts';
 
 /** One line of the table of a preview: a placement and its change. */
@@ -24,7 +25,10 @@ export interface RowRisk {
  * The rows of a plan, the most dangerous first. Rows of equal risk are sorted by the number of lost clusters, then by
  * name.
  */
-export function planRows({ placements, workloads }: Plan): readonly PlanRow[] {
+export function planRows(
+  { placements, workloads }: Plan,
+  approvals: readonly CommentApproval[] = [],
+): readonly PlanRow[] {
   const followers = new Map<string, WorkloadPlan[]>();
   for (const workload of workloads)
     for (const placement of workload.placements)
@@ -36,7 +40,7 @@ export function planRows({ placements, workloads }: Plan): readonly PlanRow[] {
       workloads: followers.get(placement) ?? [],
       plan,
       why: whyOf(plan),
-      risk: riskOf(plan),
+      risk: riskOf(plan, approvals.find(({ token }) => token === plan.token)?.by),
     };
   });
   return rows.toSorted(
@@ -51,9 +55,14 @@ function rank({ risk }: PlanRow): number {
   return risk === undefined ? 2 : risk.level === 'danger' ? 0 : 1;
 }
 
-function riskOf({ change, before, after, held, kept, added, removed }: PlacementPlan): RowRisk | undefined {
+/** @param approvedBy the account that approved the held change */
+function riskOf(plan: PlacementPlan, approvedBy: string | undefined): RowRisk | undefined {
+  const { change, before, after, held, kept, added, removed } = plan;
   const [had, has] = [before?.selected ?? 0, after?.selected ?? 0];
-  if (held !== undefined) return { level: 'danger', text: `held: ${held.reason}` };
+  if (held !== undefined) {
+    const state = approvedBy === undefined ? 'held' : `approved by ${approvedBy}`;
+    return { level: 'danger', text: `${state}: ${held.reason}` };
+  }
   if (had > 0 && has === 0)
     return { level: 'danger', text: change === 'deleted' ? 'all clusters leave' : 'no cluster is left' };
   if (after?.outcome === 'misconfigured') return { level: 'danger', text: 'misconfigured' };

@@ -40,28 +40,42 @@ export function previewVerdict(
   if (outcome.kind === 'unplanned') return { level: 'failed', text: `No plan: ${outcome.message}` };
   const { plan, problems } = outcome;
   const errors = problems.filter(({ severity }) => severity === 'error').length;
+  const isOpen = ({ token }: Pick<CommentApproval, 'token'>): boolean =>
+    !approvals.some((approval) => approval.token === token);
+  const headline = planHeadline(
+    plan,
+    plan.placements.filter((one) => one.held !== undefined && isOpen(one)).length,
+  );
   if (errors > 0)
     return {
       level: 'failed',
-      text: `${errors === 1 ? '1 error' : `${errors} errors`} in the manifests. ${planHeadline(plan)}`,
+      text: `${errors === 1 ? '1 error' : `${errors} errors`} in the manifests. ${headline}`,
     };
   if (!plan.hasChanges) return { level: 'unchanged', text: 'Nothing moves, no object changes' };
   const codes = heldCodes(plan);
-  const open = codes.filter((code) => !approvals.some((approval) => approval.token === code));
-  const deletions = plan.deletionsHeld.length;
+  const open = codes.filter((token) => isOpen({ token }));
   const denied = brokenRules(plan).filter(denies).length;
   const overridden = brokenRules(plan).filter((rule) => rule.overridden !== undefined).length;
   const text = [
-    planHeadline(plan),
-    ...(deletions === 0 ? [] : ['deletions would be held']),
+    headline,
+    ...(plan.deletionsHeld.some(isOpen) ? ['deletions would be held'] : []),
+    ...approvedText(codes, approvals),
     ...(denied === 0 ? [] : [denied === 1 ? 'a guard rule denies it' : `${denied} guard rules deny it`]),
     ...(overridden === 0
       ? []
       : [overridden === 1 ? 'a guard rule is overridden' : `${overridden} guard rules are overridden`]),
   ].join('; ');
   if (open.length > 0 || denied > 0) return { level: 'stopped', text };
-  const approved = codes.length === 1 ? 'it is approved' : `all ${codes.length} are approved`;
-  return { level: 'changes', text: codes.length === 0 ? text : `${text}; ${approved}` };
+  return { level: 'changes', text };
+}
+
+/** `1 held change is approved by ada`, if any is. */
+function approvedText(codes: readonly string[], approvals: readonly CommentApproval[]): readonly string[] {
+  const given = approvals.filter(({ token }) => codes.includes(token));
+  const count = new Set(given.map(({ token }) => token)).size;
+  if (count === 0) return [];
+  const by = formatNameList([...new Set(given.map((approval) => approval.by))]);
+  return [`${formatCount(count, 'held change is', 'held changes are')} approved by ${by}`];
 }
 
 /** The hint of a failure as a sentence. */

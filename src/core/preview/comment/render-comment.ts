@@ -12,14 +12,19 @@ import {
   brokenRules,
   changedRulesText,
   lostFileText,
-  otherFindings,
   ruleMessage,
   waitingText,
 } from '../plan-text.ts';
 import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
 import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
 import { movesText } from '../placement-words.ts';
-import { type Approvable, approvalBlocks, heldBlocks, type ReadCommands } from './approval-blocks.ts';
+import {
+  type Approvable,
+  approvalBlocks,
+  approvedFindings,
+  heldBlocks,
+  type ReadCommands,
+} from './approval-blocks.ts';
 import {
   copyable,
   details,
@@ -119,7 +124,7 @@ function plannedBlocks(
   comment: PreviewComment,
   { plan, problems, summaryOnly }: PreviewOutcome & { readonly kind: 'planned' },
 ): readonly Block[] {
-  const rows = planRows(plan);
+  const rows = planRows(plan, comment.approvals);
   const summary = [...problemBlocks(problems, !summaryOnly), ...tables(rows, comment.approvals)];
   if (summaryOnly)
     return [
@@ -236,7 +241,7 @@ function riskBlocks(plan: Plan, comment: Approvable): readonly Block[] {
     ...heldBlocks(plan, comment),
     ...ruleBlocks(plan, comment),
     ...listBlock(files, MAX_QUOTES, 'lost file'),
-    ...findingBlocks(plan),
+    ...findingBlocks(plan, comment),
   ];
 }
 
@@ -260,8 +265,8 @@ function ruleBlocks(plan: Plan, { commands }: Approvable): readonly Block[] {
 
 const MARKS = { danger: '🔴', warning: '🟡', notice: '🔵' } as const;
 
-function findingBlocks(plan: Plan): readonly ListBlock[] {
-  const lines = otherFindings(plan).map(
+function findingBlocks(plan: Plan, { approvals }: Approvable): readonly ListBlock[] {
+  const lines = approvedFindings(plan, approvals).map(
     ({ severity, subject, message }) => `- ${MARKS[severity]} ${code(subject)}: ${prose(message)}`,
   );
   return listBlock(lines, MAX_FINDINGS, 'risk');

@@ -1,8 +1,10 @@
 import type { StatusAnnotation, StatusReport, CommitStatus } from '@berth/forge/contract/pull-request-forge';
 import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { describeProblem } from '../../sources/describe-problem.ts';
+import { WOULD_BE_HELD } from '../risk/assess-plan.ts';
 import { brokenRules, denies as isDenying, ruleText } from '../plan-text.ts';
-import type { RuleResult } from '../plan-verdict.ts';
+import type { Plan } from '../plan.ts';
+import type { PlanFinding, RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';
 import {
   type CommentApproval,
@@ -22,7 +24,11 @@ export function statusReport(
   approvals: readonly CommentApproval[],
   summary: string,
 ): StatusReport {
-  return { conclusion: conclusionOf(outcome, approvals), summary, annotations: annotationsOf(outcome) };
+  return {
+    conclusion: conclusionOf(outcome, approvals),
+    summary,
+    annotations: annotationsOf(outcome, approvals),
+  };
 }
 
 function conclusionOf(
@@ -45,7 +51,10 @@ function conclusionOf(
 }
 
 /** Errors, broken rules and risks at their lines. For a fork, only the reasons why it cannot be planned. */
-function annotationsOf(outcome: PreviewOutcome): readonly StatusAnnotation[] {
+function annotationsOf(
+  outcome: PreviewOutcome,
+  approvals: readonly CommentApproval[],
+): readonly StatusAnnotation[] {
   if (outcome.kind === 'unplanned') return [];
   const { plan, problems, summaryOnly } = outcome;
   const remarks = problems.flatMap((problem) => {
@@ -57,13 +66,33 @@ function annotationsOf(outcome: PreviewOutcome): readonly StatusAnnotation[] {
     ...brokenRules(plan).flatMap((rule) =>
       remark(isDenying(rule) ? 'failure' : 'warning', `rule ${rule.name}`, ruleText(rule), rule.location),
     ),
-    ...plan.findings.flatMap(({ severity, code, subject, message, location }) =>
-      remark(LEVELS[severity], code, `${subject}: ${message}`, location),
-    ),
+    ...plan.findings.flatMap((finding) => {
+      const { severity, code, subject, message, location } = finding;
+      const by = approverOf(plan, approvals, finding);
+      return by === undefined
+        ? remark(LEVELS[severity], code, `${subject}: ${message}`, location)
+        : remark(
+            'notice',
+            code,
+            `${subject}: ${message.replace(WOULD_BE_HELD, `Approved by ${by}`)}`,
+            location,
+          );
+    }),
   ];
   return [...remarks, ...(summaryOnly ? [] : others)]
     .toSorted((a, b) => RANKS[a.level] - RANKS[b.level])
     .slice(0, MAX_ANNOTATIONS);
+}
+
+/** Who approved the held change of a placement that the finding is of. */
+function approverOf(
+  { placements }: Plan,
+  approvals: readonly CommentApproval[],
+  { code, subject }: PlanFinding,
+): string | undefined {
+  if (code !== 'held' && code !== 'removals-over-budget') return undefined;
+  const placement = placements.find(({ namespace, name }) => subject === `Placement ${namespace}/${name}`);
+  return approvals.find(({ token }) => token === placement?.token)?.by;
 }
 
 function remark(

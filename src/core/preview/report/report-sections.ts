@@ -3,7 +3,7 @@ import type { FieldChange } from '../effects/plan-effects.ts';
 import { fleetMap, fleetMapSvg, type FleetCell, type FleetMap } from '../comment/fleet-map.ts';
 import { markup } from '../comment/foreign-text.ts';
 import { planRows } from '../comment/plan-rows.ts';
-import { type Approvable, approvalCommand } from '../comment/approval-blocks.ts';
+import { type Approvable, approvalCommand, approvedFindings } from '../comment/approval-blocks.ts';
 import { heldCodes } from '../comment/preview-outcome.ts';
 import { contentChanges } from '../content-changes.ts';
 import { approvalEffect, deletionsEffect, movesText } from '../placement-words.ts';
@@ -22,7 +22,6 @@ import {
   lostFileText,
   moveText,
   objectNote,
-  otherFindings,
   rolloutText,
   ruleText,
   spreadTexts,
@@ -33,6 +32,7 @@ import {
 import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
 import type { PlacementPlan, Plan } from '../plan.ts';
 import { decisionTableHtml } from './decision-table-html.ts';
+import type { PlanFinding } from '../plan-verdict.ts';
 import { fold, type HtmlRow, lines, list, listOf, plainTable, section, table } from './html.ts';
 import { groupBy } from '@berth/runtime/lists/group-by';
 
@@ -51,14 +51,14 @@ export function firstSections(
     ),
     heldSection(plan, approvable),
     list('Files that lose their objects', plan.lostFiles.map(lostFileText)),
-    findingsTable(plan),
+    findingsTable(approvedFindings(plan, approvable.approvals)),
     plan.waiting.length === 0 ? '' : `<p>${markup(waitingText(plan))}</p>`,
     list(
       'Values',
       contentChanges(plan).map(({ subject, text }) => `${subject}: ${text}`),
     ),
     problems,
-    movesTable(plan),
+    movesTable(plan, approvable),
     list(LATER_TITLE, laterTexts(plan)),
     mapSection(plan),
   ].filter((part) => part !== '');
@@ -115,15 +115,17 @@ function heldSection(plan: Plan, approvable: Approvable): string {
     found === undefined
       ? ''
       : `<p>Approve ${found.which} with the comment <code>${markup(found.command)}</code>. ${markup(found.who)}</p>\n`;
-  return section('Held until somebody approves it', `${how}${blocks.join('\n')}`);
+  const isOpen = heldCodes(plan).some((code) => !approvable.approvals.some(({ token }) => token === code));
+  const title = isOpen ? 'Held until somebody approves it' : 'Held changes, all of them approved';
+  return section(title, `${how}${blocks.join('\n')}`);
 }
 
 function placementOf({ placements: all }: Plan, key: string): PlacementPlan | undefined {
   return all.find(({ namespace, name }) => `${namespace}/${name}` === key);
 }
 
-function findingsTable(plan: Plan): string {
-  const rows = otherFindings(plan).map(({ severity, subject, message }) => [
+function findingsTable(findings: readonly PlanFinding[]): string {
+  const rows = findings.map(({ severity, subject, message }) => [
     `<span class="${severity}">${severity}</span>`,
     markup(subject),
     markup(message),
@@ -135,8 +137,8 @@ function findingsTable(plan: Plan): string {
 const MAX_OPEN_ROWS = 20;
 
 /** One line for each placement, the most dangerous first. */
-function movesTable(plan: Plan): string {
-  const rows = planRows(plan).flatMap(
+function movesTable(plan: Plan, { approvals }: Approvable): string {
+  const rows = planRows(plan, approvals).flatMap(
     ({ placement: key, workloads: used, risk, why }): readonly HtmlRow[] => {
       const placement = placementOf(plan, key);
       if (placement === undefined) return [];

@@ -69,9 +69,12 @@ function contentRisks(input: RiskInput, locate: Locate): readonly PlanFinding[] 
   return [...workloadRisks(input, locate), ...dataRisks(input, locate)];
 }
 
+/** Before a risk that a change has only when somebody approves what would be held. */
+export const IF_APPROVED = 'If approved: ';
+
 function ifApproved(finding: PlanFinding): PlanFinding {
   const message = finding.message.replace(/^(It|All|The) /, (word) => word.toLowerCase());
-  return { ...finding, ifApproved: true, message: `If approved: ${message}` };
+  return { ...finding, ifApproved: true, message: `${IF_APPROVED}${message}` };
 }
 
 function textOf({ code, subject, message }: PlanFinding): string {
@@ -116,10 +119,13 @@ function risksOf(placement: PlacementPlan, locate: Locate): readonly PlanFinding
 
 type Risk = Pick<PlanFinding, 'code' | 'severity' | 'message'>;
 
+/** Before the reason of a hold. */
+export const WOULD_BE_HELD = 'Would be held';
+
 function lossOf({ change, before, after, held }: PlacementPlan): readonly Risk[] {
   if (held !== undefined) {
     const code = held.reason === 'RemovalBudgetExceeded' ? 'removals-over-budget' : 'held';
-    return [{ code, severity: 'danger', message: `Would be held (${held.reason}): ${held.message}` }];
+    return [{ code, severity: 'danger', message: `${WOULD_BE_HELD} (${held.reason}): ${held.message}` }];
   }
   const had = before?.selected ?? 0;
   if (had === 0 || (after?.selected ?? 0) > 0) return [];

@@ -103,6 +103,24 @@ describe('the report of a check', () => {
     expect(statusReport(planned(plan({ placements: [HELD] })), approvals, '').conclusion).toBe('success');
   });
 
+  it('says at the line of an approved change who approved it', () => {
+    const finding = {
+      code: 'held',
+      severity: 'danger',
+      subject: 'Placement team-a/db',
+      message: 'Would be held (WouldEmpty): it would be empty.',
+      location: { file: 'db.yaml', line: 7, column: 1 },
+    } as const;
+    const outcome = planned(plan({ placements: [HELD], findings: [finding] }));
+    const remarks = (approvals: Parameters<typeof statusReport>[1]) =>
+      statusReport(outcome, approvals, '').annotations.map(({ level, message }) => [level, message]);
+    const held = 'Placement team-a/db: Would be held (WouldEmpty): it would be empty.';
+    expect(remarks([])).toEqual([['failure', held]]);
+    expect(remarks([{ token: HELD.token, by: 'grace' }])).toEqual([
+      ['notice', held.replace('Would be held', 'Approved by grace')],
+    ]);
+  });
+
   it('remarks at lines, the most dangerous first, in text that hides nothing, and 200 at most', () => {
     const of = plan({
       ...ruled(rule('few', { outcome: 'broken' })),
