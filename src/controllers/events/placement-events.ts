@@ -3,6 +3,7 @@ import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
+import { formatMicroTime, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { PlacementEngine } from '@berth/placement/engine';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
@@ -12,7 +13,8 @@ import type { Clock } from '@berth/runtime/clock/clock';
 import { InputError } from '@berth/runtime/errors';
 import type { Logger } from '@berth/runtime/logger';
 import { type RateLimit, RateLimiter } from '@berth/runtime/loop/rate-limiter';
-import { WakeUp } from '@berth/runtime/loop/sleep';
+import { sleep, WakeUp } from '@berth/runtime/loop/sleep';
+import { activeHold, holdCode } from '../../core/publish/approval/active-hold.ts';
 import {
   heldEvent,
   type PageChange,
@@ -21,7 +23,7 @@ import {
 } from '../../core/publish/pages/placement-event-content.ts';
 
 export interface PlacementEventsOptions {
-  readonly api: Pick<KubeApi, 'create'>;
+  readonly api: Pick<KubeApi, 'create' | 'mergePatch'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly log: Logger;
@@ -46,6 +48,8 @@ const PACE: RateLimit = { perSecond: 10, burst: 50 };
  * `tools/record/events_cache.go`, EventSourceObjectSpamFilter.
  */
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
+/** An Event lives an hour after its last change. One that says what lasts is renewed twice in that time. */
+const RENEWAL_MS = 1_800_000;
 /** Maximum number of waiting events; further ones are dropped. */
 const MAX_WAITING = 500;
 
@@ -55,6 +59,9 @@ interface Waiting {
   readonly content: () => EventContent & { readonly related?: EventSubject };
   /** The end of the name of an Event that is written once while it lasts. Default: a new name. */
   readonly suffix?: string | undefined;
+  /** Of what lasts already: since when, milliseconds since the epoch, and how often it was seen. */
+  readonly sinceMs?: number;
+  readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
 /**
@@ -97,8 +104,54 @@ export class PlacementEvents {
   /** A hold that the hub is not readable for has no Event: it concerns all placements. */
   held(placement: Placement, hold: Parameters<typeof heldEvent>[0]): void {
     if (hold.reason === 'InventoryStale') return;
-    const suffix = `held-${hold.token === '' ? hold.reason.toLowerCase() : hold.token}`;
-    this.#report(placement, () => heldEvent(hold), suffix);
+    this.#report(placement, () => heldEvent(hold), heldSuffix(hold));
+  }
+
+  /**
+   * Renews the Events of holds that last, one after the other, as Kubernetes does: the Event counts how often it was
+   * seen, and when last. What is counted follows from the age of the hold, so that a restart changes nothing.
+   * @param held the placements with a hold at this moment; empty while another process leads
+   */
+  async renew(held: () => readonly Placement[], signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    await sleep(clock, random() * RENEWAL_MS, signal);
+    while (!signal.aborted) {
+      for (const placement of held()) {
+        await this.#pace.whenDue(signal);
+        if (signal.aborted) return;
+        await this.#renew(placement);
+      }
+      await sleep(clock, RENEWAL_MS, signal);
+    }
+  }
+
+  async #renew(placement: Placement): Promise<void> {
+    const found = activeHold(placement);
+    if (found === undefined || found.reason === 'InventoryStale') return;
+    const { reason = '', message = '', lastTransitionTime = '' } = found;
+    const nowMs = this.#options.clock.now();
+    const sinceMs = Math.min(Date.parse(lastTransitionTime) || nowMs, nowMs);
+    const count = Math.floor((nowMs - sinceMs) / RENEWAL_MS) + 1;
+    // A new hold was just reported, and a series has at least two.
+    if (count < 2) return;
+    const { namespace = '', name } = placement.metadata;
+    const hold = { reason, message, token: holdCode(message) ?? '' };
+    const series = { count, lastObservedTime: formatMicroTime(instantFromEpochMs(nowMs)) };
+    try {
+      const key = { namespace, name: `${name}.${heldSuffix(hold)}` };
+      await this.#options.api.mergePatch(EVENT, key, { series }, { metadataOnly: true });
+    } catch (error) {
+      const isGone = error instanceof InputError && error.code === 'kube.notfound';
+      if (isGone)
+        await this.#write({
+          placement,
+          content: () => heldEvent(hold),
+          suffix: heldSuffix(hold),
+          series,
+          sinceMs,
+        });
+      else this.#notWritten(placement, error);
+    }
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -138,22 +191,24 @@ export class PlacementEvents {
     return true;
   }
 
-  async #write({ placement, content, suffix: given }: Waiting): Promise<void> {
-    const { api, clock, random, log } = this.#options;
+  async #write({ placement, content, suffix: given, sinceMs, series }: Waiting): Promise<void> {
+    const { api, clock, random } = this.#options;
     const { namespace = '', name, uid = '' } = placement.metadata;
     try {
-      const nowMs = clock.now();
+      const nowMs = sinceMs ?? clock.now();
       const suffix =
         given ?? `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
       const writer = { controller: CONTROLLER, instance: 'berth', nowMs, suffix };
       const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, content(), writer);
-      await api.create(EVENT, event, { metadataOnly: true });
+      await api.create(EVENT, series === undefined ? event : { ...event, series }, { metadataOnly: true });
     } catch (error) {
-      log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
-        placement: `${namespace}/${name}`,
-        error,
-      });
+      this.#notWritten(placement, error);
     }
+  }
+
+  #notWritten({ metadata }: Placement, error: unknown): void {
+    const level = error instanceof InputError ? 'warn' : 'debug';
+    this.#options.log[level]('an Event was not written', { placement: namespacedName(metadata), error });
   }
 
   #logDropped(): void {
@@ -161,6 +216,11 @@ export class PlacementEvents {
       this.#options.log.debug('Events about placements were dropped', { events: this.#dropped });
     this.#dropped = 0;
   }
+}
+
+/** The end of the name of the one Event of a hold. */
+function heldSuffix({ reason, token }: { readonly reason: string; readonly token: string }): string {
+  return `held-${token === '' ? reason.toLowerCase() : token}`;
 }
 
 type Score = readonly [cluster: string, total: number];

@@ -29,6 +29,7 @@ import type { PublishedPlacements } from '../../core/publish/pages/published-pla
 import type { HubBreak, HubPosition } from '../../core/sync/hub-position.ts';
 import { Transitions } from '../../core/transition/transition.ts';
 import type { ControllerEventBody } from '../events/controller-events.ts';
+import { activeHold } from '../../core/publish/approval/active-hold.ts';
 import type { PlacementEvents } from '../events/placement-events.ts';
 import type { HubInventory } from '../inventory/hub-inventory.ts';
 import { type ChangedDecision, SchedulingLoop } from '../scheduling/scheduling-loop.ts';
@@ -156,7 +157,10 @@ export class PublishPipeline {
       await this.scheduling.run(signal);
     });
     const { events } = this.#options;
-    if (events !== undefined) supervisor.start('events', (signal) => events.run(signal));
+    if (events !== undefined) {
+      supervisor.start('events', (signal) => events.run(signal));
+      supervisor.start('events of holds', (signal) => events.renew(() => this.#heldPlacements(), signal));
+    }
     supervisor.start('publishing', (signal) =>
       runReconciler(
         {
@@ -182,6 +186,13 @@ export class PublishPipeline {
         signal,
       ),
     );
+  }
+
+  #heldPlacements(): readonly Placement[] {
+    if (!this.#leadership.isHeld) return [];
+    const placements =
+      this.#options.inventory.placements.store.list() as readonly unknown[] as readonly Placement[];
+    return placements.filter((placement) => activeHold(placement) !== undefined);
   }
 
   /** The hub was restored or replaced, and the watches do not show this yet. */

@@ -2,9 +2,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PlacementEvents } from '../../../src/controllers/events/placement-events.ts';
 import { scheduleAll } from '@berth/placement/schedule-all';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
+import type { ObjectKey } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { TransientError } from '@berth/runtime/errors';
+import { InputError, TransientError } from '@berth/runtime/errors';
 import { BY_SCORE, snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
@@ -19,6 +20,10 @@ const SNAPSHOT = snapshotOf({
 });
 const RESULT = scheduleAll(SNAPSHOT)[0] as ScheduleResult;
 
+const MINUTE_MS = 60_000;
+const NAME = 'web.held-0a1b2c3d4e5f';
+const NOT_FOUND = new InputError('is not there', { code: 'kube.notfound', subject: 'Event' });
+
 const placementOf = (name: string): Placement => ({
   ...RESULT.placement,
   metadata: { ...RESULT.placement.metadata, name, uid: `uid-${name}` },
@@ -27,19 +32,32 @@ const placementOf = (name: string): Placement => ({
 describe('events about placements', () => {
   let clock: FakeClock;
   let written: KubeObject[];
+  let patched: object[];
+  /** Names of Events on the hub. */
+  let known: Set<string>;
   let answer: (event: KubeObject) => Promise<KubeObject>;
   let events: PlacementEvents;
   let stop: AbortController;
   let running: Promise<void>;
 
   beforeEach(() => {
+    [patched, known] = [[], new Set()];
     [clock, written, stop] = [new FakeClock(), [], new AbortController()];
     answer = (event) => Promise.resolve(event);
     const create = (_kind: unknown, event: KubeObject): Promise<KubeObject> => {
       written.push(event);
       return answer(event);
     };
-    events = new PlacementEvents({ api: { create }, clock, random: () => 0.5, log: new SilentLogger() });
+    const mergePatch = (_kind: unknown, key: ObjectKey, patch: object): Promise<KubeObject> => {
+      patched.push({ ...key, ...patch });
+      return known.has(key.name) ? Promise.resolve({} as KubeObject) : Promise.reject(NOT_FOUND);
+    };
+    events = new PlacementEvents({
+      api: { create, mergePatch },
+      clock,
+      random: () => 0.5,
+      log: new SilentLogger(),
+    });
     running = events.run(stop.signal);
   });
   afterEach(async () => {
@@ -70,6 +88,42 @@ describe('events about placements', () => {
       ],
       ['api.held-secondwriter', 'Held', 'SecondWriter', 'All 3 clusters would be removed.'],
     ]);
+  });
+
+  it('of a hold that lasts are renewed twice an hour, and made again where they are gone', async () => {
+    const conditions = [
+      {
+        type: 'berth.dev/Held',
+        status: 'True' as const,
+        reason: 'WouldEmpty',
+        message: 'It would be empty. Set berth.dev/release: "0a1b2c3d4e5f".',
+        lastTransitionTime: new Date(clock.now()).toISOString(),
+      },
+    ];
+    let held = [{ ...placementOf('web'), status: { conditions } }];
+    const renewing = events.renew(() => held, stop.signal);
+    await clock.advance(10 * MINUTE_MS);
+    expect([...patched, ...written]).toEqual([]);
+    await clock.advance(50 * MINUTE_MS);
+    expect(patched).toMatchObject([{ namespace: 'team', name: NAME, series: { count: 2 } }]);
+    expect(written).toMatchObject([
+      {
+        metadata: { name: NAME },
+        eventTime: expect.stringContaining(conditions[0]?.lastTransitionTime.slice(0, 19) ?? ''),
+        reason: 'Held',
+        note: expect.stringMatching(/^Approval code 0a1b2c3d4e5f/),
+        series: { count: 2 },
+      },
+    ]);
+    known.add(NAME);
+    await clock.advance(60 * MINUTE_MS);
+    expect(patched).toMatchObject([{}, { series: { count: 3 } }, { series: { count: 4 } }]);
+    expect(written).toHaveLength(1);
+    held = [];
+    await clock.advance(60 * MINUTE_MS);
+    expect(patched).toHaveLength(3);
+    stop.abort();
+    await renewing;
   });
 
   it('are written in order, about the placement and its page, as OCM writes them', async () => {

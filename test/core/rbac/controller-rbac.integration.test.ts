@@ -14,7 +14,10 @@ import {
   SECRET,
   type KindInfo,
 } from '@berth/kube/model/kinds';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { Placement } from '@berth/ocm/kind/placement';
+import { PlacementEvents } from '../../../src/controllers/events/placement-events.ts';
 import { GitFixture } from '../../../packages/git-reader/test/fakes/git-fixture.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { baseFiles, namespace, placement, yaml } from '../../app/serve/fleet-fixture.ts';
@@ -134,6 +137,23 @@ function lastGood(before?: string): Promise<string> {
   });
 }
 
+/** The controller renews the Event of a hold after half an hour. */
+async function renewedHold(api: KubeApi & { readonly used: ReadonlySet<string> }): Promise<void> {
+  const condition = {
+    ...{ type: 'berth.dev/Held', status: 'True' as const, reason: 'WouldEmpty', message: 'held' },
+    lastTransitionTime: new Date(Date.now() - 3_600_000).toISOString(),
+  };
+  const held = { ...placement('web'), status: { conditions: [condition] } } as unknown as Placement;
+  const events = new PlacementEvents({ api, clock: systemClock, random: () => 0, log: new SilentLogger() });
+  const stop = new AbortController();
+  const renewing = events.renew(() => [held], stop.signal);
+  await fleet.until(() =>
+    [...api.used].some((right) => right.startsWith('patch events')) ? true : undefined,
+  );
+  stop.abort();
+  await renewing;
+}
+
 describe('the permissions that berth serve --print-rbac prints', () => {
   it('are enough for everything that the controller does, and all used', async () => {
     restricted = await restrictedClient(fleet, EVERYTHING);
@@ -186,6 +206,7 @@ describe('the permissions that berth serve --print-rbac prints', () => {
     const key = { namespace: 'berth-system', name: 'git' };
     const dir = join(fleet.dataDir, 'credentials');
     expect(await new SecretAuth({ api, key, dir, nowMs: Date.now }).get()).toMatchObject({ token: 'x' });
+    await renewedHold(api);
     await fleet.stop();
     other.remove();
 
