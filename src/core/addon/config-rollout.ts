@@ -178,7 +178,7 @@ function defaultsOf({ spec, status }: ClusterManagementAddOn): Configs {
 }
 
 /** In v1beta1 a type without a default has this name. */
-const NO_DEFAULT = '__reserved_no_default__';
+export const NO_DEFAULT = '__reserved_no_default__';
 
 function strategyConfigs(references: readonly InstallConfigReference[]): Configs {
   return grouped(
@@ -224,15 +224,15 @@ function overridden(configs: Configs, by: Configs): Configs {
   return new Map([...configs, ...by]);
 }
 
-function sameKind(left: ConfigKind, right: ConfigKind): boolean {
+export function sameKind(left: ConfigKind, right: ConfigKind): boolean {
   return left.group === right.group && left.resource === right.resource;
 }
 
-function sameReferent(left: ConfigReferent, right: ConfigReferent): boolean {
+export function sameReferent(left: ConfigReferent, right: ConfigReferent): boolean {
   return left.name === right.name && (left.namespace ?? '') === (right.namespace ?? '');
 }
 
-function isConfig({ desiredConfig }: DefaultConfigReference, config: ConfigReferent): boolean {
+export function isConfig({ desiredConfig }: DefaultConfigReference, config: ConfigReferent): boolean {
   return desiredConfig !== undefined && desiredConfig !== null && sameReferent(desiredConfig, config);
 }
 
@@ -267,7 +267,7 @@ function rolloutStatus(
   };
 }
 
-function isApplied({ desiredConfig, lastAppliedConfig }: InstallConfigReference): boolean {
+export function isApplied({ desiredConfig, lastAppliedConfig }: InstallConfigReference): boolean {
   return jsonEqual(desiredConfig ?? null, lastAppliedConfig ?? null);
 }
 
