@@ -7,7 +7,6 @@ import type { RunningAdmission } from '../../controllers/admission/start-admissi
 import { startAddOnManager } from '../../controllers/addons/start-addon-manager.ts';
 import { startClusterSecrets } from '../../controllers/argocd/cluster-secrets/start-cluster-secrets.ts';
 import { HubRemovals } from '../../controllers/argocd/pull/hub-removals.ts';
-import type { PullRemovalMemory } from '../../controllers/argocd/pull/pull-options.ts';
 import {
   type PullController,
   startPullController,
@@ -22,6 +21,7 @@ import {
   startRegistration,
 } from '../../controllers/registration/start-registration.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
+import type { RemovalMemory } from '../../core/publish/judge/removal-window.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
 import type { RegistrationEvent } from '../../core/registration/registration-event.ts';
 import { DEFAULT_NAMESPACE } from '../../core/sync/apply-set.ts';
@@ -159,7 +159,7 @@ function startPull(parts: {
 function removalMemory(
   { embedded, api: hub, clock }: ServeOptions,
   { pullRemovals: file }: Pick<ControllerState, 'pullRemovals'>,
-): PullRemovalMemory {
+): RemovalMemory {
   if (embedded !== true) return new HubRemovals({ hub, clock, digest: sha256 });
   return {
     read: (group) => Promise.resolve(file.get(group) ?? []),
@@ -200,13 +200,18 @@ function startAddOns(parts: {
   readonly options: ServeOptions;
   readonly emit: (event: ControllerEventBody) => void;
   readonly cache: ObjectCache;
+  readonly publishedPlacements: PublishedPlacements;
+  readonly state: Pick<ControllerState, 'pullRemovals'>;
 }): RunningControllers | undefined {
-  const { options, emit, cache } = parts;
-  const { api: hub, log, random, leadership, addons } = options;
+  const { options, emit, cache, publishedPlacements: published, state } = parts;
+  const { api: hub, log, random, leadership, addons, budget = DEFAULT_REMOVAL_BUDGET } = options;
   if (addons === undefined) return undefined;
   return startAddOnManager(
     {
-      ...{ hub, cache, clock: addons.clock, log, random },
+      ...{ hub, cache, clock: addons.clock, log, random, published, budget },
+      decides: decidedPlacements(options),
+      digest: sha256,
+      removals: removalMemory(options, state),
       mayBegin: async (signal) => leadership?.whenHeld(signal),
       onEvent: (event) => emit({ kind: 'add-on', ...event }),
       onError: (key, error) => emit({ kind: 'error', where: `add-ons ${key}`, error }),

@@ -41,7 +41,7 @@ import { renderAddOnTemplate } from '../../core/addon/render-template.ts';
 import { ADDON_MANAGER, AddOnController, type AddOnOptions } from './addon-controller.ts';
 
 /** By `CLUSTER/ADDON`. */
-const WORKS_OF_ADDON: IndexDefinition = { kind: MANIFEST_WORK, keysOf: addonOfWork };
+export const WORKS_OF_ADDON: IndexDefinition = { kind: MANIFEST_WORK, keysOf: addonOfWork };
 /** By what an add-on is made from, and where it runs: keys of the functions below. */
 const ADDONS_BY_PART: IndexDefinition = {
   kind: MANAGED_CLUSTER_ADDON,
@@ -236,7 +236,7 @@ export class AddOnDeployer extends AddOnController {
   }
 }
 
-function addonOfWork(work: KubeObject | undefined): string | undefined {
+export function addonOfWork(work: KubeObject | undefined): string | undefined {
   const { namespace = '', labels = {} } = work?.metadata ?? {};
   const addon = labels[ADDON_NAME_LABEL];
   return addon === undefined ? undefined : `${labels[ADDON_NAMESPACE_LABEL] ?? namespace}/${addon}`;

@@ -2,7 +2,7 @@ import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON } from '@berth/kube/mod
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { planOwners } from '../../core/addon/addon-owner.ts';
+import { planOwners } from '../../core/addon/install/addon-owner.ts';
 import { ADDON_MANAGER, AddOnController } from './addon-controller.ts';
 
 /** Makes each add-on of a cluster belong to its ClusterManagementAddOn. Keys are `CLUSTER/ADDON`. */

@@ -7,7 +7,19 @@ import { InputError } from '@berth/runtime/errors';
 import { asApplication } from '../../core/argocd/argo-application.ts';
 import { takesWork } from '@berth/ocm/kind/managed-cluster';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import {
+  CLUSTER_MANAGEMENT_ADDON,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
+  MANIFEST_WORK,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
+import type { InstallPlacement, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
+import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { readAddOn, readClusterAddOn } from '../../core/addon/addon-versions.ts';
+import { leavingClusters } from '../../core/addon/install/judge-removals.ts';
+import { planInstall } from '../../core/addon/install/plan-install.ts';
+import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import {
@@ -73,4 +85,56 @@ async function leavingOf(hub: KubeApi, group: string): Promise<readonly WorkToRe
     leaving.push(...planPull({ application, works, takesWork: (one) => clusters.has(one) }).leaving);
   }
   return leaving;
+}
+
+/**
+ * Releases the held removal of an add-on from clusters that left its placements.
+ * @returns the clusters that lose it
+ * @throws InputError `release.not-held`, `release.token`, or what the hub throws
+ */
+export async function releaseAddOnRemovals(
+  hub: KubeApi,
+  name: string,
+  { code, releasedBy }: Release,
+): Promise<readonly string[]> {
+  const leaving = await leavingAddOns(hub, name);
+  const { clusters, code: current } = leavingClusters(sha256, name, leaving);
+  const [first] = leaving;
+  if (first === undefined)
+    throw new InputError('nothing is held', { code: 'release.not-held', subject: `add-on ${name}` });
+  if (current !== code)
+    throw new InputError(
+      `the approval code ${code} does not match what would be removed now, under ${current}`,
+      { code: 'release.token', subject: `add-on ${name}`, hint: formatNameList(clusters) },
+    );
+  const metadata = { annotations: { [RELEASE_ANNOTATION]: code, [RELEASED_BY_ANNOTATION]: releasedBy } };
+  const key = { namespace: first.metadata.namespace ?? '', name };
+  await hub.mergePatch(MANAGED_CLUSTER_ADDON, key, { metadata }, RELEASE_WRITE);
+  return clusters;
+}
+
+/** Those that the controller would remove, by the decisions on the hub. */
+async function leavingAddOns(hub: KubeApi, name: string): Promise<readonly ManagedClusterAddOn[]> {
+  const fieldSelector = `metadata.name=${name}`;
+  const [object] = (await hub.list(CLUSTER_MANAGEMENT_ADDON, { fieldSelector })).items;
+  if (object === undefined) return [];
+  const [addons, decisions] = [
+    await hub.list(MANAGED_CLUSTER_ADDON, { fieldSelector }),
+    await hub.list(PLACEMENT_DECISION),
+  ];
+  const pagesOf = (placement: InstallPlacement): readonly PlacementDecision[] =>
+    decisions.items.filter(
+      (page) => placementOfDecision(page) === `${placement.namespace}/${placement.name}`,
+    ) as unknown as readonly PlacementDecision[];
+  return planInstall({
+    addOn: readAddOn(object),
+    installed: new Map(
+      addons.items.map((addon) => [addon.metadata.namespace ?? '', readClusterAddOn(addon)] as const),
+    ),
+    selectionOf: (placement) => {
+      const pages = pagesOf(placement);
+      return pages.length === 0 ? { kind: 'undecided' } : { kind: 'decided', decisions: pages };
+    },
+    cluster: () => undefined,
+  }).leaving;
 }

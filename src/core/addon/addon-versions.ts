@@ -42,7 +42,12 @@ function toBeta<Shape>(object: KubeObject, resource: string): Shape {
 export function storedReferences(references: readonly AddOnConfigReference[]): readonly unknown[] {
   return references.map((reference) => {
     const { namespace, name } = reference.desiredConfig ?? {};
-    return { ...reference, ...(name !== undefined && { name }), ...(namespace && { namespace }) };
+    const filled = Object.entries(reference).filter(([, value]) => value !== null && value !== undefined);
+    return {
+      ...Object.fromEntries(filled),
+      ...(name !== undefined && { name }),
+      ...(namespace && { namespace }),
+    };
   });
 }
 

@@ -19,9 +19,14 @@ const HASHES = new WeakMap<KubeObject, string>();
 
 /** Whether a configuration of an add-on is the one that a reference asks for, and has not been changed since. */
 export function isDesired(desired: ConfigSpecHash, config: KubeObject): boolean {
+  return knownSpecHash(config) === desired.specHash;
+}
+
+/** The hash of an object of the cache, taken once. */
+export function knownSpecHash(config: KubeObject): string {
   const hash = HASHES.get(config) ?? configSpecHash(config);
   HASHES.set(config, hash);
-  return hash === desired.specHash;
+  return hash;
 }
 
 /** The text of which the hash is made: every other field, with its name. */

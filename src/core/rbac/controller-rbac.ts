@@ -106,9 +106,9 @@ export function renderControllerRbac(duties: ControllerDuties): string {
           rights('executors'),
         )
       : []),
-    ...(duties.argocd?.pull === true && !duties.embedded
+    ...((duties.argocd?.pull === true || installsAddOns(duties)) && !duties.embedded
       ? boundRole(
-          '# What Berth keeps of the pull model of Argo CD.',
+          '# What Berth keeps of removals by the pull model of Argo CD, and of add-ons.',
           'berth-pull',
           rights('pull-removals'),
           DEFAULT_NAMESPACE,
@@ -137,6 +137,10 @@ export function renderControllerRbac(duties: ControllerDuties): string {
     ),
     ...releaseRoles(duties),
   ]);
+}
+
+function installsAddOns({ addons }: Pick<ControllerDuties, 'addons'>): boolean {
+  return addons?.duties.includes('install') === true;
 }
 
 function admissionRoles(): readonly Document[] {
@@ -227,7 +231,7 @@ function leaseRoles({ lease, announcement }: ControllerDuties): readonly Documen
 }
 
 /** Roles for people who release held changes. The controller does not have them. */
-function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly Document[] {
+function releaseRoles({ schedule, applies, argocd, addons }: ControllerDuties): readonly Document[] {
   const name = 'berth-release';
   return [
     ...(schedule === 'berth'
@@ -243,6 +247,14 @@ function releaseRoles({ schedule, applies, argocd }: ControllerDuties): readonly
           [
             '# For people who run berth release --source: bind this role to them.',
             ...renderRole({ kind: 'Role', name, namespace: DEFAULT_NAMESPACE }, rights('release-source')),
+          ],
+        ]
+      : []),
+    ...(installsAddOns({ addons })
+      ? [
+          [
+            '# For people who run berth release --addon: bind this role to them.',
+            ...renderRole({ kind: 'ClusterRole', name: `${name}-addons` }, rights('release-addons')),
           ],
         ]
       : []),
@@ -316,8 +328,8 @@ function deploysAddOns({ addons }: ControllerDuties): boolean {
 
 /** The parts of rights.yaml that each duty of add-ons needs. */
 const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
-  install: ['addons', 'addon-install'],
-  configuration: ['addons', 'addon-status'],
+  install: ['addons', 'addon-install', 'events'],
+  configuration: ['addons', 'addon-status', 'addon-configs'],
   deployment: ['addons', 'addon-status', 'addon-deployment'],
   registration: ['addons', 'addon-status'],
   health: ['addons', 'addon-status'],

@@ -100,6 +100,7 @@ describe('berth serve --print-rbac', () => {
         'ClusterRole berth-executors',
         'ClusterRole berth-addons',
         'ClusterRole berth-release',
+        'ClusterRole berth-release-addons',
       ],
     },
     {

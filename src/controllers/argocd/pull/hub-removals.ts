@@ -4,9 +4,13 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { Clock } from '@berth/runtime/clock/clock';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Digest } from '../../../core/publish/approval/approval-code.ts';
-import { recentRemovals, type Removal } from '../../../core/publish/judge/removal-window.ts';
+import {
+  recentRemovals,
+  type Removal,
+  type RemovalMemory,
+} from '../../../core/publish/judge/removal-window.ts';
 import { DEFAULT_NAMESPACE } from '../../../core/sync/apply-set.ts';
-import { PULL_FIELD_MANAGER, type PullRemovalMemory } from './pull-options.ts';
+import { PULL_FIELD_MANAGER } from './pull-options.ts';
 
 const KEY = { namespace: DEFAULT_NAMESPACE, name: 'berth-pull-removals' } as const;
 /** Names of groups contain characters that a ConfigMap key may not have, so the key is a hash. */
@@ -19,11 +23,11 @@ interface Entry {
 }
 
 /**
- * Keeps the recent removals of pulled works in a ConfigMap on the hub, so that the next leader continues the window of
+ * Keeps the recent removals of pulled works and of add-ons in a ConfigMap on the hub, so that the next leader continues the window of
  * the previous one. It is read for each judgement, which is rare. It is written under the resourceVersion that was
  * read, so that a former leader overwrites nothing.
  */
-export class HubRemovals implements PullRemovalMemory {
+export class HubRemovals implements RemovalMemory {
   readonly #hub: KubeApi;
   readonly #clock: Clock;
   readonly #digest: Digest;

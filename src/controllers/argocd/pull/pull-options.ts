@@ -5,14 +5,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Logger } from '@berth/runtime/logger';
 import type { Digest } from '../../../core/publish/approval/approval-code.ts';
 import type { RemovalBudget } from '../../../core/publish/judge/removal-budget.ts';
-import type { Removal } from '../../../core/publish/judge/removal-window.ts';
-
-/** Recent removals by group. They must survive a restart and a change of leader. */
-export interface PullRemovalMemory {
-  read(group: string): Promise<readonly Removal[]>;
-  /** Resolves when the removals are stored. Nothing is removed before. */
-  persist(group: string, removals: readonly Removal[]): Promise<void>;
-}
+import type { RemovalMemory } from '../../../core/publish/judge/removal-window.ts';
 
 export interface PullOptions {
   readonly hub: KubeApi;
@@ -24,7 +17,7 @@ export interface PullOptions {
   readonly random: () => number;
   readonly digest: Digest;
   readonly budget: RemovalBudget;
-  readonly removals: PullRemovalMemory;
+  readonly removals: RemovalMemory;
   /** Awaited before each pass. Default: no wait. */
   readonly mayBegin?: ((signal: AbortSignal) => Promise<void>) | undefined;
   readonly onWrite?: ((event: PulledWorkWritten) => void) | undefined;

@@ -4,6 +4,13 @@ export interface Removal {
   readonly count: number;
 }
 
+/** Recent removals by group. They must survive a restart and a change of leader. */
+export interface RemovalMemory {
+  read(group: string): Promise<readonly Removal[]>;
+  /** Resolves when the removals are stored. Nothing is removed before. */
+  persist(group: string, removals: readonly Removal[]): Promise<void>;
+}
+
 /**
  * Removals within this time count as one change, so that a drain of one cluster after the other
  * counts as one drain.

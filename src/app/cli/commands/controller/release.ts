@@ -17,6 +17,7 @@ interface ReleaseFlags extends HubFlags {
   readonly source?: string;
   readonly applicationSet?: string;
   readonly applications?: string;
+  readonly addon?: string;
   readonly namespace: string;
   readonly as?: string;
 }
@@ -29,6 +30,7 @@ Examples:
   berth release --source fleet --token 0a1b2c3d4e5f     # held deletions of a source
   berth release --application-set argocd/shop --token 0a1b2c3d4e5f   # held removals of Argo CD's pull model
   berth release --applications argocd --token 0a1b2c3d4e5f           # for Applications without an ApplicationSet
+  berth release --addon helloworld --token 0a1b2c3d4e5f              # held removal of an add-on from clusters
 
 The approval code is in the placement's ${HELD_CONDITION} condition and in berth status. It identifies exactly one change: if
 the decision changes meanwhile, it is held again under another code. In Git, do the same with the annotation
@@ -52,6 +54,10 @@ export const releaseCommand: CliCommand = {
         '--applications <namespace>',
         'release held removals of the pulled Applications in this namespace that belong to no ApplicationSet',
       )
+      .option(
+        '--addon <name>',
+        'release the held removal of this add-on from clusters that left its placements',
+      )
       .option('--namespace <name>', 'with --source: namespace of the controller’s objects', DEFAULT_NAMESPACE)
       .option('--as <name>', 'a name for the record, in addition to the Kubernetes user')
       .addHelpText('after', EXAMPLES)
@@ -73,6 +79,14 @@ async function runRelease(io: CliIo, placement: string | undefined, flags: Relea
       const names = await releaseRemovals(hub, group, release);
       const removed = `${names.length} ManifestWorks are removed: ${formatNameList(names)}`;
       io.stdout.write(`released ${group} (approval code ${code}): ${removed}\n`);
+      return 0;
+    }
+    if (flags.addon !== undefined) {
+      const { releaseAddOnRemovals } = await import('../../../../controllers/releases/release-removals.ts');
+      const clusters = await releaseAddOnRemovals(hub, flags.addon, release);
+      io.stdout.write(
+        `released add-on ${flags.addon} (approval code ${code}): ${clusters.length} clusters lose it: ${formatNameList(clusters)}\n`,
+      );
       return 0;
     }
     const held = await import('../../../../controllers/releases/release-held.ts');
@@ -107,12 +121,12 @@ function placementKey(placement = ''): ObjectKey {
 
 /** The group whose held removals in the pull model of Argo CD are released; undefined for another kind of release. */
 function pullGroup(placement: string | undefined, flags: ReleaseFlags): string | undefined {
-  const { applicationSet: set, applications, source } = flags;
-  const subjects = [placement, source, set, applications].filter((subject) => subject !== undefined);
+  const { applicationSet: set, applications, source, addon } = flags;
+  const subjects = [placement, source, set, applications, addon].filter((subject) => subject !== undefined);
   if (subjects.length > 1)
     throw wrongOption(
       subjects.join(' and '),
-      'were given together, expected one of a placement, --source, --application-set, --applications',
+      'were given together, expected one of a placement, --source, --application-set, --applications, --addon',
     );
   if (set !== undefined && !/^[^/]+\/[^/]+$/.test(set))
     throw wrongValue('--application-set', set, 'NAMESPACE/NAME');

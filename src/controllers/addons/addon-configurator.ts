@@ -1,0 +1,126 @@
+import type { KindInfo } from '@berth/kube/model/kinds';
+import {
+  ADDON_DEPLOYMENT_CONFIG,
+  ADDON_TEMPLATE,
+  CLUSTER_MANAGEMENT_ADDON,
+  MANAGED_CLUSTER_ADDON,
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { ClusterManagementAddOn, ManagedClusterAddOnStatus } from '@berth/ocm/kind/addon';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
+import pLimit from 'p-limit';
+import { isOfTemplate, readClusterAddOn, storedReferences } from '../../core/addon/addon-versions.ts';
+import { knownSpecHash } from '../../core/addon/config-hash.ts';
+import { planConfiguration } from '../../core/addon/configuration/plan-configuration.ts';
+import type { ConfigLookup } from '../../core/addon/configuration/plan-references.ts';
+import { ADDON_MANAGER, AddOnController, type AddOnManagerOptions } from './addon-controller.ts';
+import { AddOnInventory } from './addon-inventory.ts';
+
+const CONCURRENCY = 8;
+const GATHER_MS = 250;
+const CONFIG_KINDS: readonly KindInfo[] = [ADDON_TEMPLATE, ADDON_DEPLOYMENT_CONFIG];
+
+/** Gives the add-ons of clusters their configurations, by the rollouts of their placements. Keys are names of add-ons. */
+export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
+  readonly name = 'configuration';
+  readonly #inventory: AddOnInventory;
+  readonly #configs = new Map(CONFIG_KINDS.map((kind) => [`${kind.plural}.${kind.group}`, this.read(kind)]));
+  readonly #problems = new Map<string, string>();
+
+  constructor(options: AddOnManagerOptions) {
+    super(options);
+    this.#inventory = new AddOnInventory(options);
+    this.reads.push(...this.#inventory.reflectors);
+  }
+
+  follow(queue: WorkQueue): void {
+    this.#inventory.follow(queue);
+    for (const { store } of this.#configs.values())
+      store.onChange(() => {
+        for (const { metadata } of this.#inventory.addOns.store.list())
+          queue.addAfter(metadata.name, GATHER_MS);
+      });
+  }
+
+  warnings(): readonly string[] {
+    return [...this.#problems].map(
+      ([name, text]) => `add-ons: no cluster gets another configuration of ${name} at present: ${text}`,
+    );
+  }
+
+  async reconcile(name: string): Promise<ReconcileOutcome> {
+    const stored = this.#inventory.addOns.store.get(name);
+    const addOn = this.#inventory.addOn(name);
+    this.#problems.delete(name);
+    if (stored === undefined || addOn === undefined || addOn.metadata.deletionTimestamp !== undefined)
+      return DONE;
+    const nowMs = this.options.clock.now();
+    const addons = this.#inventory.stored(name);
+    const plan = planConfiguration({
+      ...{ nowMs, now: formatRfc3339(instantFromEpochMs(nowMs)), addOn },
+      installed: this.#inventory.installed(name),
+      selectionOf: (placement) => this.#inventory.selectionOf(placement),
+      placement: (namespace, placement) => this.#inventory.placement(namespace, placement),
+      lookup: this.#lookup(addOn),
+    });
+    if (plan.problem !== undefined) this.#problems.set(name, plan.problem);
+    const { defaultConfigReferences, installProgressions } = plan.status;
+    const before = addOn.status ?? {};
+    if (
+      !jsonEqual(defaultConfigReferences ?? [], before.defaultConfigReferences ?? []) ||
+      !jsonEqual(installProgressions ?? [], before.installProgressions ?? [])
+    )
+      await this.#patch(CLUSTER_MANAGEMENT_ADDON, stored, {
+        defaultconfigReferences: defaultConfigReferences,
+        installProgressions,
+      });
+    const limit = pLimit(CONCURRENCY);
+    const writes = [...plan.addons].flatMap(([cluster, status]) => {
+      const object = addons.get(cluster);
+      return object === undefined ? [] : [limit(() => this.#write(object, status))];
+    });
+    const failed = (await Promise.allSettled(writes)).find((result) => result.status === 'rejected');
+    if (failed !== undefined) throw failed.reason;
+    return plan.recheckAfterMs === undefined ? DONE : { kind: 'requeue', afterMs: plan.recheckAfterMs };
+  }
+
+  /** The objects of an add-on of a template. Another add-on's own manager reads its configurations, and writes their hashes. */
+  #lookup(addOn: ClusterManagementAddOn): ConfigLookup {
+    if (!isOfTemplate(addOn)) return () => undefined;
+    return ({ group, resource, namespace = '', name }) => {
+      const reflector = this.#configs.get(`${resource}.${group}`);
+      if (reflector === undefined) return undefined;
+      const object = reflector.store.get(reflector.kind.namespaced ? `${namespace}/${name}` : name);
+      if (object === undefined) return { specHash: '', generation: undefined };
+      return { specHash: knownSpecHash(object), generation: object.metadata.generation };
+    };
+  }
+
+  async #write(object: KubeObject, planned: ManagedClusterAddOnStatus): Promise<void> {
+    const { status: before = {} } = readClusterAddOn(object);
+    const { configReferences = [], ...rest } = planned;
+    const isSame =
+      jsonEqual(configReferences, before.configReferences ?? []) &&
+      Object.entries(rest).every(([field, value]) =>
+        jsonEqual(value, before[field as keyof ManagedClusterAddOnStatus] ?? []),
+      );
+    if (!isSame)
+      await this.#patch(MANAGED_CLUSTER_ADDON, object, {
+        ...rest,
+        configReferences: storedReferences(configReferences),
+      });
+  }
+
+  async #patch(kind: KindInfo, { metadata }: KubeObject, status: object): Promise<void> {
+    const { namespace = '', name, uid, resourceVersion } = metadata;
+    await this.options.hub.mergePatch(
+      kind,
+      { namespace, name },
+      { metadata: { uid, resourceVersion }, status },
+      { subresource: 'status', fieldManager: ADDON_MANAGER, metadataOnly: true },
+    );
+  }
+}

@@ -1,0 +1,265 @@
+import { eventAbout } from '@berth/kube/model/event';
+import {
+  apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
+  EVENT,
+  MANAGED_CLUSTER_ADDON,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import type { ClusterManagementAddOn, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
+import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import { ConflictError, InputError } from '@berth/runtime/errors';
+import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
+import type { WorkQueue } from '@berth/runtime/loop/work-queue';
+import pLimit from 'p-limit';
+import { readAddOn } from '../../core/addon/addon-versions.ts';
+import { addOnOwner } from '../../core/addon/install/addon-owner.ts';
+import {
+  judgeAddOnRemovals,
+  leavingClusters,
+  removalGroupOf,
+} from '../../core/addon/install/judge-removals.ts';
+import { installPlacements, planAnnotations, planInstall } from '../../core/addon/install/plan-install.ts';
+import { recentRemovals } from '../../core/publish/judge/removal-window.ts';
+import { confirmTakesWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
+import { ADDON_MANAGER, AddOnController, type AddOnManagerOptions } from './addon-controller.ts';
+import { AddOnInventory } from './addon-inventory.ts';
+
+/** Placements change one after the other. What leaves is judged together when this time has passed. */
+const REMOVAL_GATHER_MS = 1_000;
+/** Recent removals leave the window without an event. */
+const HELD_RECHECK_MS = 60_000;
+const CONCURRENCY = 8;
+
+/** Installs add-ons on the clusters that their placements select, and removes them from others. Keys are names of add-ons. */
+export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
+  readonly name = 'install';
+  readonly #inventory: AddOnInventory;
+  readonly #namespaces: MissingNamespaces;
+  /** By add-on: since when clusters leave. */
+  readonly #leavingSince = new Map<string, number>();
+  /** By add-on: the code and the message of a hold. */
+  readonly #held = new Map<string, { readonly code: string; readonly message: string }>();
+  readonly #unknown = new Map<string, string>();
+
+  constructor(options: AddOnManagerOptions) {
+    super(options);
+    this.#inventory = new AddOnInventory(options);
+    this.#namespaces = new MissingNamespaces(options);
+    this.reads.push(...this.#inventory.reflectors);
+  }
+
+  follow(queue: WorkQueue): void {
+    this.#inventory.follow(queue);
+    this.#inventory.clusters.store.onChange(({ before, after }) => {
+      const [was, is] = [before, after].map((one) => [
+        one?.metadata.annotations,
+        one?.metadata.deletionTimestamp,
+      ]);
+      if (JSON.stringify(was) === JSON.stringify(is)) return;
+      for (const { metadata } of this.#inventory.addOns.store.list()) queue.add(metadata.name);
+    });
+  }
+
+  warnings(): readonly string[] {
+    const unknown = [...this.#unknown].map(
+      ([name, text]) => `add-ons: no cluster loses ${name} at present, because ${text}`,
+    );
+    const held = [...this.#held.values()].map(({ message }) => `add-ons: ${message}`);
+    return [...unknown.sort(), ...held.sort(), ...this.#namespaces.warnings('add-ons')];
+  }
+
+  async reconcile(name: string): Promise<ReconcileOutcome> {
+    const addOn = this.#inventory.addOn(name);
+    const installed = this.#inventory.installed(name);
+    if (addOn === undefined || addOn.metadata.deletionTimestamp !== undefined) {
+      for (const memory of [this.#held, this.#unknown, this.#leavingSince]) memory.delete(name);
+      return DONE;
+    }
+    const plan = planInstall({
+      ...{ addOn, installed },
+      selectionOf: (placement) => this.#inventory.selectionOf(placement),
+      cluster: (cluster) => this.#inventory.cluster(cluster),
+    });
+    if (plan.unknown === undefined) this.#unknown.delete(name);
+    else this.#unknown.set(name, plan.unknown);
+    const waits = await this.#each(plan.joining, (cluster) => this.#install(addOn, cluster));
+    if (installPlacements(addOn) !== undefined)
+      await this.#each([...this.#inventory.stored(name).values()], (addon) => this.#annotate(addon));
+    const again = [...waits, await this.#remove(addOn, installed, plan.leaving)].filter(
+      (ms) => ms !== undefined,
+    );
+    return again.length === 0 ? DONE : { kind: 'requeue', afterMs: Math.min(...again) };
+  }
+
+  /**
+   * One failure does not stop the others.
+   * @throws the first error, after all were tried
+   */
+  async #each<Item, Result>(
+    items: readonly Item[],
+    act: (item: Item) => Promise<Result>,
+  ): Promise<readonly Result[]> {
+    const limit = pLimit(CONCURRENCY);
+    const results = await Promise.allSettled(items.map((item) => limit(() => act(item))));
+    return results.map((result) => {
+      if (result.status === 'rejected') throw result.reason;
+      return result.value;
+    });
+  }
+
+  /** @returns milliseconds until the next try, if the cluster has no namespace yet */
+  async #install({ metadata }: ClusterManagementAddOn, cluster: string): Promise<number | undefined> {
+    const { hub, onEvent } = this.options;
+    const known = this.#inventory.cluster(cluster);
+    if (known === undefined) return undefined;
+    const annotations = planAnnotations(undefined, known.metadata);
+    const addon = {
+      apiVersion: apiVersionOf(MANAGED_CLUSTER_ADDON),
+      kind: MANAGED_CLUSTER_ADDON.kind,
+      metadata: {
+        ...{ namespace: cluster, name: metadata.name },
+        ...(annotations && { annotations: annotations as Readonly<Record<string, string>> }),
+        ownerReferences: [addOnOwner(metadata)],
+      },
+      spec: {},
+    };
+    return this.#namespaces.make(cluster, async () => {
+      // Clean-up deletes the add-ons of a cluster that goes, and the cache may not show yet that it does.
+      if (!(await confirmTakesWork(hub, cluster))) return;
+      try {
+        await hub.create(MANAGED_CLUSTER_ADDON, addon, { fieldManager: ADDON_MANAGER, metadataOnly: true });
+      } catch (error) {
+        // Somebody else made it.
+        if (error instanceof ConflictError) return;
+        throw error;
+      }
+      onEvent?.({ action: 'installed', addon: metadata.name, cluster });
+    });
+  }
+
+  async #annotate({ metadata }: KubeObject): Promise<void> {
+    const { namespace = '', name, uid, resourceVersion } = metadata;
+    const cluster = this.#inventory.cluster(namespace);
+    if (cluster === undefined || metadata.deletionTimestamp !== undefined) return;
+    const annotations = planAnnotations(metadata, cluster.metadata);
+    if (annotations === undefined) return;
+    await this.options.hub.mergePatch(
+      MANAGED_CLUSTER_ADDON,
+      { namespace, name },
+      { metadata: { uid, resourceVersion, annotations } },
+      { fieldManager: ADDON_MANAGER, metadataOnly: true },
+    );
+  }
+
+  /** @returns milliseconds until the next look */
+  async #remove(
+    addOn: ClusterManagementAddOn,
+    installed: ReadonlyMap<string, ManagedClusterAddOn>,
+    planned: readonly ManagedClusterAddOn[],
+  ): Promise<number | undefined> {
+    const { clock, budget, digest, removals } = this.options;
+    const { name } = addOn.metadata;
+    if (planned.length === 0) {
+      this.#leavingSince.delete(name);
+      this.#held.delete(name);
+      return undefined;
+    }
+    const nowMs = clock.now();
+    const since = this.#leavingSince.get(name) ?? nowMs;
+    this.#leavingSince.set(name, since);
+    if (nowMs - since < REMOVAL_GATHER_MS) return REMOVAL_GATHER_MS - (nowMs - since);
+    const leaving = await this.#confirmed(addOn, planned);
+    if (leaving.length === 0) return REMOVAL_GATHER_MS;
+    const before = await removals.read(removalGroupOf(name));
+    const present = [...installed.values()].filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
+    ).length;
+    const verdict = judgeAddOnRemovals({
+      ...{ addOn: name, present, leaving, removals: before, budget, nowMs, digest },
+    });
+    if (verdict.kind === 'held') {
+      await this.#hold(addOn, leaving, verdict);
+      return HELD_RECHECK_MS;
+    }
+    this.#held.delete(name);
+    if (verdict.counted > 0)
+      await removals.persist(removalGroupOf(name), [
+        ...recentRemovals(before, nowMs),
+        { atMs: nowMs, count: verdict.counted },
+      ]);
+    await this.#each(leaving, (addon) => this.#delete(addon));
+    return undefined;
+  }
+
+  async #delete({ metadata }: ManagedClusterAddOn): Promise<void> {
+    const { namespace = '', name, uid } = metadata;
+    if (!(await this.options.hub.delete(MANAGED_CLUSTER_ADDON, { namespace, name }, { uid }))) return;
+    this.options.onEvent?.({ action: 'removed', addon: name, cluster: namespace });
+  }
+
+  /** Those that leave by what the hub itself says, because they will be deleted: the cache may lag behind. */
+  async #confirmed(
+    planned: ClusterManagementAddOn,
+    leaving: readonly ManagedClusterAddOn[],
+  ): Promise<readonly ManagedClusterAddOn[]> {
+    const { hub } = this.options;
+    const object = (
+      await hub.list(CLUSTER_MANAGEMENT_ADDON, { fieldSelector: `metadata.name=${planned.metadata.name}` })
+    ).items[0];
+    if (object?.metadata.uid !== planned.metadata.uid || object === undefined) return [];
+    const placements = installPlacements(readAddOn(object));
+    if (placements === undefined) return [];
+    const selected = new Set<string>();
+    for (const { namespace, name } of placements) {
+      const labelSelector = `${PLACEMENT_LABEL}=${name}`;
+      const { items } = await hub.list(PLACEMENT_DECISION, { namespace, labelSelector });
+      if (items.length === 0) return [];
+      for (const { status } of items as unknown as readonly PlacementDecision[])
+        for (const { clusterName } of status?.decisions ?? []) selected.add(clusterName);
+    }
+    return leaving.filter(({ metadata }) => !selected.has(metadata.namespace ?? ''));
+  }
+
+  async #hold(
+    addOn: ClusterManagementAddOn,
+    leaving: readonly ManagedClusterAddOn[],
+    { code, message }: { readonly code: string; readonly message: string },
+  ): Promise<void> {
+    const { name } = addOn.metadata;
+    const isNew = this.#held.get(name)?.code !== code;
+    this.#held.set(name, { code, message });
+    if (!isNew) return;
+    const { clusters } = leavingClusters(this.options.digest, name, leaving);
+    this.options.onEvent?.({ action: 'removals-held', addon: name, clusters, message, token: code });
+    await this.#report(addOn, code, message);
+  }
+
+  /** For people who read `kubectl describe`. An Event that the hub refuses is dropped, because nothing depends on it. */
+  async #report({ metadata }: ClusterManagementAddOn, code: string, note: string): Promise<void> {
+    const { hub, clock, log } = this.options;
+    const subject = {
+      kind: CLUSTER_MANAGEMENT_ADDON,
+      namespace: 'default',
+      name: metadata.name,
+      uid: metadata.uid ?? '',
+    };
+    const event = eventAbout(
+      subject,
+      { type: 'Warning', reason: 'Held', action: 'Remove', note: note.slice(0, 1_000) },
+      { controller: ADDON_MANAGER, instance: ADDON_MANAGER, nowMs: clock.now(), suffix: `held-${code}` },
+    );
+    try {
+      await hub.create(EVENT, event, { metadataOnly: true });
+    } catch (error) {
+      // After a restart the Event is there already.
+      if (error instanceof ConflictError) return;
+      log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
+        addon: namespacedName(metadata),
+        error,
+      });
+    }
+  }
+}
