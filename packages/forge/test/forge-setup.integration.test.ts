@@ -110,11 +110,13 @@ describe('what differs', () => {
     await server.start();
     const { apiUrl, repository } = server;
     const setup = openSetup({ provider: 'gitea', apiUrl, repository, token: async () => 'admin' });
+    expect(await setup.hasAccount?.('berth', signal)).toBe(false);
     const texts = [await setup.issueToken?.(WANTED, signal), await setup.issueToken?.(WANTED, signal)];
     expect(texts.map((one) => one?.text)).toEqual([
       'issued for the new account berth, as berth-1',
-      'issued for the account berth, as berth-1',
+      'issued for the account berth, whose other tokens stay, as berth-1',
     ]);
+    expect(await setup.hasAccount?.('berth', signal)).toBe(true);
     expect(server.seen.filter(({ url }) => url === '/admin/users')).toHaveLength(1);
     await server.close();
   });

@@ -43,6 +43,8 @@ export interface ForgeSetup {
   webhooks(signal: AbortSignal): Promise<readonly ForgeWebhook[]>;
   /** Creates the webhook, or changes the one with the same address. */
   writeWebhook(wanted: WantedWebhook, signal: AbortSignal): Promise<void>;
+  /** Whether the account exists. Absent where no token belongs to an account that is created for it. */
+  readonly hasAccount?: (account: string, signal: AbortSignal) => Promise<boolean>;
   /** Issues a token for Berth. Absent where only a person can. */
   readonly issueToken?: (wanted: WantedToken, signal: AbortSignal) => Promise<IssuedToken>;
   /** Gives an account the rights that Berth needs. Absent where the token brings them. */

@@ -32,6 +32,7 @@ export function giteaSetup(repository: ForgeRepository): ForgeSetup {
         config: { url, content_type: 'json', secret },
       }),
     }),
+    hasAccount: (account, signal) => hasAccount(api, account, signal),
     issueToken: (wanted, signal) => giteaToken(api, basic, wanted, signal),
     grant: async (account, signal) => {
       const collaborator = `${path}/collaborators/${encodeURIComponent(account)}`;
@@ -44,22 +45,32 @@ export function giteaSetup(repository: ForgeRepository): ForgeSetup {
   };
 }
 
+function userPath(account: string): string {
+  return `/users/${encodeURIComponent(account)}`;
+}
+
+async function hasAccount(api: ForgeApi, account: string, signal: AbortSignal): Promise<boolean> {
+  return (await undefinedIfNotFound(api.request(signal, 'GET', userPath(account)))) !== undefined;
+}
+
 async function giteaToken(
   api: ForgeApi,
   basic: ForgeApi,
   { account, name, password }: WantedToken,
   signal: AbortSignal,
 ): Promise<IssuedToken> {
-  const user = `/users/${encodeURIComponent(account)}`;
-  const known = await undefinedIfNotFound(api.request(signal, 'GET', user));
-  if (known === undefined)
+  const isKnown = await hasAccount(api, account, signal);
+  if (!isKnown)
     await api.request(signal, 'POST', '/admin/users', {
       ...{ username: account, email: `${account}@noreply.localhost`, password, must_change_password: false },
     });
-  const made = await basic.request(signal, 'POST', `${user}/tokens`, { name, scopes: GITEA_SCOPES });
+  const made = await basic.request(signal, 'POST', `${userPath(account)}/tokens`, {
+    name,
+    scopes: GITEA_SCOPES,
+  });
   const token = made.text('sha1');
   if (token === undefined) throw api.badResponse('gave no token');
-  const who = known === undefined ? `the new account ${account}` : `the account ${account}`;
+  const who = isKnown ? `the account ${account}, whose other tokens stay` : `the new account ${account}`;
   return { token, text: `issued for ${who}, as ${name}` };
 }
 

@@ -26,6 +26,8 @@ export interface PreviewInstallation {
   readonly secret: SecretFile;
   readonly newSecret: () => string;
   readonly wanted: WantedToken;
+  /** Whether a token may be issued for an account that exists already: it may be somebody else's. */
+  readonly usesExistingAccount: boolean;
   /** The address that the forge calls. */
   readonly webhookUrl: string;
   /** Whether nothing is written. */
@@ -61,10 +63,8 @@ function byHand(object: string, message: string, hint: string): Problem {
   return { ...failed(object, message, hint), severity: 'warning' };
 }
 
-async function tokenStep(
-  { token, setup, wanted, forgeWith, dryRun }: PreviewInstallation,
-  signal: AbortSignal,
-): Promise<Outcome> {
+async function tokenStep(installation: PreviewInstallation, signal: AbortSignal): Promise<Outcome> {
+  const { token, setup, wanted, forgeWith, dryRun } = installation;
   const known = await token.read();
   if (known !== undefined) {
     await forgeWith(known).defaultBranch(signal);
@@ -75,6 +75,8 @@ async function tokenStep(
     const hint = `${setup.tokenByHand}; put it into ${token.name}, and run the command again`;
     return { step: byHand('token', 'the forge lets only a person create one', hint) };
   }
+  const refused = await existingAccount(installation, signal);
+  if (refused !== undefined) return { step: refused };
   if (dryRun)
     return { step: passed('token', `would be issued for ${wanted.account} and put into ${token.name}`) };
   let issued: IssuedToken | undefined;
@@ -88,6 +90,19 @@ async function tokenStep(
     return issued.token;
   });
   return { step: passed('token', `${issued?.text ?? ''}; it is in ${token.name}`), value: issued?.token };
+}
+
+/** A token acts as its account, so one of an account that is there already needs the consent of a person. */
+async function existingAccount(
+  { setup, token, wanted: { account }, usesExistingAccount }: PreviewInstallation,
+  signal: AbortSignal,
+): Promise<Problem | undefined> {
+  if (usesExistingAccount || (await setup.hasAccount?.(account, signal)) !== true) return undefined;
+  return byHand(
+    'token',
+    `none is issued, because the account ${account} exists already and may be somebody's`,
+    `if it is Berth's, use --existing-account: it gets one more token, its others stay, and it becomes an administrator of this repository. Otherwise name another account with --account, or put a token of it into ${token.name}`,
+  );
 }
 
 async function rightsStep(
@@ -117,7 +132,7 @@ async function secretStep({ secret, newSecret, dryRun }: PreviewInstallation): P
 }
 
 async function webhookStep(
-  { setup, webhookUrl, dryRun }: PreviewInstallation,
+  { setup, webhookUrl, dryRun, secret: file }: PreviewInstallation,
   secret: string | undefined,
   signal: AbortSignal,
 ): Promise<Outcome> {
@@ -131,7 +146,7 @@ async function webhookStep(
     };
   // A forge does not show the secret of a webhook, so it is written in any case.
   await setup.writeWebhook({ url: webhookUrl, secret }, signal);
-  return { step: passed('webhook', `${webhookUrl} is ${what}`) };
+  return { step: passed('webhook', `${webhookUrl} is ${what}, with the secret in ${file.name}`) };
 }
 
 /** Nobody but the owners of a branch decides what it requires. */

@@ -114,6 +114,26 @@ describe('berth preview install', () => {
     await forge.close();
   });
 
+  it('issues a token of an account that exists already only with a flag', async () => {
+    const { forge, cwd, install } = await startFake('gitea');
+    forge.setup.accounts.add('berth');
+    for (const dryRun of [['--dry-run'], []]) {
+      const { code, steps } = await install('-o', 'json', ...dryRun);
+      expect(code).toBe(2);
+      expect(severities(steps)).toMatchObject({ token: 'warning', webhook: 'ok' });
+      expect(steps[0]?.message).toContain('the account berth exists already');
+      expect(steps[0]?.hint).toContain('--existing-account');
+    }
+    expect(forge.setup.issued).toEqual([]);
+    expect([...forge.setup.accounts]).toEqual(['berth']);
+    expect(existsSync(path.join(cwd, 'forge-token'))).toBe(false);
+    const allowed = await install('--existing-account', '-o', 'json');
+    expect(allowed.code).toBe(0);
+    expect(allowed.steps[0]?.message).toContain('the account berth, whose other tokens stay');
+    expect(forge.setup.issued).toHaveLength(1);
+    await forge.close();
+  });
+
   it('refuses a token that does not work instead of replacing it', async () => {
     const { forge, cwd, install } = await startFake('gitea');
     writeFileSync(path.join(cwd, 'forge-token'), 'gone\n');

@@ -23,6 +23,7 @@ interface InstallFlags extends AdminFlags {
   readonly account: string;
   readonly tokenFile: string;
   readonly webhookSecretFile: string;
+  readonly existingAccount: boolean;
   readonly dryRun: boolean;
   readonly output: OutputFormat;
 }
@@ -37,7 +38,9 @@ The command uses the token of an administrator of the repository, and does not s
   webhook  creates the webhook, or corrects the one with this address
   branch   says how a branch requires the status
 
-Files that exist are used and never replaced; run the command again as often as you like. No secret is printed.
+Files that exist are used and never replaced; run the command again as often as you like. No secret is printed. A
+webhook with this address gets the secret of the file. An account that exists already gets a token only with
+--existing-account; its other tokens stay.
 
 Exit codes: 0 done, 1 error, 2 a step is left to a person.
 
@@ -62,6 +65,7 @@ export const previewInstallCommand: CliCommand = {
       .option('--api-url <url>', 'base of the API of the forge (default: from --url)')
       .option('--repository <name>', 'owner/name at the forge (default: from --url)')
       .option('--account <name>', 'account of Berth at the forge', 'berth')
+      .option('--existing-account', 'issue a token for --account also if it exists already', false)
       .option('--token-file <file>', 'file for the token of Berth', 'forge-token')
       .option('--webhook-secret-file <file>', 'file for the secret of the webhook', 'webhook-secret')
       .option('--dry-run', 'only say what would be done', false)
@@ -96,6 +100,7 @@ async function install(io: CliIo, flags: InstallFlags): Promise<ExitCode> {
         password: randomBytes(24).toString('base64url'),
       },
       webhookUrl: `${publicUrl}${webhookPath(repository.provider)}`,
+      usesExistingAccount: flags.existingAccount,
       dryRun: flags.dryRun,
     },
     io.signal,
