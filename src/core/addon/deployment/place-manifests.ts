@@ -48,8 +48,8 @@ export function placeManifests(
   const fillings = [...existing];
   const names = new Set(works.map(({ metadata }) => metadata.name));
   for (const { manifest, bytes } of added.toSorted((a, b) => b.bytes - a.bytes)) {
-    const home = roomiest(existing, bytes) ?? roomInNew(fillings.slice(existing.length), bytes);
-    const chosen = home ?? filling({ name: freeName(names, works.length, nameOf), current: undefined }, []);
+    const home = roomiest(existing, bytes) ?? roomInNewest(fillings.slice(existing.length), bytes);
+    const chosen = home ?? filling({ name: freeName(names, nameOf), current: undefined }, []);
     if (home === undefined) fillings.push(chosen);
     chosen.freeBytes -= bytes;
     homes.set(manifest, chosen);
@@ -72,12 +72,14 @@ function roomiest(existing: readonly Filling[], bytes: number): Filling | undefi
   return most !== undefined && bytes < most.freeBytes ? most : undefined;
 }
 
-function roomInNew(made: readonly Filling[], bytes: number): Filling | undefined {
-  return made.find(({ freeBytes }) => bytes < freeBytes);
+/** The newest work, if the manifest fits. As upstream, those before it are not filled up. */
+function roomInNewest(made: readonly Filling[], bytes: number): Filling | undefined {
+  const newest = made.at(-1);
+  return newest !== undefined && bytes < newest.freeBytes ? newest : undefined;
 }
 
-function freeName(names: Set<string>, count: number, nameOf: (index: number) => string): string {
-  for (let index = count; ; index += 1) {
+function freeName(names: Set<string>, nameOf: (index: number) => string): string {
+  for (let index = 0; ; index += 1) {
     const name = nameOf(index);
     if (names.has(name)) continue;
     names.add(name);

@@ -63,11 +63,11 @@ describe('the works of an add-on', () => {
     expect(names(place([manifest('b', 200)], works))).toEqual({ 'w-0': [], 'w-1': ['b'] });
   });
 
-  it('keep names that a new one never takes, and old names', () => {
+  it('keep their names, which a new one never takes; it has the first that is free', () => {
     const kept = { name: 'w-1', current: undefined, manifests: [manifest('a', 390)] };
     const old = { name: 'addon-web-deploy', current: undefined, manifests: [manifest('b', 390)] };
     expect(names(place([manifest('a', 390), manifest('c', 390)], [workOf(kept)]))).toEqual({
-      ...{ 'w-1': ['a'], 'w-2': ['c'] },
+      ...{ 'w-1': ['a'], 'w-0': ['c'] },
     });
     expect(names(place([manifest('b', 390)], [workOf(old)]))).toEqual({ 'addon-web-deploy': ['b'] });
   });
