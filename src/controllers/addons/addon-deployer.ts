@@ -29,6 +29,7 @@ import { BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
+import { isOfTemplate, readAddOn } from '../../core/addon/addon-versions.ts';
 import { isDesired } from '../../core/addon/config-hash.ts';
 import type { WorkWrite } from '../../core/addon/deployment/addon-work.ts';
 import {
@@ -167,28 +168,36 @@ export class AddOnDeployer extends AddOnController {
     addon: ManagedClusterAddOn,
     writes: readonly WorkWrite[],
   ): Promise<{ readonly condition: Condition; readonly error: InputError } | undefined> {
-    const { hub, onEvent } = this.options;
     for (const write of writes) {
       const { work } = write;
-      const { namespace = '', name, uid } = work.metadata;
-      const object = work as unknown as KubeObject;
       try {
-        if (write.do === 'create') await this.#create(object);
-        else if (write.do === 'update') await hub.update(MANIFEST_WORK, object, MANAGER);
-        else await hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
+        await this.#writeWork(write);
       } catch (error) {
         if (!(error instanceof InputError)) throw error;
         return { condition: workRefused(work, errorText(error)), error };
       }
-      onEvent?.({ action: `work-${write.do}d`, addon: addon.metadata.name, cluster: namespace });
+      const { namespace: cluster = '' } = work.metadata;
+      this.options.onEvent?.({ action: `work-${write.do}d`, addon: addon.metadata.name, cluster });
     }
     return undefined;
   }
 
-  async #create(work: KubeObject): Promise<void> {
+  /** The next pass sees each write: one that did not would place manifests of a new work a second time. */
+  async #writeWork({ do: verb, work }: WorkWrite): Promise<void> {
+    const { hub } = this.options;
+    const object = work as unknown as KubeObject;
+    const { namespace = '', name, uid } = work.metadata;
+    if (verb === 'create') return this.#works.putWritten(await this.#create(object));
+    if (verb === 'update') return this.#works.putWritten(await hub.update(MANIFEST_WORK, object, MANAGER));
+    const left = await hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
+    if (typeof left === 'object') this.#works.putWritten(left);
+    else this.#works.putDeleted(object);
+  }
+
+  async #create(work: KubeObject): Promise<KubeObject> {
     const { hub } = this.options;
     try {
-      await hub.create(MANIFEST_WORK, work, MANAGER);
+      return await hub.create(MANIFEST_WORK, work, MANAGER);
     } catch (error) {
       if (!(error instanceof BerthError) || error.code !== 'kube.alreadyexists') throw error;
       const { namespace = '', name } = work.metadata;
@@ -223,9 +232,10 @@ export class AddOnDeployer extends AddOnController {
     if (Object.keys(status).length === 0) return addon;
     const { namespace = '', name, uid, resourceVersion } = addon.metadata;
     const patch = { metadata: { uid, resourceVersion }, status };
-    const options = { ...MANAGER, subresource: 'status', metadataOnly: true } as const;
-    const { metadata } = await hub.mergePatch(MANAGED_CLUSTER_ADDON, { namespace, name }, patch, options);
-    return { ...addon, metadata };
+    const options = { ...MANAGER, subresource: 'status' } as const;
+    const written = await hub.mergePatch(MANAGED_CLUSTER_ADDON, { namespace, name }, patch, options);
+    this.#addons.putWritten(written);
+    return written as unknown as ManagedClusterAddOn;
   }
 
   async #setFinalizers({ metadata }: ManagedClusterAddOn, finalizers: readonly string[]): Promise<void> {
@@ -247,13 +257,9 @@ function partKey({ group, plural }: Pick<KindInfo, 'group' | 'plural'>, key: str
 }
 
 /** Other add-ons have a manager of their own. One that is going keeps its manager when its ClusterManagementAddOn is gone. */
-function isMadeOfTemplate(addon: ManagedClusterAddOn, managed: KubeObject | undefined): boolean {
-  const { supportedConfigs = [] } = (managed?.['spec'] ?? {}) as {
-    readonly supportedConfigs?: readonly ConfigKind[];
-  };
-  return [...supportedConfigs, ...(addon.status?.configReferences ?? [])].some((one) =>
-    isOf(one, ADDON_TEMPLATE),
-  );
+function isMadeOfTemplate({ status }: ManagedClusterAddOn, managed: KubeObject | undefined): boolean {
+  if (managed !== undefined && isOfTemplate(readAddOn(managed))) return true;
+  return status?.configReferences?.some((reference) => isOf(reference, ADDON_TEMPLATE)) === true;
 }
 
 function isOf({ group, resource }: ConfigKind, kind: KindInfo): boolean {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   ADDON_TEMPLATE,
@@ -12,8 +13,10 @@ import {
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { WatchEvent, WatchOptions } from '@berth/kube/model/kube-api';
 import { systemClock } from '@berth/runtime/clock/system-clock';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
+import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
@@ -30,6 +33,21 @@ const HOOK = { namespace: 'c1', name: 'addon-web-pre-delete' };
 
 function condition(type: string, status: Condition['status'] = 'True'): Condition {
   return { type, status, reason: 'Test', message: '', lastTransitionTime: '2026-03-01T12:00:00Z' };
+}
+
+/** Of works it shows each change late, so that a pass sees some of the works that the one before made. */
+class LateWatches extends InterceptedKubeApi {
+  protected write<T>(request: () => Promise<T>): Promise<T> {
+    return request();
+  }
+
+  override async *watch(kind: KindInfo, options: WatchOptions): AsyncGenerator<WatchEvent> {
+    for await (const event of this.inner.watch(kind, options)) {
+      // fixed wait: longer than a pass
+      if (kind === MANIFEST_WORK) await setTimeout(100);
+      yield event;
+    }
+  }
 }
 
 /** An embedded hub with a cluster and an add-on of a template, and the controller that deploys it. */
@@ -57,7 +75,7 @@ class DeploymentWorld {
 
   start(): void {
     const shared = { clock: systemClock, random: Math.random, log: new SilentLogger() };
-    const { api } = this.hub;
+    const api = new LateWatches(this.hub.api);
     const addons = { duties: ['deployment'] as const, clock: systemClock };
     const served = { ...shared, api, addons, sources: [], dataDir: '', engineVersion: '', env: {} };
     const history = { check: () => Promise.resolve(0), reportBreak: () => Promise.resolve() };
@@ -197,6 +215,32 @@ describe('the add-on of a template on a hub', () => {
     await world.report(HOOK, { JobComplete: { type: 'String', string: 'True' } });
     await expect.poll(() => world.addon(), patience).toBeUndefined();
     await expect.poll(async () => (await world.hub.api.list(MANIFEST_WORK)).items, patience).toEqual([]);
+  });
+
+  it('is spread over two works at once, and stays where it is', async () => {
+    world = await DeploymentWorld.create();
+    const large = (name: string, kib: number): object => ({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name, namespace: 'web-system' } },
+      data: { text: 'x'.repeat(kib * 1024) },
+    });
+    await world.configure(await world.template('web-1', AGENT, large('a', 300), large('b', 200)));
+    const contents = async (): Promise<object> => {
+      const { items } = await world.hub.api.list(MANIFEST_WORK);
+      const works = items as unknown as readonly ManifestWork[];
+      const names = ({ spec }: ManifestWork) =>
+        spec?.workload?.manifests?.map(({ metadata }) => metadata.name);
+      return Object.fromEntries(works.map((work) => [work.metadata.name, names(work)]));
+    };
+    const both = { 'addon-web-deploy-0': ['a'], 'addon-web-deploy-1': ['agent', 'b'] };
+    await expect.poll(contents, patience).toEqual(both);
+    // fixed wait: the watch has shown both works
+    await setTimeout(500);
+    for (const name of Object.keys(both)) await world.report({ namespace: 'c1', name }, {});
+    await expect.poll(() => world.state('ManifestApplied'), patience).toBe('True AddonManifestApplied');
+    expect(await contents()).toEqual(both);
+    const versions = async () =>
+      (await world.hub.api.list(MANIFEST_WORK)).items.map(({ metadata }) => metadata.generation);
+    expect(await versions()).toEqual([1, 1]);
   });
 
   it('leaves a work of somebody else alone that has the name', async () => {
