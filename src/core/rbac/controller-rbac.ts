@@ -328,7 +328,7 @@ function deploysAddOns({ addons }: ControllerDuties): boolean {
 
 /** The parts of rights.yaml that each duty of add-ons needs. */
 const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
-  install: ['addons', 'addon-install', 'events'],
+  install: ['addons', 'addon-install', 'addon-status', 'events'],
   configuration: ['addons', 'addon-status', 'addon-configs'],
   deployment: ['addons', 'addon-status', 'addon-deployment'],
   registration: ['addons', 'addon-status'],

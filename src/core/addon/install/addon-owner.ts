@@ -23,8 +23,8 @@ export function planOwners(addon: ObjectMeta, owner: ObjectMeta): readonly Owner
     name === wanted.name &&
     apiVersion.split('/')[0] === wanted.apiVersion.split('/')[0];
   const found = before.find(isOurs);
-  if (found?.uid === wanted.uid && found.controller === true) return undefined;
   const others = before.filter((one) => !isOurs(one));
-  const isTaken = others.some(({ controller }) => controller === true);
-  return [...others, isTaken ? { ...wanted, controller: false } : wanted];
+  const controller = !others.some((one) => one.controller === true);
+  if (found?.uid === wanted.uid && (found.controller ?? false) === controller) return undefined;
+  return [...others, { ...wanted, controller }];
 }
