@@ -24,6 +24,7 @@ import {
 } from '@berth/ocm/kind/addon';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { ADDON_NAME_LABEL } from '@berth/ocm/registration/names';
 import { BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
@@ -270,7 +271,7 @@ function isOf({ group, resource }: ConfigKind, kind: KindInfo): boolean {
 function concernsAddons({ before, after }: ObjectChange): boolean {
   const facts = (object: KubeObject | undefined): string => {
     const cluster = object as unknown as ManagedCluster | undefined;
-    const available = findCondition(cluster?.status?.conditions, 'Available')?.status;
+    const available = findCondition(cluster?.status?.conditions, AVAILABLE)?.status;
     return JSON.stringify([
       cluster?.metadata.uid,
       takesWork(cluster),

@@ -11,6 +11,7 @@ import type {
   ManifestWork,
   ResourceIdentifier,
 } from '@berth/ocm/kind/manifest-work';
+import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 
 /** What a probed resource reported. */
 export interface ProbeResult {
@@ -39,7 +40,7 @@ export function addonHealth(
   probe: Probe | undefined,
 ): Condition | undefined {
   // The registration passes the cluster's Unknown on to its add-ons.
-  if (findCondition(cluster.status?.conditions, 'Available')?.status === 'Unknown') return undefined;
+  if (findCondition(cluster.status?.conditions, AVAILABLE)?.status === 'Unknown') return undefined;
   if (works.length === 0) return available('Unknown', 'WorkNotFound', 'Addon manifestWork is not found');
   for (const { status } of works) {
     const reported = findCondition(status?.conditions, 'Available');

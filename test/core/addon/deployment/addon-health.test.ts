@@ -129,7 +129,7 @@ describe('the health of an add-on of a template', () => {
 
   it('stays while the cluster is unknown, and is judged again afterwards', () => {
     const harness = reported(new DeploymentHarness(deployment('agent')), { agent: RUNS });
-    harness.cluster('c1', { conditions: [condition('Available', 'Unknown')] });
+    harness.cluster('c1', { conditions: [condition('ManagedClusterConditionAvailable', 'Unknown')] });
     harness.set({ ...condition('Available', 'Unknown'), reason: 'ManagedClusterLeaseUpdateStopped' });
     harness.settle();
     expect(harness.state('Available')).toBe('Unknown ManagedClusterLeaseUpdateStopped');
