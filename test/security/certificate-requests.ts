@@ -14,6 +14,7 @@ export const STRING_TAG = {
 const OID = {
   commonName: '550403',
   organization: '55040a',
+  organizationalUnit: '55040b',
   ecdsaWithSha256: '2a8648ce3d040302',
   sha256WithRsa: '2a864886f70d01010b',
   ed25519: '2b6570',
@@ -25,7 +26,7 @@ const OID = {
 
 /** One attribute of a name, with the ASN.1 type that an attacker likes. */
 export interface HostileAttribute {
-  readonly type: 'CN' | 'O';
+  readonly type: 'CN' | 'O' | 'OU';
   readonly value: string | Buffer;
   readonly tag?: number;
 }
@@ -40,6 +41,8 @@ export interface HostileRequest {
   readonly publicKeyDer?: Buffer;
   /** Asks for a certificate authority and for names of a server. */
   readonly wantsAuthority?: boolean;
+  /** Asks for these names, as agents of add-ons do. */
+  readonly dnsNames?: readonly string[];
   /** Bytes of an attribute that means nothing. */
   readonly paddingBytes?: number;
 }
@@ -88,11 +91,17 @@ export function requestDer(wanted: HostileRequest): Buffer {
 
 function attribute({ type, value, tag = STRING_TAG.utf8 }: HostileAttribute): Buffer {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
-  return sequence(oid(type === 'CN' ? OID.commonName : OID.organization), writeDer(tag, bytes));
+  const ids = { CN: OID.commonName, O: OID.organization, OU: OID.organizationalUnit };
+  return sequence(oid(ids[type]), writeDer(tag, bytes));
 }
 
-function attributes({ wantsAuthority = false, paddingBytes = 0 }: HostileRequest): Buffer[] {
+function attributes({ wantsAuthority = false, dnsNames, paddingBytes = 0 }: HostileRequest): Buffer[] {
   const all: Buffer[] = [];
+  if (dnsNames !== undefined) {
+    const hosts = dnsNames.map((name) => writeDer(0x82, Buffer.from(name)));
+    const names = sequence(oid(OID.subjectAltName), octets(sequence(...hosts)));
+    all.push(sequence(oid(OID.extensionRequest), set(sequence(names))));
+  }
   if (wantsAuthority) {
     const yes = writeDer(0x01, Buffer.from([0xff]));
     const authority = sequence(oid(OID.basicConstraints), yes, octets(sequence(yes)));

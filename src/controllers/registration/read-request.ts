@@ -1,5 +1,5 @@
 import { readCertificateRequest } from '@berth/kube/x509/certificate-request';
-import { readSubject } from '@berth/kube/x509/certificate-subject';
+import { organizationalUnitsOf, readSubject } from '@berth/kube/x509/certificate-subject';
 import type { Reflector } from '@berth/kube/cache/reflector';
 import type {
   CertificateRequestObject,
@@ -19,7 +19,11 @@ export function readRequest({ spec }: CertificateRequestObject): RequestContent 
   if (request.keyVerdict.kind === 'refused') return { kind: 'malformed', why: request.keyVerdict.why };
   const reading = readSubject(request.subjectDer);
   if (reading.kind === 'unusable') return { kind: 'malformed', why: reading.why };
-  return { kind: 'subject', ...reading.subject, asksForExtensions: request.hasAttributes };
+  return {
+    ...{ kind: 'subject', ...reading.subject, publicKeyDer: request.publicKeyDer },
+    organizationalUnits: organizationalUnitsOf(request.subjectDer),
+    ...{ asksForExtensions: request.hasAttributes, dnsNames: request.dnsNames },
+  };
 }
 
 /** The certificate requests with the label of a cluster. @param requests of the hub */

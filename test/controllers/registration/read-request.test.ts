@@ -4,6 +4,7 @@ import { readRequest } from '../../../src/controllers/registration/read-request.
 import type { CertificateRequestObject } from '../../../src/core/registration/approval/judge-request.ts';
 import {
   freshKey,
+  type HostileRequest,
   pemOf,
   plainSubject,
   requestDer,
@@ -25,7 +26,26 @@ it('reads the names that a request asks for', () => {
     kind: 'subject',
     commonName: 'user',
     organizations: ['g1', 'g2'],
-    asksForExtensions: false,
+    organizationalUnits: [],
+    publicKeyDer: createPublicKey(privateKey).export({ type: 'spki', format: 'der' }),
+    ...{ asksForExtensions: false, dnsNames: [] },
+  });
+});
+
+it('reads the DNS names that a request asks for, and that it asks for nothing else', () => {
+  const asked = (over: Partial<HostileRequest>) => readRequest(csr(requestPem({ ...good, ...over })));
+  expect(asked({ dnsNames: ['a.example.com', 'b'] })).toMatchObject({
+    ...{ asksForExtensions: true, dnsNames: ['a.example.com', 'b'] },
+  });
+  expect(asked({ dnsNames: ['a'], wantsAuthority: true })).toMatchObject({ dnsNames: undefined });
+  expect(asked({ dnsNames: ['a'], paddingBytes: 3 })).toMatchObject({ dnsNames: undefined });
+  expect(asked({ dnsNames: ['a\n'] })).toMatchObject({ dnsNames: undefined });
+});
+
+it('reads organizational units', () => {
+  const subject = [...plainSubject('user'), [{ type: 'OU' as const, value: 'unit-7' }]];
+  expect(readRequest(csr(requestPem({ ...good, subject })))).toMatchObject({
+    organizationalUnits: ['unit-7'],
   });
 });
 

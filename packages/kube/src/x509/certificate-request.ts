@@ -11,10 +11,12 @@ export interface CertificateRequest {
   /** If the key is refused, the signature of the request was not checked. */
   readonly keyVerdict: KeyVerdict;
   /**
-   * The request contains extensions, such as subject alternative names, or other attributes. No
-   * signer of the hub supports any.
+   * The request contains extensions, such as subject alternative names, or other attributes. The hub's own
+   * signer ignores all of them.
    */
   readonly hasAttributes: boolean;
+  /** The DNS names in it; undefined if it asks for anything else besides its subject and DNS names. */
+  readonly dnsNames: readonly string[] | undefined;
 }
 
 export type RequestReading = CertificateRequest | { readonly kind: 'malformed'; readonly why: string };
@@ -61,7 +63,33 @@ export function readCertificateRequest(pem: string): RequestReading {
     publicKeyDer: key.whole,
     keyVerdict,
     hasAttributes: (attributes?.content.length ?? 0) > 0,
+    dnsNames: dnsNamesIn(attributes?.content ?? Buffer.alloc(0)),
   };
+}
+
+const EXTENSION_REQUEST = '2a864886f70d01090e';
+const SUBJECT_ALT_NAME = '551d11';
+/** `[2]`: a dNSName (RFC 5280, section 4.2.1.6). */
+const DNS_NAME_TAG = 0x82;
+
+/** @param attributes the content of a request's attributes (RFC 2985, section 5.4.2) */
+function dnsNamesIn(attributes: Buffer): readonly string[] | undefined {
+  const [attribute, ...others] = readDer(attributes) ?? [undefined, undefined];
+  if (attribute === undefined) return others.length === 0 ? [] : undefined;
+  const [type, values] = readNested(attribute.whole, DER_TAG.sequence) ?? [];
+  const isWish = type?.tag === DER_TAG.objectId && type.content.toString('hex') === EXTENSION_REQUEST;
+  if (others.length > 0 || !isWish || values === undefined) return undefined;
+  const [wish] = readNested(values.whole, DER_TAG.set) ?? [];
+  const [extension, ...more] = (wish && readNested(wish.whole, DER_TAG.sequence)) ?? [];
+  const [id, ...content] = (extension && readNested(extension.whole, DER_TAG.sequence)) ?? [];
+  const value = content.at(-1);
+  if (id?.content.toString('hex') !== SUBJECT_ALT_NAME || more.length > 0) return undefined;
+  if (value?.tag !== DER_TAG.octetString) return undefined;
+  const names = readNested(value.content, DER_TAG.sequence) ?? [undefined];
+  const isAscii = (bytes: Buffer): boolean => bytes.every((byte) => byte > 0x20 && byte < 0x7f);
+  return names.every((name) => name?.tag === DNS_NAME_TAG && isAscii(name.content))
+    ? names.map((name) => name?.content.toString('latin1') ?? '')
+    : undefined;
 }
 
 /** Hashes of the signature algorithms (RFC 5758, RFC 8017, RFC 8410); `null` where the algorithm has its own. */

@@ -13,6 +13,7 @@ export type SubjectReading =
 
 const COMMON_NAME = '550403';
 const ORGANIZATION = '55040a';
+const ORGANIZATIONAL_UNIT = '55040b';
 /**
  * Well above the longest names of OCM's agents and add-ons. The limit of X.520 (64) is below them,
  * and Go does not enforce it.
@@ -62,6 +63,11 @@ export function organizationsOf(nameDer: Buffer): readonly string[] {
   return readNames(nameDer)?.organizations ?? [];
 }
 
+/** The organizational units of a name that is usable. */
+export function organizationalUnitsOf(nameDer: Buffer): readonly string[] {
+  return readNames(nameDer)?.organizationalUnits ?? [];
+}
+
 export function sameSubject(left: CertificateSubject, right: CertificateSubject): boolean {
   return (
     left.commonName === right.commonName &&
@@ -73,10 +79,11 @@ export function sameSubject(left: CertificateSubject, right: CertificateSubject)
 interface Names {
   readonly commonNames: string[];
   readonly organizations: string[];
+  readonly organizationalUnits: string[];
 }
 
 function readNames(nameDer: Buffer): Names | undefined {
-  const names: Names = { commonNames: [], organizations: [] };
+  const names: Names = { commonNames: [], organizations: [], organizationalUnits: [] };
   for (const rdn of readNested(nameDer, DER_TAG.sequence) ?? [undefined]) {
     const attributes = rdn?.tag === DER_TAG.set ? readDer(rdn.content) : undefined;
     if (attributes === undefined) return undefined;
@@ -90,11 +97,26 @@ function readAttribute(der: Buffer, names: Names): boolean {
   const [type, value, ...more] = readNested(der, DER_TAG.sequence) ?? [];
   if (type?.tag !== DER_TAG.objectId || value === undefined || more.length > 0) return false;
   const id = type.content.toString('hex');
-  if (id !== COMMON_NAME && id !== ORGANIZATION) return true;
+  const list = listFor(id, names);
+  if (list === undefined) return true;
   const text = decodeText(value.tag, value.content);
-  if (text === undefined) return false;
-  (id === COMMON_NAME ? names.commonNames : names.organizations).push(text);
+  // A unit gives no rights, so one that cannot be read does not count.
+  if (text === undefined) return id === ORGANIZATIONAL_UNIT;
+  list.push(text);
   return true;
+}
+
+function listFor(id: string, names: Names): string[] | undefined {
+  switch (id) {
+    case COMMON_NAME:
+      return names.commonNames;
+    case ORGANIZATION:
+      return names.organizations;
+    case ORGANIZATIONAL_UNIT:
+      return names.organizationalUnits;
+    default:
+      return undefined;
+  }
 }
 
 function decodeText(tag: number, content: Buffer): string | undefined {

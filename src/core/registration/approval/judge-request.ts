@@ -16,7 +16,12 @@ export type RequestContent =
       readonly kind: 'subject';
       readonly commonName: string;
       readonly organizations: readonly string[];
+      readonly organizationalUnits: readonly string[];
+      /** SubjectPublicKeyInfo. */
+      readonly publicKeyDer: Buffer;
       readonly asksForExtensions: boolean;
+      /** The DNS names that it asks for; undefined if it asks for other extensions. */
+      readonly dnsNames: readonly string[] | undefined;
     }
   | { readonly kind: 'malformed'; readonly why: string };
 
@@ -30,7 +35,10 @@ export interface CertificateRequestObject extends KubeObject {
     readonly uid?: string;
     readonly extra?: Readonly<Record<string, readonly string[]>>;
   };
-  readonly status?: { readonly conditions?: readonly { readonly type: string; readonly status?: string }[] };
+  readonly status?: {
+    readonly conditions?: readonly { readonly type: string; readonly status?: string }[];
+    readonly certificate?: string;
+  };
 }
 
 export type RequestVerdict =
@@ -64,7 +72,12 @@ export const APPROVED_CONDITION = {
   message: 'Auto approving Managed cluster agent certificate after SubjectAccessReview.',
 } as const;
 
-const DECIDED = ['Approved', 'Denied', 'Failed'];
+const DECIDED = ['Denied', 'Failed', 'Approved'] as const;
+
+/** What somebody decided about the request. A denial counts beside an approval. */
+export function decisionOf({ status }: CertificateRequestObject): (typeof DECIDED)[number] | undefined {
+  return DECIDED.find((type) => status?.conditions?.some((condition) => condition.type === type));
+}
 
 /**
  * Judges one certificate request. A cluster can renew only its own certificate: the requester must be the common name.
@@ -79,8 +92,8 @@ export function judgeRequest(
   cluster: ManagedCluster | undefined,
   { auto, isKnownAgent }: ApprovalRules,
 ): RequestVerdict {
-  const decided = csr.status?.conditions?.find(({ type }) => DECIDED.includes(type));
-  if (decided !== undefined) return { kind: 'leave', why: `it is ${decided.type.toLowerCase()} already` };
+  const decision = decisionOf(csr);
+  if (decision !== undefined) return { kind: 'leave', why: `it is ${decision.toLowerCase()} already` };
   if (content.kind === 'malformed') return { kind: 'leave', why: content.why };
   const { commonName, organizations, asksForExtensions } = content;
   const labels = csr.metadata.labels ?? {};

@@ -4,6 +4,7 @@ import {
   chooseRequests,
 } from '../../../../src/core/registration/approval/choose-requests.ts';
 import type { ReadRequest } from '../../../../src/core/registration/approval/known-agents.ts';
+import { requestContent } from './request-content.ts';
 
 const OWN = 'system:open-cluster-management:c1';
 const SERVICE_ACCOUNT = 'system:serviceaccount:open-cluster-management:agent-registration-bootstrap';
@@ -32,7 +33,7 @@ function request(given: Given = {}): ReadRequest {
       spec: { signerName, username, groups },
       ...(condition !== undefined && { status: { conditions: [{ type: condition, status: 'True' }] } }),
     },
-    content: { kind: 'subject', commonName: `${OWN}:${agent}`, organizations, asksForExtensions: false },
+    content: requestContent({ commonName: `${OWN}:${agent}`, organizations }),
   };
 }
 

@@ -13,14 +13,13 @@ import {
   judgeRequest,
   type RequestContent,
 } from '../../../../src/core/registration/approval/judge-request.ts';
+import { requestContent } from './request-content.ts';
 
 const OWN = 'system:open-cluster-management:c1';
-const CONTENT: RequestContent = {
-  kind: 'subject',
+const CONTENT = requestContent({
   commonName: `${OWN}:agent1`,
   organizations: [OWN, 'system:open-cluster-management:managed-clusters'],
-  asksForExtensions: false,
-};
+});
 const MARK = 'open-cluster-management.io/automatically-accepted-on';
 
 function csr(username: string, over: Partial<CertificateRequestObject> = {}): CertificateRequestObject {
