@@ -10,8 +10,10 @@ import {
   CONFIG_MAP,
   LEASE,
   MANIFEST_WORK,
+  ROLE,
   ROLE_BINDING,
   SECRET,
+  SERVICE_ACCOUNT,
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ListOptions } from '@berth/kube/model/kube-api';
@@ -47,7 +49,7 @@ export function serveCache(
     },
     scopes: {
       ...(argocd === undefined ? {} : argocdScopes(argocd.namespace)),
-      ...(registration === undefined ? {} : REGISTRATION_SCOPES),
+      ...(registration === undefined && addons === undefined ? {} : REGISTRATION_SCOPES),
     },
     onError: (of, error) => {
       // The kind is optional; if it is missing, status and log report it.
@@ -82,12 +84,12 @@ function argocdScopes(namespace: string): Readonly<Record<string, ListOptions>> 
   };
 }
 
-/** Only objects that belong to a cluster. */
+/** Only objects that belong to a cluster. The last two exist for add-ons with tokens. */
 const REGISTRATION_SCOPES: Readonly<Record<string, ListOptions>> = Object.fromEntries(
-  [LEASE, CERTIFICATE_REQUEST, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING].map(({ plural }) => [
-    plural,
-    { labelSelector: CLUSTER_NAME_LABEL },
-  ]),
+  [
+    ...[LEASE, CERTIFICATE_REQUEST, CLUSTER_ROLE, CLUSTER_ROLE_BINDING, ROLE_BINDING],
+    ...[ROLE, SERVICE_ACCOUNT],
+  ].map(({ plural }) => [plural, { labelSelector: CLUSTER_NAME_LABEL }]),
 );
 
 function fromBase64(text: string): string {

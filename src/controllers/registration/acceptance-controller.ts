@@ -19,22 +19,19 @@ import {
   REGISTRATION_MANAGER,
   AUTO_ACCEPTED_ANNOTATION,
 } from '@berth/ocm/registration/names';
-import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
+import { errorText, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { isOpenToRules } from '../../core/registration/acceptance/auto-acceptance.ts';
 import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
-import {
-  type AcceptancePlan,
-  type ObjectWrite,
-  planAcceptance,
-} from '../../core/registration/acceptance/plan-acceptance.ts';
+import { type AcceptancePlan, planAcceptance } from '../../core/registration/acceptance/plan-acceptance.ts';
 import {
   type CertificateRequestObject,
   judgeRequest,
 } from '../../core/registration/approval/judge-request.ts';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import { CachedController } from '../duties/cached-controller.ts';
+import { writeObject } from '../duties/write-object.ts';
 import { hasAnyOf } from './cluster-cleaner.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { requestsOf } from './read-request.ts';
@@ -117,7 +114,7 @@ export class AcceptanceController extends CachedController<RegistrationOptions> 
     const failures: InputError[] = [];
     for (const write of plan.writes) {
       try {
-        await this.#write(write);
+        await writeObject(this.options.hub, write, REGISTRATION_MANAGER);
       } catch (error) {
         // The others are tried, too; an error other than a refusal repeats the complete pass.
         if (!(error instanceof InputError)) throw error;
@@ -134,32 +131,6 @@ export class AcceptanceController extends CachedController<RegistrationOptions> 
     const [first] = failures;
     if (first !== undefined) throw first;
     if (plan.finalizer === 'remove') await this.#setFinalizer(cluster, false);
-  }
-
-  async #write(write: ObjectWrite): Promise<void> {
-    const { hub } = this.options;
-    const { kind, object } = write;
-    const { namespace = '', name, uid, resourceVersion, labels } = object.metadata;
-    const options = { fieldManager: REGISTRATION_MANAGER, metadataOnly: true };
-    switch (write.do) {
-      case 'create':
-        try {
-          await hub.create(kind, object, options);
-        } catch (error) {
-          if (!(error instanceof ConflictError)) throw error;
-          // An object without the label is not watched. With the label, the next pass sees and compares it.
-          await hub.mergePatch(kind, { namespace, name }, { metadata: { labels } }, options);
-        }
-        return;
-      case 'patch': {
-        const { metadata, ...rest } = write.patch as { readonly metadata?: object };
-        const patch = { ...rest, metadata: { ...metadata, uid, resourceVersion } };
-        await hub.mergePatch(kind, { namespace, name }, patch, options);
-        return;
-      }
-      case 'delete':
-        await hub.delete(kind, { namespace, name }, { uid });
-    }
   }
 
   async #setFinalizer(cluster: ManagedCluster | undefined, isWanted: boolean): Promise<ManagedCluster> {

@@ -25,6 +25,13 @@ export type AddOnEvent =
       readonly cluster: string;
     }
   | {
+      readonly action: 'certificate-approved' | 'certificate-signed';
+      readonly addon: string;
+      readonly cluster: string;
+      /** Name of the CertificateSigningRequest. */
+      readonly request: string;
+    }
+  | {
       /** Clusters left the placements of an add-on, and keep it until somebody releases that. */
       readonly action: 'removals-held';
       readonly addon: string;

@@ -6,6 +6,7 @@ import {
   type ConfigSpecHash,
   DEFAULT_INSTALL_NAMESPACE,
   type ManagedClusterAddOn,
+  type ManagedClusterAddOnStatus,
 } from '@berth/ocm/kind/addon';
 import { isObject, type JsonObject, type JsonValue, setOwn } from '@berth/runtime/json/json-value';
 import { done, eachDone, failed, type Outcome } from '../outcome.ts';
@@ -122,7 +123,11 @@ function configOf(input: TemplateInput): Outcome<AddOnDeploymentConfig | undefin
     : done(config);
 }
 
-function desiredConfig(addon: ManagedClusterAddOn, resource: string): ConfigSpecHash | undefined {
+/** The configuration of a kind of the add-on API that the add-on of a cluster shall use. */
+export function desiredConfig(
+  addon: { readonly status?: Pick<ManagedClusterAddOnStatus, 'configReferences'> | undefined },
+  resource: string,
+): ConfigSpecHash | undefined {
   const found = addon.status?.configReferences?.find(
     (reference) => reference.group === ADDON_GROUP && reference.resource === resource,
   );

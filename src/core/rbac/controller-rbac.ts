@@ -331,8 +331,8 @@ const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
   install: ['addons', 'addon-install', 'addon-status', 'events'],
   configuration: ['addons', 'addon-status', 'addon-configs'],
   deployment: ['addons', 'addon-status', 'addon-deployment'],
-  registration: ['addons', 'addon-status'],
-  health: ['addons', 'addon-status'],
+  registration: ['addons', 'addon-status', 'addon-registration'],
+  health: ['addons', 'addon-status', 'clusters'],
 };
 
 /** Needed with `--addons`: rules as YAML lines. */

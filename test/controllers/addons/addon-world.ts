@@ -13,18 +13,10 @@ import {
 } from '@berth/kube/model/kinds';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
-import { systemClock } from '@berth/runtime/clock/system-clock';
-import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { sha256 } from '@berth/runtime/sha256';
-import { SilentLogger } from '@berth/test-kit/silent-logger';
-import { serveCache } from '../../../src/app/serve/serve-cache.ts';
-import { startAddOnManager } from '../../../src/controllers/addons/start-addon-manager.ts';
-import type { RunningControllers } from '../../../src/controllers/duties/run-controllers.ts';
 import type { AddOnDuty, AddOnEvent } from '../../../src/core/addon/addon-duties.ts';
-import { DEFAULT_REMOVAL_BUDGET } from '../../../src/core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../src/core/publish/judge/removal-window.ts';
-import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
+import { runAddOns } from './run-addons.ts';
 
 export const ADDON_GROUP = 'addon.open-cluster-management.io';
 const PLACES = 'default';
@@ -34,8 +26,7 @@ export class AddOnWorld {
   readonly events: AddOnEvent[] = [];
   readonly hub: Awaited<ReturnType<typeof startEmbeddedHub>>;
   readonly #removals = new Map<string, readonly Removal[]>();
-  #running: RunningControllers | undefined;
-  #supervisor: Supervisor | undefined;
+  #running: ReturnType<typeof runAddOns> | undefined;
 
   private constructor(hub: Awaited<ReturnType<typeof startEmbeddedHub>>) {
     this.hub = hub;
@@ -52,32 +43,7 @@ export class AddOnWorld {
   }
 
   start(duties: readonly AddOnDuty[]): void {
-    const shared = { clock: systemClock, random: Math.random, log: new SilentLogger() };
-    const addons = { duties, clock: systemClock };
-    const served = { ...shared, api: this.api, addons, sources: [], dataDir: '', engineVersion: '', env: {} };
-    const history = { check: () => Promise.resolve(0), reportBreak: () => Promise.resolve() };
-    const cache = serveCache(served, () => undefined, history);
-    this.#supervisor = new Supervisor(shared);
-    this.#running = startAddOnManager(
-      {
-        ...{
-          ...shared,
-          hub: this.api,
-          cache,
-          decides: 'own',
-          budget: DEFAULT_REMOVAL_BUDGET,
-          digest: sha256,
-        },
-        published: new PublishedPlacements(),
-        removals: {
-          read: (group) => Promise.resolve(this.#removals.get(group) ?? []),
-          persist: (group, removals) => Promise.resolve(void this.#removals.set(group, removals)),
-        },
-        onEvent: (event) => void this.events.push(event),
-      },
-      duties,
-    );
-    cache.start(this.#supervisor);
+    this.#running = runAddOns(this.api, duties, { events: this.events, removals: this.#removals });
   }
 
   warnings(): readonly string[] {
@@ -85,7 +51,7 @@ export class AddOnWorld {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([this.#running?.close(), this.#supervisor?.close()]);
+    await this.#running?.close();
   }
 
   async close(): Promise<void> {

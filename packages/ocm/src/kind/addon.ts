@@ -95,6 +95,12 @@ export interface ManagedClusterAddOnStatus {
   readonly healthCheck?: { readonly mode?: string | undefined } | undefined;
 }
 
+/** What the cluster's agent shall register for an add-on: an entry of `status.registrations` in v1alpha1. */
+export interface StatusRegistration {
+  readonly signerName: string;
+  readonly subject?: SignerSubject | undefined;
+}
+
 export interface AddOnConfigReference extends ConfigKind {
   /** The generation of the object when its hash was taken. */
   readonly lastObservedGeneration: number;

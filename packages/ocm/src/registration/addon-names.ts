@@ -23,6 +23,11 @@ export interface AddonNames {
   /** User and groups in the certificate of the add-on's agent. */
   readonly user: string;
   readonly groups: readonly string[];
+  /** Service account of the add-on's agent in the cluster's namespace, with the driver `token`, and its user. */
+  readonly account: string;
+  readonly accountUser: string;
+  /** DNS name in the certificate of the add-on's agent. */
+  readonly dnsName: string;
 }
 
 /**
@@ -41,5 +46,8 @@ export function addonNames(addon: string, cluster: string): AddonNames {
     customSignedSecret: (signer) => `${addon}-${signer.replaceAll('/', '-')}-client-cert`,
     user: `${onCluster}:agent:${addon}-agent`,
     groups: [onCluster, `system:open-cluster-management:addon:${addon}`],
+    account: `${addon}-agent`,
+    accountUser: `system:serviceaccount:${cluster}:${addon}-agent`,
+    dnsName: `${addon}.addon.open-cluster-management.io`,
   };
 }

@@ -121,7 +121,7 @@ function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'i
 }
 
 /** The writes that create or change the object to match the wanted one. None if it already does. */
-function writesToMatch(
+export function writesToMatch(
   live: KubeObject | undefined,
   { kind, object }: DesiredObject,
 ): readonly ObjectWrite[] {
@@ -146,18 +146,23 @@ function writesToMatch(
   return Object.keys(patch).length === 0 ? [] : [{ do: 'patch', kind, object: live, patch }];
 }
 
-/** Keeps labels and finalizers of others. */
+/** Keeps labels, finalizers and owners of others. */
 function metadataPatch(live: KubeObject, wanted: KubeObject): { readonly metadata?: object } {
   const labels = Object.entries(wanted.metadata.labels ?? {}).filter(
     ([key, value]) => live.metadata.labels?.[key] !== value,
   );
   const has = live.metadata.finalizers ?? [];
   const missing = (wanted.metadata.finalizers ?? []).filter((finalizer) => !has.includes(finalizer));
-  if (labels.length === 0 && missing.length === 0) return {};
+  const owners = live.metadata.ownerReferences ?? [];
+  const newOwners = (wanted.metadata.ownerReferences ?? []).filter(
+    ({ uid }) => !owners.some((owner) => owner.uid === uid),
+  );
+  if (labels.length + missing.length + newOwners.length === 0) return {};
   return {
     metadata: {
       ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
       ...(missing.length > 0 && { finalizers: [...has, ...missing] }),
+      ...(newOwners.length > 0 && { ownerReferences: [...owners, ...newOwners] }),
     },
   };
 }

@@ -2,12 +2,12 @@ import type { Reflector } from '@berth/kube/cache/reflector';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition } from '@berth/kube/model/object-meta';
 import { requestToken } from '@berth/kube/request-token';
+import { addonNames } from '@berth/ocm/registration/addon-names';
 import { certificateNotRotated, certificateRotated } from '@berth/ocm/registration/cluster-conditions';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { Backoff } from '@berth/runtime/loop/backoff';
 import {
   judgeToken,
-  tokenAccount,
   type TokenInfrastructure,
   tokenNotRefreshed,
   tokenRefreshed,
@@ -218,7 +218,7 @@ async function keepToken(task: SecretTask, store: AddonStore, files: AddonFiles)
   const nowMs = settings.clock.now();
   // The watch shows when the add-on's manager has made the account.
   if (infrastructure.kind === 'waiting') return {};
-  const account = tokenAccount(clusterName, addon);
+  const account = { namespace: clusterName, name: addonNames(addon, clusterName).account };
   if (infrastructure.kind === 'malformed')
     return { condition: tokenNotRefreshed(account, infrastructure.why), dueAtMs: nowMs + TOKEN_RETRY_MS };
   const plan = judgeToken(files.token, infrastructure.accountUid, nowMs);

@@ -3,6 +3,7 @@ import type { ClientPair } from '@berth/kube/config/rotating-kube-config';
 import { CERTIFICATE_REQUEST } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
+import { addonNames } from '@berth/ocm/registration/addon-names';
 import { ADDON_NAME_LABEL, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { nextRequestStep, type RequestStep } from '../../rules/registration/next-request-step.ts';
 import { type ClientSubject, isOf } from '../../rules/registration/plan-certificate.ts';
@@ -85,7 +86,7 @@ export async function renewRequest({
   open,
 }: Pick<RequestParts, 'wanted' | 'open'>): Promise<OwnRequest> {
   const { subject, addon } = wanted;
-  const dnsNames = addon === undefined ? [] : [`${addon}.addon.open-cluster-management.io`];
+  const dnsNames = addon === undefined ? [] : [addonNames(addon, wanted.cluster).dnsName];
   const request = makeRequest({ subject, dnsNames });
   await open.write(request);
   return request;

@@ -2,12 +2,11 @@ import type { Condition, ObjectMeta } from '@berth/kube/model/object-meta';
 import {
   DEFAULT_INSTALL_NAMESPACE,
   HOSTING_CLUSTER_ANNOTATION,
-  type SignerSubject,
+  type StatusRegistration,
 } from '@berth/ocm/kind/addon';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { type AgentIdentity, CLIENT_SIGNER } from '@berth/ocm/registration/names';
 import type { ClientSubject } from '../registration/plan-certificate.ts';
-import { tokenUser } from './addon-token.ts';
 
 /** How the agents of add-ons authenticate at the hub. Other signers always use certificate requests. */
 export type AddonDriver = 'csr' | 'token';
@@ -28,12 +27,6 @@ export interface ClusterAddon {
         readonly registrations?: readonly StatusRegistration[] | undefined;
       }
     | undefined;
-}
-
-/** An entry of `status.registrations`, which the add-on's manager writes. */
-export interface StatusRegistration {
-  readonly signerName: string;
-  readonly subject?: SignerSubject | undefined;
 }
 
 /** Where an add-on's agent finds a Secret or a Lease. */
@@ -121,7 +114,7 @@ export function declaredStatus(
   | { readonly kubeClientDriver: string | null; readonly registrations?: Status['registrations'] }
   | undefined {
   const { registrations = [], kubeClientDriver = '' } = addon.status ?? {};
-  const user = tokenUser(cluster, addon.metadata.name);
+  const user = addonNames(addon.metadata.name, cluster).accountUser;
   const hasUser = ({ subject }: StatusRegistration): boolean =>
     subject?.user === user && (subject.groups ?? []).length === 0;
   const entry = registrations.find(({ signerName }) => signerName === CLIENT_SIGNER);

@@ -9,19 +9,6 @@ import { z } from 'zod';
 const RENEWAL_SHARE = 0.2;
 const TOKEN_REFRESHED = 'TokenRefreshed';
 
-/** The service account on the hub that an add-on's manager makes for the add-on's agent. */
-export function tokenAccount(
-  cluster: string,
-  addon: string,
-): { readonly namespace: string; readonly name: string } {
-  return { namespace: cluster, name: `${addon}-agent` };
-}
-
-export function tokenUser(cluster: string, addon: string): string {
-  const { namespace, name } = tokenAccount(cluster, addon);
-  return `system:serviceaccount:${namespace}:${name}`;
-}
-
 export type TokenInfrastructure =
   | { readonly kind: 'ready'; readonly accountUid: string }
   | { readonly kind: 'waiting' }

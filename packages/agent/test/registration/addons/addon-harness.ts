@@ -14,7 +14,8 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { type AddonOptions, AddonAgent } from '../../../src/registration/addons/run-addons.ts';
 import { SecretStore } from '../../../src/registration/credentials/secret-store.ts';
 import type { RegistrationSettings } from '../../../src/registration/options/registration-settings.ts';
-import type { ClusterAddon, StatusRegistration } from '../../../src/rules/addons/addon-registrations.ts';
+import type { StatusRegistration } from '@berth/ocm/kind/addon';
+import type { ClusterAddon } from '../../../src/rules/addons/addon-registrations.ts';
 
 export const CLUSTER = 'edge-1';
 export const INSTALL_NAMESPACE = 'open-cluster-management-agent-addon';
