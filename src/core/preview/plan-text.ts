@@ -60,11 +60,14 @@ export function ruleMessage({ message, owners }: RuleResult): string {
 }
 
 /** The note about rules that the change itself edits; '' if it edits none. */
-export function changedRulesText({ rules }: Plan): string {
+export function changedRulesText({ rules, base }: Plan): string {
   if (rules === undefined || !rules.changed) return '';
   const broken = rules.head.filter(({ outcome }) => outcome !== 'kept').map(({ name }) => name);
-  const then = broken.length === 0 ? 'would all be kept' : `would be broken: ${formatNames(broken, 10)}`;
-  return `The change edits the guard rules. The rules of the base judge it. The new ones ${then}.`;
+  const then =
+    broken.length === 0
+      ? 'keep all of the new ones'
+      : `break these of the new ones: ${formatNames(broken, 10)}`;
+  return `The change edits the guard rules. It is judged by those of ${base.name}. It would ${then}.`;
 }
 
 /** `2026-03-01 12:00:00 UTC`; a time that is written otherwise stays as it is. */
@@ -283,7 +286,7 @@ export function lostFileText({ source, file, change, movedTo, objects }: LostFil
       ? `${file} declares nothing any more`
       : `${file} is now ${movedTo ?? file}, which source ${source} does not select`;
   const leave = objects.length === 1 ? 'leaves' : 'leave';
-  return `${what}: ${formatCount(objects.length, 'object')} ${leave} source ${source}: ${formatNames(objects.map(formatRef), 5)}`;
+  return `${what}, so ${formatCount(objects.length, 'object')} ${leave} source ${source}: ${formatNames(objects.map(formatRef), 5)}`;
 }
 
 /** The annotation that binds the merge to this plan, as the only item; empty if no cluster is removed. */

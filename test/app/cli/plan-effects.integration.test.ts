@@ -266,7 +266,7 @@ describe('berth plan', () => {
       expect(code).toBe(3);
       expect(stdout).toContain('! denied by rule few: At most one cluster. (ask ops)');
       expect(stdout).toContain(
-        'The change edits the guard rules. The rules of the base judge it. The new ones would all be kept.',
+        'The change edits the guard rules. It is judged by those of main. It would keep all of the new ones.',
       );
     });
 

@@ -275,10 +275,10 @@ status:
     );
     const { stdout } = await plan('--base', 'main', '--head', 'change', '-o', 'table');
     expect(stdout).toMatch(
-      /clusters\/cluster1\.yaml is now drafts\/cluster1\.yaml\.bak, which source fleet does not select: \d+ objects? leaves? source fleet: ManagedCluster cluster1/,
+      /clusters\/cluster1\.yaml is now drafts\/cluster1\.yaml\.bak, which source fleet does not select, so \d+ objects? leaves? source fleet: ManagedCluster cluster1/,
     );
     expect(stdout).toMatch(
-      /clusters\/cluster2\.yaml declares nothing any more: \d+ objects? leaves? source fleet: ManagedCluster cluster2/,
+      /clusters\/cluster2\.yaml declares nothing any more, so \d+ objects? leaves? source fleet: ManagedCluster cluster2/,
     );
   });
 

@@ -105,7 +105,10 @@ export function heldBlocks(plan: Plan, { approvals, commands }: Approvable): rea
 function heldText(placement: PlacementPlan, held: PlannedHold, who: string, why: string): string {
   const subject = code(`${placement.namespace}/${placement.name}`);
   const reason = why === '' || held.reason === 'Misconfigured' ? '' : `${prose(why)}. `;
-  const better = held.reason === 'Misconfigured' ? ' Correct the placement instead, if it is not meant.' : '';
+  const better =
+    held.reason === 'Misconfigured'
+      ? ' To keep its clusters, correct the placement instead of approving.'
+      : '';
   return `**${subject}**: ${reason}${problemText(held)}${better} **${who} ${approvalEffect(placement, subject, names)}.**`;
 }
 

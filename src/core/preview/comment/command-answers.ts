@@ -38,7 +38,7 @@ export function unknownCommand(meant: string | undefined): string {
 }
 
 export function stranger(account: string): string {
-  return `${code(account)} may not write to this repository, so Berth does not do this. Somebody who may can write the same comment.`;
+  return `${code(account)} may not write to this repository, so Berth does not do this. Somebody who may write can send the same comment.`;
 }
 
 export function approved(changes: readonly HeldChange[], isMerged: boolean): string {
@@ -55,7 +55,7 @@ export function notApproved(
   const [first] = codes.filter((one) => past.includes(one));
   const why =
     first === undefined
-      ? `${codes.map(code).join(', ')} is not the approval code of a change that ${holds.isMerged ? 'is held' : 'this plan would hold'}.`
+      ? `${codes.map(code).join(', ')} ${codes.length === 1 ? 'is not the approval code' : 'are not the approval codes'} of a change that ${holds.isMerged ? 'is held' : 'this plan would hold'}.`
       : `${code(first)} is the code of an earlier plan. What would be held is another change now.`;
   return `Not approved: ${why} ${whatToType(holds)}`;
 }
@@ -89,7 +89,8 @@ function whatToType({ held, isMerged, all }: Holds): string {
 function changeText({ what }: HeldChange): string {
   if ('deletionsOf' in what) return `the deletions of source ${code(what.deletionsOf)} are made`;
   const { placement, before, after } = what;
-  return `${code(placement)} ${after === undefined ? 'changes as it is held' : movesText(before, after)}`;
+  if (after === undefined) return `the held change of ${code(placement)} is made`;
+  return `${code(placement)} ${movesText(before, after)}`;
 }
 
 /** `leaves c1 and joins c2`; `stays on c1` where nothing moves. */

@@ -73,7 +73,7 @@ function namesOf(names: readonly string[]): readonly string[] {
 /** The sentence that describes the map to readers who cannot see it. */
 export function fleetMapAlt({ counts }: FleetMap): string {
   const all = counts.none + counts.gains + counts.loses + counts.both;
-  return `Map of ${all} clusters by set and region: ${counts.gains} gain workloads, ${counts.loses} lose workloads, ${counts.both} do both, ${counts.none} are unchanged.`;
+  return `Map of ${all} clusters by set and region: gaining workloads: ${counts.gains}, losing workloads: ${counts.loses}, both: ${counts.both}, unchanged: ${counts.none}.`;
 }
 
 const PITCH = CELL + GAP;

@@ -125,7 +125,7 @@ function heldSubject({ what }: HeldAfterMerge): string {
 function heldLine(one: HeldAfterMerge): string {
   const { reason, message, isPlanned } = one;
   const why = reason === undefined ? '' : ` (${prose(reason)})`;
-  const other = isPlanned ? '' : '; not as this plan said';
+  const other = isPlanned ? '' : ', which this plan did not say';
   return `- ${heldSubject(one)}${why}${other}: ${prose(splitRemedy(message)[0])}`;
 }
 
@@ -157,8 +157,8 @@ function differenceLine({
   const missing = expected.filter((name) => !published.includes(name));
   const extra = published.filter((name) => !expected.includes(name));
   const parts = [
-    missing.length > 0 ? `planned and not there: ${names(missing, MAX_NAMES)}` : '',
-    extra.length > 0 ? `there and not planned: ${names(extra, MAX_NAMES)}` : '',
+    missing.length > 0 ? `not on ${names(missing, MAX_NAMES)}, though planned` : '',
+    extra.length > 0 ? `on ${names(extra, MAX_NAMES)}, though not planned` : '',
     cause === undefined ? '' : `not by this pull request: ${causeText(cause)}`,
   ].filter((part) => part !== '');
   return `- ${code(placement)}: ${parts.join('; ')}`;

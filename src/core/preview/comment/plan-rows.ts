@@ -67,10 +67,13 @@ function riskOf(plan: PlacementPlan, approvedBy: string | undefined): RowRisk | 
     return { level: 'danger', text: change === 'deleted' ? 'all clusters leave' : 'no cluster is left' };
   if (after?.outcome === 'misconfigured') return { level: 'danger', text: 'misconfigured' };
   if (after !== undefined && after.unscheduled > 0)
-    return { level: 'warning', text: `${after.unscheduled} of ${has + after.unscheduled} not found` };
+    return {
+      level: 'warning',
+      text: `${after.unscheduled} of ${has + after.unscheduled} clusters not found`,
+    };
   if (removed.length > 0 && kept === 0) return { level: 'warning', text: 'every cluster changes' };
   if (removed.length > added.length)
-    return { level: 'warning', text: `${removed.length - added.length} fewer` };
+    return { level: 'warning', text: `${formatCount(removed.length - added.length, 'cluster')} fewer` };
   return undefined;
 }
 
@@ -165,7 +168,7 @@ function reasonsOf(plan: PlacementPlan): string {
     ...edited,
     ...clusterLines('leaves', removed),
     ...clusterLines('joins', added),
-    ...(regrouped.length === 0 ? [] : [`- regrouped: ${names(regrouped)}`]),
+    ...(regrouped.length === 0 ? [] : [`- in another decision group: ${names(regrouped)}`]),
     ...[...groupTexts(plan), ...spreadTexts(plan)].map((text) => `- ${prose(text)}`),
     ...(after === undefined || after.message === '' ? [] : [`- ${prose(after.message)}`]),
   ];

@@ -236,7 +236,7 @@ function footer({ outcome, head, links, commands }: PreviewComment): string {
  * What a reader must see before the merge: the rules that deny, the holds and how to approve them, and the other risks.
  */
 function riskBlocks(plan: Plan, comment: Approvable): readonly Block[] {
-  const files = plan.lostFiles.map((lost) => `- **File lost**: ${prose(lostFileText(lost), Infinity)}`);
+  const files = plan.lostFiles.map((lost) => `- 🔴 **File lost**: ${prose(lostFileText(lost), Infinity)}`);
   return [
     ...heldBlocks(plan, comment),
     ...ruleBlocks(plan, comment),
@@ -335,7 +335,7 @@ function setLines(set: ApplicationSetPlan): readonly string[] {
     return [
       `${title} fails, ${formatCount(kept, 'Application')} ${kept === 1 ? 'stays' : 'stay'}: ${prose(failure)}`,
     ];
-  const stays = preserves === true ? '; what deleted ones deployed stays' : '';
+  const stays = preserves === true ? '; what the deleted ones deployed stays' : '';
   const lines = applications.slice(0, MAX_MOVES).map(({ change, name: application, destination, fields }) => {
     const where = destination === '' ? '' : ` on ${code(destination)}`;
     return `  - ${change} ${code(application)}${where}${fieldList(fields)}`;

@@ -155,12 +155,8 @@ function judgedStatus(rule: RuleResult): RuleStatus {
 }
 
 function addedStatus({ name, outcome }: RuleResult): RuleStatus {
-  const then = outcome === 'kept' ? 'kept' : 'broken';
-  return status(
-    name,
-    'success',
-    `New in this pull request, which would have ${then} it; it judges after the merge`,
-  );
+  const then = outcome === 'kept' ? 'keeps' : 'would break';
+  return status(name, 'success', `New in this pull request, which ${then} it; it applies after the merge`);
 }
 
 function status(name: string, state: 'success' | 'failure', description: string): RuleStatus {

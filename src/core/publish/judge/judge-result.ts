@@ -96,14 +96,13 @@ export function judgeResult(input: JudgeInput): PublicationVerdict {
     );
   if (removed.length > 0 && result.selected.length === 0 && !asksForNone(result)) {
     const why = input.specChanged
-      ? 'the changed placement selects no cluster (numberOfClusters: 0 would ask for that)'
+      ? 'because the changed placement selects no cluster (numberOfClusters: 0 would ask for that)'
       : 'though the placement did not change';
-    const all = before.length === 1 ? 'The only cluster' : `All ${before.length} clusters`;
-    return hold(
-      'WouldEmpty',
-      `${all} would be removed, ${why}: ${formatNameList(removed)}.`,
-      remediation(result.placement.metadata, input.code()),
-    );
+    const text =
+      before.length === 1
+        ? `The only cluster, ${before[0] ?? ''}, would be removed, ${why}.`
+        : `All ${before.length} clusters would be removed, ${why}: ${formatNameList(removed)}.`;
+    return hold('WouldEmpty', text, remediation(result.placement.metadata, input.code()));
   }
   if (removed.length > 0 && !asksForNone(result)) {
     const limit = removalLimit(input.budget, before.length + input.recentlyRemoved);

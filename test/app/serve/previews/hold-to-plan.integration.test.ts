@@ -69,7 +69,7 @@ describe('with a source that holds merges to their plans', () => {
       await previewed.fleet.advance(20_000);
       return previewed.server.statusOf(merged, 'berth/merged/fleet');
     });
-    await previewed.comment(7, /:merged -->[^]*not as this plan said: This is not the plan/);
+    await previewed.comment(7, /:merged -->[^]*which this plan did not say: This is not the plan/);
     previewed.fleet.git.commit({ 'note.yaml': '' }, 'Another commit');
     await previewed.fleet.advance(120_000);
     expect(await previewed.fleet.decisions('web')).toEqual(['c1', 'c2']);
@@ -97,6 +97,6 @@ describe('with a source that holds merges to their plans', () => {
       await previewed.fleet.advance(20_000);
       return previewed.server.statusOf(merged, 'berth/merged/fleet');
     });
-    await previewed.comment(7, /:merged -->[^]*there and not planned/);
+    await previewed.comment(7, /:merged -->[^]*though not planned/);
   });
 });

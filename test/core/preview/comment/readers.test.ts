@@ -33,7 +33,7 @@ const held = (name: string, token: string, [reason, message]: readonly [string, 
   });
 const database = held('database', '111111111111', [
   'WouldEmpty',
-  'The only cluster would be removed, though the placement did not change: c1.',
+  'The only cluster, c1, would be removed, though the placement did not change.',
 ]);
 const wide = held(
   'wide',

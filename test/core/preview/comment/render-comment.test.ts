@@ -29,7 +29,7 @@ const emptied = placementPlan('team-a/db', {
   after: { selected: 0 },
   held: {
     reason: 'WouldEmpty',
-    message: `The only cluster would be removed, though the placement did not change: c1. ${REMEDY}`,
+    message: `The only cluster, c1, would be removed, though the placement did not change. ${REMEDY}`,
     remedy: REMEDY,
   },
 });
@@ -271,7 +271,7 @@ describe('the comment on a pull request', () => {
     const shortest = withMergeResult(text, same, 60_000).length + 20;
     const short = withMergeResult(differs, { ...same, differences }, shortest);
     expect(short).toContain('**Merged: 1 placement is not as this plan said.**');
-    expect(short).not.toContain('there and not planned');
+    expect(short).not.toContain('though not planned');
   });
 
   it('has a verdict that only an approval of everything held changes', () => {

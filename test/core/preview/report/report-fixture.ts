@@ -67,7 +67,10 @@ const moved = placementPlan('team-a/web', {
 const emptied = placementPlan('team-a/db', {
   removed: [move('c1', 'tainted maintenance', 'ManagedCluster c1')],
   after: { selected: 0 },
-  held: { reason: 'WouldEmpty', message: 'All 1 clusters would be removed.' },
+  held: {
+    reason: 'WouldEmpty',
+    message: 'The only cluster, c1, would be removed, though the placement did not change.',
+  },
 });
 
 export const PLAN = plan({
