@@ -16,7 +16,7 @@ export interface ManagerVerdict {
 }
 
 /**
- * Whether something acts on a cluster's add-on. Otherwise it would stay as it is for ever without a word, so a condition says what has
+ * Whether something acts on a cluster's add-on. Otherwise it would stay as it is forever without a word, so a condition says what has
  * to run.
  */
 export function findMissingManager(
