@@ -46,9 +46,17 @@ function progressOf(addon: ManagedClusterAddOn, works: readonly ManifestWork[]):
       `Configuration with gvr ${foreign.group}/${foreign.resource} is not supported for this addon`,
     );
   const isHosted = (metadata.annotations?.[HOSTING_CLUSTER_ANNOTATION] ?? '') !== '';
-  for (const type of ['ManifestApplied', ...(isHosted ? ['HostingManifestApplied'] : [])])
-    if (findCondition(status?.conditions, type) === undefined)
-      return progressing(`WaitingFor${type}`, `Waiting for ManagedClusterAddOn ${type} condition`);
+  const lacks = (type: string): boolean => findCondition(status?.conditions, type) === undefined;
+  if (lacks('ManifestApplied'))
+    return progressing(
+      'WaitingForManifestApplied',
+      'Waiting for ManagedClusterAddOn ManifestApplied condition',
+    );
+  if (isHosted && lacks('HostingManifestApplied'))
+    return progressing(
+      'WaitingForHostingManifestApplied',
+      'Waiting for ManagedClusterAddOn HostingManifestApplied condition',
+    );
   if (works.length === 0) return progressing('Progressing', 'progressing... no addon works');
   const preDelete = addonNames(metadata.name, metadata.namespace ?? '').preDeleteWork;
   for (const work of works.filter(({ metadata: { name } }) => !name.startsWith(preDelete))) {
