@@ -94,15 +94,21 @@ export function compareMerge(
   return { held, differences };
 }
 
-/** What may be published: as planned, and after each of the later steps. A held step changes nothing. */
+/**
+ * What may be published: as planned, and after each of the later steps. A held step changes nothing, and one that depends
+ * on an agent may be left out.
+ */
 function expectedStates(
   after: readonly string[],
   steps: readonly LaterChange[],
 ): readonly (readonly string[])[] {
   const states = [after];
-  for (const { added, removed, held } of steps) {
-    const last = states.at(-1) ?? after;
-    if (held === undefined) states.push([...last.filter((name) => !removed.includes(name)), ...added]);
+  let last: readonly (readonly string[])[] = [after];
+  for (const { added, removed, held, ifSilent } of steps) {
+    if (held !== undefined) continue;
+    const next = last.map((state) => [...state.filter((name) => !removed.includes(name)), ...added]);
+    states.push(...next);
+    last = ifSilent === undefined ? next : [...last, ...next];
   }
   return states;
 }

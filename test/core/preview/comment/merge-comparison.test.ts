@@ -65,6 +65,28 @@ describe('what a merge led to', () => {
       'as planned',
     ],
     [
+      'a later change after one of an agent that answered again',
+      {
+        clusters: ['c3'],
+        later: [
+          { ...leaving, at: '2026-03-01T11:10:00Z', removed: ['c3'], added: ['c5'], ifSilent: ['c3'] },
+          { ...leaving, at: '2026-03-01T11:20:00Z' },
+        ],
+      },
+      'as planned',
+    ],
+    [
+      'a later change after one that depends on no agent, and was left out',
+      {
+        clusters: ['c3'],
+        later: [
+          { ...leaving, at: '2026-03-01T11:10:00Z', removed: ['c3'], added: ['c5'] },
+          { ...leaving, at: '2026-03-01T11:20:00Z' },
+        ],
+      },
+      'differs',
+    ],
+    [
       'a later change that was to be held',
       { clusters: ['c3'], later: [{ ...leaving, afterMs: HOUR_MS, held: 'WouldEmpty' }] },
       'differs',
