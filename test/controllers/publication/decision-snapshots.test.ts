@@ -6,11 +6,10 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 describe('DecisionSnapshots', () => {
   let isCommitPartial: boolean;
   let commitsBegun: number;
-  let revision: number;
   let snapshotOf: Map<ScheduleResult, Snapshot>;
   let snapshots: DecisionSnapshots;
   beforeEach(() => {
-    [isCommitPartial, commitsBegun, revision, snapshotOf] = [false, 1, 1, new Map()];
+    [isCommitPartial, commitsBegun, snapshotOf] = [false, 1, new Map()];
     snapshots = new DecisionSnapshots({
       barrier: {
         get isCommitPartial() {
@@ -20,7 +19,6 @@ describe('DecisionSnapshots', () => {
           return commitsBegun;
         },
       },
-      revision: () => revision,
       snapshotOf: (result) => snapshotOf.get(result),
     });
   });
@@ -50,29 +48,13 @@ describe('DecisionSnapshots', () => {
     expect(snapshots.consistencyInLastCommit(decidedNow())).toBe('consistent');
   });
 
-  it('takes what a commit consents to and was decided half way, where only the last response was missing', () => {
-    [isCommitPartial, commitsBegun] = [true, 2];
-    const result = decidedNow();
-    expect(snapshots.consistencyInLastCommit(result)).toBe('partial');
-    isCommitPartial = false;
-    expect(snapshots.consistencyInLastCommit(result)).toBe('consistent');
-  });
-
-  it('does not take what was decided half way, until the commit is there and only the last answer was missing', () => {
+  it('never takes what was decided half way', () => {
     isCommitPartial = true;
     const result = decidedNow();
     expect(snapshots.consistencyOf(result)).toBe('partial');
     isCommitPartial = false;
-    expect(snapshots.consistencyOf(result)).toBe('consistent');
-    [isCommitPartial, revision] = [true, 2];
-    expect(snapshots.consistencyOf(result)).toBe('consistent');
-  });
-
-  it('does not take it when more came meanwhile', () => {
-    isCommitPartial = true;
-    const result = decidedNow();
-    [isCommitPartial, revision] = [false, 2];
     expect(snapshots.consistencyOf(result)).toBe('outdated');
+    expect(snapshots.consistencyOf(decidedNow())).toBe('consistent');
   });
 
   it('looks at the snapshot in which the transition began', () => {
@@ -82,7 +64,6 @@ describe('DecisionSnapshots', () => {
     const [result, end] = [{} as ScheduleResult, {} as Snapshot];
     snapshotOf.set(result, end);
     snapshots.decided(end, start);
-    revision = 2;
     expect(snapshots.consistencyOf(result)).toBe('outdated');
   });
 
