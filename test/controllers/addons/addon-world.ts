@@ -16,7 +16,7 @@ import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { AddOnDuty, AddOnEvent } from '../../../src/core/addon/addon-duties.ts';
 import type { Removal } from '../../../src/core/publish/judge/removal-window.ts';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
-import { runAddOns } from './run-addons.ts';
+import { type AddOnMemory, runAddOns } from './run-addons.ts';
 
 export const ADDON_GROUP = 'addon.open-cluster-management.io';
 const PLACES = 'default';
@@ -42,8 +42,9 @@ export class AddOnWorld {
     return this.hub.api;
   }
 
-  start(duties: readonly AddOnDuty[]): void {
-    this.#running = runAddOns(this.api, duties, { events: this.events, removals: this.#removals });
+  start(duties: readonly AddOnDuty[], options: Pick<AddOnMemory, 'budget'> = {}): void {
+    const memory = { events: this.events, removals: this.#removals, ...options };
+    this.#running = runAddOns(this.api, duties, memory);
   }
 
   warnings(): readonly string[] {

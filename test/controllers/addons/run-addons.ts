@@ -6,19 +6,22 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
 import { startAddOnManager } from '../../../src/controllers/addons/start-addon-manager.ts';
 import type { AddOnDuty, AddOnEvent } from '../../../src/core/addon/addon-duties.ts';
-import { DEFAULT_REMOVAL_BUDGET } from '../../../src/core/publish/judge/removal-budget.ts';
+import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../src/core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../src/core/publish/judge/removal-window.ts';
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 
-/** What outlives a process. */
+/** What outlives a process, and its budget. */
 export interface AddOnMemory {
   readonly events?: AddOnEvent[];
   readonly removals?: Map<string, readonly Removal[]>;
+  /** Default: that of `berth serve`. */
+  readonly budget?: RemovalBudget;
 }
 
 /** The manager of add-ons on a hub, with the cache that `berth serve` gives it. */
 export function runAddOns(api: KubeApi, duties: readonly AddOnDuty[], memory: AddOnMemory = {}) {
   const { events = [], removals = new Map<string, readonly Removal[]>() } = memory;
+  const { budget = DEFAULT_REMOVAL_BUDGET } = memory;
   const shared = { clock: systemClock, random: Math.random, log: new SilentLogger() };
   const addons = { duties, clock: systemClock };
   const served = { ...shared, api, addons, sources: [], dataDir: '', engineVersion: '', env: {} };
@@ -27,7 +30,7 @@ export function runAddOns(api: KubeApi, duties: readonly AddOnDuty[], memory: Ad
   const supervisor = new Supervisor(shared);
   const running = startAddOnManager(
     {
-      ...{ ...shared, hub: api, cache, decides: 'own', budget: DEFAULT_REMOVAL_BUDGET, digest: sha256 },
+      ...{ ...shared, hub: api, cache, decides: 'own', budget, digest: sha256 },
       published: new PublishedPlacements(),
       removals: {
         read: (group) => Promise.resolve(removals.get(group) ?? []),
