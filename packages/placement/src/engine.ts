@@ -162,11 +162,11 @@ export class PlacementEngine {
    * `applyDelta`, it also reschedules a placement when decisions of others changed. An unaffected placement keeps its
    * result object. Each result is computed on demand. A caller that needs no more results must end the generator
    * before it uses the engine again. The remaining results are computed the next time.
-   * @param listed all placements in the order in which to schedule them
+   * @param snapshot with all placements in the order in which to schedule them
    */
   *scheduleAgain(
     delta: SnapshotDelta,
-    listed: readonly Placement[],
+    { placements: listed, held }: Pick<Snapshot, 'placements' | 'held'>,
     published: PublishedClusterLists,
   ): ResultGenerator {
     const touched = this.#updateInputs(delta);
@@ -186,7 +186,7 @@ export class PlacementEngine {
           ? this.#keepUnchanged(position, state, isIdle)
           : this.#reschedule(position, touched.get(position), true);
         open.delete(position);
-        const published = yield result;
+        const published = (yield result) ?? held?.[compiled.key];
         if (published !== undefined) this.recordPublished(compiled.key, published);
       }
     } finally {

@@ -43,7 +43,7 @@ export class IncrementalScheduler {
     const results =
       last === undefined
         ? engine.scheduleEach()
-        : engine.scheduleAgain(diffSnapshots(last.snapshot, snapshot), snapshot.placements, pages);
+        : engine.scheduleAgain(diffSnapshots(last.snapshot, snapshot), snapshot, pages);
     let failed = false;
     try {
       yield* results;

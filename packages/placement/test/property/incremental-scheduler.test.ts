@@ -20,6 +20,8 @@ interface Pass {
   readonly change: SnapshotDelta;
   /** Which of the results are published before the next pass; the others are held. */
   readonly published: readonly boolean[];
+  /** Which placements keep the first two clusters of the fleet, whatever their result is. */
+  readonly held: readonly boolean[];
   /** Numbers of the placements that are listed before the others. */
   readonly first: readonly number[];
   /** Numbers of two pages that somebody else writes. */
@@ -36,6 +38,7 @@ const passOf = (change: fc.Arbitrary<SnapshotDelta>): fc.Arbitrary<Pass> =>
       { weight: 1, arbitrary: fc.constant<SnapshotDelta>({}) },
     ),
     published: fc.array(fc.constantFrom(true, true, true, false), { minLength: 5, maxLength: 5 }),
+    held: fc.array(fc.constantFrom(false, false, false, true), { minLength: 5, maxLength: 5 }),
     first: fc.oneof(fc.constant([]), fc.uniqueArray(fc.nat({ max: 4 }), { maxLength: 3 })),
     meddling: fc.option(fc.tuple(fc.nat({ max: 9 }), fc.nat({ max: 9 })), { nil: undefined, freq: 3 }),
     asked: fc.oneof(fc.constant(Infinity), fc.integer({ min: 1, max: 5 })),
@@ -91,6 +94,14 @@ function listed(given: Snapshot, first: Pass['first'] = []): Snapshot {
   return { ...given, placements: [...urgent, ...byKey.filter((one) => !urgent.includes(one))] };
 }
 
+function withHeld(given: Snapshot, held: Pass['held']): Snapshot {
+  const names = given.clusters.slice(0, 2).map(({ metadata }) => metadata.name);
+  const entries = given.placements.flatMap((one, at) =>
+    held[at] === true ? [[placementKey(one), names] as const] : [],
+  );
+  return entries.length === 0 ? given : { ...given, held: Object.fromEntries(entries) };
+}
+
 /** The first results, and no more of them computed. */
 function ask(results: Iterable<ScheduleResult>, count: number): readonly ScheduleResult[] {
   const taken: ScheduleResult[] = [];
@@ -101,9 +112,10 @@ function ask(results: Iterable<ScheduleResult>, count: number): readonly Schedul
 function follow(given: Snapshot, passes: readonly Pass[]): void {
   const follower = new IncrementalScheduler({ compileCel: cel });
   let current = listed({ ...given, decisions: sorted(given.decisions) });
-  for (const { change, published, first, meddling, asked } of passes) {
-    const results = ask(follower.decide(current), asked);
-    const wanted = new PlacementEngine(current, { compileCel: cel }).scheduleAll();
+  for (const { change, published, held, first, meddling, asked } of passes) {
+    const seen = withHeld(current, held);
+    const results = ask(follower.decide(seen), asked);
+    const wanted = new PlacementEngine(seen, { compileCel: cel }).scheduleAll();
     expect(results).toStrictEqual(wanted.slice(0, asked));
     const next = meddled(publish(current, results, published), meddling);
     current = listed(applySnapshotDelta(next, change), first);
@@ -172,9 +184,7 @@ describe('following the snapshots that a controller reads', () => {
         let before = given;
         for (const change of [...changes, {}, {}, {}]) {
           const pages = published.read(current.decisions);
-          const results = [
-            ...engine.scheduleAgain(diffSnapshots(before, current), current.placements, pages),
-          ];
+          const results = [...engine.scheduleAgain(diffSnapshots(before, current), current, pages)];
           before = current;
           const next = publish(current, results, all);
           if (next.decisions === current.decisions) {
