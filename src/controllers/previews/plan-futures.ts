@@ -208,14 +208,16 @@ type MakeJudge = (
   end: ContentPlanInput['head'],
   /** What is published then. */
   decisions: Snapshot['decisions'],
-  /** What was published until then counts toward the budget. */
-  earlier: Pick<PlanJudge, 'recordsAfter'>,
-  /** RFC 3339. Absent: at the merge. An approval in Git counts only then. */
+  /** What was published until then counts toward the budget, and meets approvals. */
+  earlier: Earlier,
+  /** RFC 3339. Absent: at the merge. */
   at?: string,
 ) => PlanJudge;
 
-function recorded({ recordsOf }: Pick<ContentPlanInput, 'recordsOf'>): Pick<PlanJudge, 'recordsAfter'> {
-  return { recordsAfter: (key) => recordsOf?.(key) ?? [] };
+type Earlier = Pick<PlanJudge, 'recordsAfter' | 'approvalAfter'>;
+
+function recorded({ recordsOf }: Pick<ContentPlanInput, 'recordsOf'>): Earlier {
+  return { recordsAfter: (key) => recordsOf?.(key) ?? [], approvalAfter: () => 'none' };
 }
 
 function judgesOf(
@@ -224,11 +226,9 @@ function judgesOf(
 ): MakeJudge {
   const placementsOf = (end: ContentPlanInput['head']): Snapshot['placements'] =>
     (end === base ? declared.base : declared.head).placements;
-  return (end, decisions, earlier, at) => {
-    // What Git approves later it approved before.
-    const before = at === undefined ? base : end;
-    return new PlanJudge({
-      base: { approvals: approvalsIn(before.fleet), placements: placementsOf(base) },
+  return (end, decisions, earlier, at) =>
+    new PlanJudge({
+      base: { approvals: approvalsIn(base.fleet), placements: placementsOf(base) },
       head: {
         approvals: approvalsIn(end.fleet),
         placements: placementsOf(end),
@@ -237,12 +237,12 @@ function judgesOf(
       live: hub?.placements ?? [],
       published: new PublishedClusters().read(decisions).clusters,
       recordsOf: (key) => earlier.recordsAfter(key),
+      approvalOf: (key) => earlier.approvalAfter(key),
       budgetOf: budgetOf ?? (() => undefined),
       now: at ?? now,
       mergedAt: now,
       digest: sha256,
     });
-  };
 }
 
 /** The hub before the merge and after it, before anything is decided. */

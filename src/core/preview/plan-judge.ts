@@ -9,6 +9,7 @@ import { type Digest, approvalCode, unspentCode } from '../publish/approval/appr
 import { decidePublication, type Publication, specHash } from '../publish/judge/decide-publication.ts';
 import type { Hold } from '../publish/judge/judge-result.ts';
 import type { PublishState } from '../publish/judge/publish-state.ts';
+import { APPROVAL_MS } from '../publish/approval/pending-plans.ts';
 import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../publish/judge/removal-budget.ts';
 import { listedClusters } from '../publish/pages/decision-page.ts';
 import { type CountedRecord, stateFromRecords } from '../publish/record/state-from-records.ts';
@@ -34,8 +35,10 @@ export interface PlanJudgeOptions {
   readonly budgetOf: (placement: Placement) => RemovalBudget | undefined;
   /** RFC 3339: the time of the merge, or a later one. */
   readonly now: string;
-  /** RFC 3339: since when the placements exist that the hub does not have. Absent: `now`. */
+  /** RFC 3339, if `now` is later: since when the placements exist that the hub does not have, and approvals are valid. */
   readonly mergedAt?: string;
+  /** What became of the approval of a placement until then. Absent: nothing yet. */
+  readonly approvalOf?: (placement: string) => Publication['approval'];
   readonly digest: Digest;
 }
 
@@ -96,6 +99,13 @@ export class PlanJudge {
     return groups === undefined ? before : [...new Set(listedClusters(groups))];
   }
 
+  /** What became of the approval of a placement when its outcome is published. */
+  approvalAfter(key: string): Publication['approval'] {
+    const { approvalOf = () => 'none' } = this.#options;
+    const { approval = 'none' } = this.#made.get(key) ?? {};
+    return approval === 'none' ? approvalOf(key) : approval;
+  }
+
   /** The records of a placement when its outcome is published, oldest first. A change of order gets none. */
   recordsAfter(key: string): readonly CountedRecord[] {
     const { recordsOf, now } = this.#options;
@@ -121,7 +131,7 @@ export class PlanJudge {
       removals: [],
       recalled: true,
     };
-    const codes = this.#approvals.added.get(key) ?? this.#codesOfHold(key);
+    const codes = this.#validApproval(key) ?? this.#codesOfHold(key);
     const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
     return decidePublication({
       key,
@@ -137,6 +147,16 @@ export class PlanJudge {
       nowMs: this.#nowMs,
       digest,
     });
+  }
+
+  /** The codes that the merge approves, until the change that they approve is made. */
+  #validApproval(key: string): readonly string[] | undefined {
+    const { approvalOf = () => 'none', now, mergedAt = now } = this.#options;
+    const outcome = approvalOf(key);
+    const isRecent = this.#nowMs - Date.parse(mergedAt) < APPROVAL_MS;
+    return outcome === 'differs' || (outcome === 'none' && isRecent)
+      ? this.#approvals.added.get(key)
+      : undefined;
   }
 
   /** The codes of an approval that caused a hold. It is valid while it stays in Git. */

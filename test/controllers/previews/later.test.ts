@@ -249,6 +249,19 @@ describe('a later change is in the plan', () => {
     expect(laterTexts(planOf(base, head, { overdue }))).toEqual(want);
   });
 
+  it('holds it to an approval that the merge does not meet, for ten minutes', () => {
+    const approving = (seconds: number) =>
+      placement('metrics', tolerating(seconds)).replace(
+        'namespace: shop',
+        'namespace: shop, annotations: {berth.dev/plan: "0123456789ab"}',
+      );
+    const head = (seconds: number) => fleet({ c1: MAINTENANCE }, approving(seconds));
+    const [soon] = laterTexts(planOf(fleet({}, brief), head(300)));
+    expect(soon).toContain('and is held then: DiffersFromPlan');
+    const [late] = laterTexts(planOf(fleet({}, metrics), head(3600)));
+    expect(late).toContain('leaves c1');
+  });
+
   it('is the same plan a minute later, where the time counts from the merge', () => {
     const [change] = planOf(fleet({}, metrics), fleet({ c1: MAINTENANCE }, metrics)).later;
     expect(change).toMatchObject({ afterMs: 3_600_000 });

@@ -67,6 +67,21 @@ const planOn = (decides: 'own' | 'all') =>
   }).plan;
 
 describe('placements on a hub that another controller decides', () => {
+  it('are held like others when the merge declares them, and they would select nothing', () => {
+    const theirs = placement('theirs').replace('spec: {}', 'spec: {clusterSets: [none]}');
+    const { plan } = planContents({
+      base: { fleet: { objects: BASE }, end: { name: 'main', commit: 'a' } },
+      head: {
+        fleet: { objects: objectsOf(...clusters.slice(0, 2), set, placement('declared'), theirs) },
+        end: { name: 'head', commit: 'b' },
+      },
+      now: NOW,
+      hub: HUB,
+      decides: 'own',
+    });
+    expect(plan.placements.map(({ name, held }) => [name, held?.reason])).toEqual([['theirs', 'WouldEmpty']]);
+  });
+
   it('are not predicted in a plan, which says whose they are', () => {
     const plan = planOn('own');
     expect(plan.placements.map(({ name }) => name)).toEqual(['declared', 'marked']);

@@ -39,7 +39,9 @@ export function compareFutures(without: FutureSide, merged: FutureSide): Compare
     if (result.outcome === 'skipped') return plain[at] ?? result;
     const key = namespacedName(result.placement.metadata);
     const before = old.get(key);
-    if (before === undefined || !isSame(before.selected, result.selected)) return result;
+    // Without the merge nobody decides a skipped placement. It selects nothing, and what it lists stays.
+    if (before === undefined || before.outcome === 'skipped') return result;
+    if (!isSame(before.selected, result.selected)) return result;
     if (!isSame(without.published.get(key) ?? [], merged.published.get(key) ?? [])) return result;
     unaffected.add(key);
     return plain[at] ?? result;

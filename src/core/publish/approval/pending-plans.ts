@@ -6,7 +6,7 @@ import { type ApprovedPlan, type Approvals, changedApprovals, isSameApproval } f
  */
 const SETTLE_MS = 2_000;
 /** How long an approval is valid after its commit was applied, if no other commit follows. */
-const APPROVAL_MS = 600_000;
+export const APPROVAL_MS = 600_000;
 
 /** An approved plan of a commit whose change was neither made nor withdrawn. Plain JSON. */
 export interface PendingPlan extends ApprovedPlan {

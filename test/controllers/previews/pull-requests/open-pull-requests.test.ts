@@ -7,7 +7,7 @@ import {
 import { PreviewStatuses } from '../../../../src/controllers/previews/pull-requests/preview-statuses.ts';
 import type { PullRequestPreviewsOptions } from '../../../../src/controllers/previews/pull-requests/pull-request-options.ts';
 import type { CommitStatus, PullRequest } from '@berth/forge/contract/pull-request-forge';
-import type { CommentApproval } from '../../../../src/core/preview/comment/preview-outcome.ts';
+import type { CommentApproval } from '../../../../src/core/preview/plan.ts';
 import { move, placementPlan, plan, planned } from '../../../core/preview/comment/comment-fixture.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
