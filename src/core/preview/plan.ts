@@ -107,6 +107,13 @@ export type WaitingChange =
 /** How far a plan looks ahead. */
 export const HORIZON_HOURS = 24;
 
+/** A held change that was approved by a comment. */
+export interface CommentApproval {
+  readonly token: string;
+  /** The account at the forge. */
+  readonly by: string;
+}
+
 /** What happens to a placement at one later instant, and would not without the merge. */
 export interface LaterChange {
   readonly namespace: string;

@@ -8,7 +8,7 @@ import {
   type MergeComparison,
   type PlacementAfterMerge,
 } from '../../../core/preview/comment/merge-comparison.ts';
-import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
+import type { CommentApproval } from '../../../core/preview/plan.ts';
 import { activeHold, holdCode } from '../../../core/publish/approval/active-hold.ts';
 import {
   HELD_CODE_ANNOTATION,

@@ -1,9 +1,8 @@
 import type { ExpectedPlacement, HeldAfterMerge } from '../../../core/preview/comment/merge-comparison.ts';
 import type { DeniedChange, RuleOverride } from '../../../core/preview/rules/override-rules.ts';
-import type { LaterChange } from '../../../core/preview/plan.ts';
+import type { LaterChange, CommentApproval } from '../../../core/preview/plan.ts';
 import type { LaterRollout } from '../../../core/preview/later/later-texts.ts';
 import type { MergeResult } from '../../../core/preview/comment/merge-result.ts';
-import type { CommentApproval } from '../../../core/preview/comment/preview-outcome.ts';
 
 /** What Berth remembers of a pull request, also after a restart. Plain JSON. */
 export interface PreviewMemory {

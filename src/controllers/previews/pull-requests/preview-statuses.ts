@@ -1,11 +1,8 @@
 import type { CommitStatus, PullRequestForge } from '@berth/forge/contract/pull-request-forge';
 import { sha256 } from '@berth/runtime/sha256';
 import { compareText } from '@berth/runtime/text/compare-text';
-import {
-  type CommentApproval,
-  type PreviewOutcome,
-  previewVerdict,
-} from '../../../core/preview/comment/preview-outcome.ts';
+import { type PreviewOutcome, previewVerdict } from '../../../core/preview/comment/preview-outcome.ts';
+import type { CommentApproval } from '../../../core/preview/plan.ts';
 import { statusReport, ruleStatuses } from '../../../core/preview/comment/status-report.ts';
 
 export interface PreviewStatusesOptions {

@@ -1,14 +1,13 @@
-import type { Digest } from '../../publish/approval/approval-code.ts';
-import { jointCode } from '../../publish/approval/approval-code.ts';
+import { type Digest, jointCode } from '../../publish/approval/approval-code.ts';
 import { otherFindings } from '../plan-text.ts';
 import type { PlanFinding } from '../plan-verdict.ts';
 import { IF_APPROVED } from '../risk/assess-plan.ts';
 import { approvalEffect, deletionsEffect } from '../placement-words.ts';
-import type { HeldDeletions, PlacementPlan, Plan, PlannedHold } from '../plan.ts';
+import type { HeldDeletions, PlacementPlan, Plan, PlannedHold, CommentApproval } from '../plan.ts';
 import type { PreviewRules } from '../preview-rules.ts';
 import { listBlock, type ListBlock, names } from './comment-blocks.ts';
 import { code, prose } from './foreign-text.ts';
-import { type CommentApproval, heldCodes, type PreviewOutcome } from './preview-outcome.ts';
+import { heldCodes, type PreviewOutcome } from './preview-outcome.ts';
 import { planRows } from './plan-rows.ts';
 
 /** How replies are read as commands. */

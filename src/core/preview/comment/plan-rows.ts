@@ -1,8 +1,7 @@
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { formatCount, formatReason, groupTexts, spreadTexts } from '../plan-text.ts';
-import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan } from '../plan.ts';
+import type { ClusterMove, PlacementPlan, Plan, WorkloadPlan, CommentApproval } from '../plan.ts';
 import { details, MAX_MOVES, names } from './comment-blocks.ts';
-import type { CommentApproval } from './preview-outcome.ts';
 import { code, inElement, prose } from './foreign-text.ts';
 
 /** One line of the table of a preview: a placement and its change. */

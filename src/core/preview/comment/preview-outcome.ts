@@ -1,5 +1,5 @@
+import type { CommentApproval, Plan } from '../plan.ts';
 import type { Problem } from '@berth/runtime/problem/problem';
-import type { Plan } from '../plan.ts';
 import { brokenRules, denies, planHeadline, formatCount } from '../plan-text.ts';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import { prose } from './foreign-text.ts';
@@ -17,13 +17,6 @@ export type PreviewOutcome =
     }
   /** There is no plan: the commits conflict, a limit was reached, or a file was refused. */
   | { readonly kind: 'unplanned'; readonly message: string; readonly hint?: string | undefined };
-
-/** A held change that was approved by a comment. */
-export interface CommentApproval {
-  readonly token: string;
-  /** The account at the forge. */
-  readonly by: string;
-}
 
 export interface PreviewVerdict {
   /** `stopped`: a guard rule denies the change, or a part of it would be held and is not approved. */

@@ -16,7 +16,7 @@ import {
   waitingText,
 } from '../plan-text.ts';
 import { LATER_TITLE, laterTexts } from '../later/later-texts.ts';
-import type { Plan, WorkloadPlan, PlacementPlan } from '../plan.ts';
+import type { Plan, WorkloadPlan, PlacementPlan, CommentApproval } from '../plan.ts';
 import { movesText } from '../placement-words.ts';
 import {
   type Approvable,
@@ -39,13 +39,7 @@ import {
 import { contentChanges } from '../content-changes.ts';
 import { type FleetMap, fleetMapAlt, fleetMapText } from './fleet-map.ts';
 import { code, prose } from './foreign-text.ts';
-import {
-  mayMergeText,
-  type CommentApproval,
-  hintSentence,
-  type PreviewOutcome,
-  previewVerdict,
-} from './preview-outcome.ts';
+import { mayMergeText, hintSentence, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';
 import { placementBlocks, type PlanRow, planRows } from './plan-rows.ts';
 import { problemBlocks } from './problem-blocks.ts';
 

@@ -3,15 +3,10 @@ import type { SourceLocation } from '@berth/runtime/problem/source-location';
 import { describeProblem } from '../../sources/describe-problem.ts';
 import { WOULD_BE_HELD } from '../risk/assess-plan.ts';
 import { brokenRules, denies as isDenying, ruleText } from '../plan-text.ts';
-import type { Plan } from '../plan.ts';
+import type { Plan, CommentApproval } from '../plan.ts';
 import type { PlanFinding, RuleResult } from '../plan-verdict.ts';
 import { visible } from './foreign-text.ts';
-import {
-  type CommentApproval,
-  hintSentence,
-  type PreviewOutcome,
-  previewVerdict,
-} from './preview-outcome.ts';
+import { hintSentence, type PreviewOutcome, previewVerdict } from './preview-outcome.ts';
 
 const LEVELS = { danger: 'failure', warning: 'warning', notice: 'notice', error: 'failure' } as const;
 const RANKS = { failure: 0, warning: 1, notice: 2 } as const;

@@ -3,13 +3,12 @@ import { markup } from '../comment/foreign-text.ts';
 import type { Approvable, ReadCommands } from '../comment/approval-blocks.ts';
 import {
   mayMergeAnswer,
-  type CommentApproval,
   hintSentence,
   type PreviewOutcome,
   previewVerdict,
 } from '../comment/preview-outcome.ts';
+import type { CommentApproval, Plan } from '../plan.ts';
 import { problemSection } from '../comment/problem-blocks.ts';
-import type { Plan } from '../plan.ts';
 import { firstSections, furtherSections } from './report-sections.ts';
 import { CONTENT_POLICY, SCRIPT, STYLE } from './report-style.ts';
 
