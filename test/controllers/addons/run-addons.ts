@@ -6,7 +6,10 @@ import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
 import { startAddOnManager } from '../../../src/controllers/addons/start-addon-manager.ts';
 import type { AddOnDuty, AddOnEvent } from '../../../src/core/addon/addon-duties.ts';
-import { DEFAULT_REMOVAL_BUDGET, type RemovalBudget } from '../../../src/core/publish/judge/removal-budget.ts';
+import {
+  DEFAULT_REMOVAL_BUDGET,
+  type RemovalBudget,
+} from '../../../src/core/publish/judge/removal-budget.ts';
 import type { Removal } from '../../../src/core/publish/judge/removal-window.ts';
 import { PublishedPlacements } from '../../../src/core/publish/pages/published-placements.ts';
 

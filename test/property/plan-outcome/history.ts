@@ -42,7 +42,14 @@ import {
 import { filesOf, marker, markerOf, type Said, SOURCES, TOLERATED_SECONDS } from './files.ts';
 import { Lives } from './lives.ts';
 import { HubView, pagesWithoutPlacement, placementsWithoutPage } from './hub-view.ts';
-import { expectedAfter, listedLater, type Outcome, outcomeOf, withoutCodes } from './outcome.ts';
+import {
+  expectedAfter,
+  listedLater,
+  type Outcome,
+  outcomeOf,
+  withoutCodes,
+  withoutEndedHolds,
+} from './outcome.ts';
 
 const WAIT_MS = Number(process.env['BERTH_PLAN_WAIT_MS'] ?? PATIENCE_MS);
 /** A little more than a controller waits before it looks at a deleted placement again. */
@@ -252,10 +259,12 @@ export class History {
   /** What a plan says of later happens then, and nothing else does. */
   async #settle({ planned, later }: Future, { number, message }: Goal): Promise<Outcome> {
     const expected = listedLater(planned, later);
-    const isThere = (): boolean => isDeepStrictEqual(withoutCodes(this.#outcome()), expected);
+    const found = (): object =>
+      withoutEndedHolds(withoutCodes(this.#outcome()), withoutCodes(planned), later);
+    const isThere = (): boolean => isDeepStrictEqual(found(), expected);
     await this.#view.until(isThere, TOLERATED_SECONDS * 1_000 + WAIT_MS);
     if (!isThere()) this.#tellDifference(number, { planned, later, message });
-    this.#expect(withoutCodes(this.#outcome()), `later: ${message}`).toEqual(expected);
+    this.#expect(found(), `later: ${message}`).toEqual(expected);
     // Works follow the pages. The next commit compares them with its own plan.
     await this.#becomesStill();
     return this.#outcome();

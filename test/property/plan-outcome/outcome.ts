@@ -127,6 +127,15 @@ export function withoutCodes({ placements }: Pick<Outcome, 'placements'>): Liste
   );
 }
 
+/** What is held may not be due any more later: a plan says what is held at the merge, and not until when. */
+export function withoutEndedHolds(found: Listed, planned: Listed, later: Plan['later']): Listed {
+  const entries = Object.entries(found).map(([name, one]) => {
+    const isEnded = one.held === undefined && !later.some((change) => change.name === name);
+    return [name, isEnded ? { ...one, held: planned[name]?.held } : one] as const;
+  });
+  return Object.fromEntries(entries);
+}
+
 /** What placements list when everything has happened that a plan says of later. */
 export function listedLater(planned: Outcome, later: Plan['later']): Listed {
   const listed = { ...withoutCodes(planned) };
