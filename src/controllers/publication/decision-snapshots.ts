@@ -7,9 +7,19 @@ import type { CommitBarrier } from '../sources/progress/commit-barrier.ts';
 
 export interface DecisionSnapshotsOptions {
   readonly barrier: Pick<CommitBarrier, 'isCommitPartial' | 'commitsBegun'>;
+  /** Increases with every change of an object in snapshots, and of the approvals that decisions are judged by. */
+  readonly revision: () => number;
+  /**
+   * Called when a snapshot proves to show the hub at one commit, before its decisions are
+   * published.
+   */
+  readonly onConsistent?: (snapshot: Snapshot) => void;
   /** The snapshot that a result was decided in; undefined if it is unknown. */
   readonly snapshotOf: (result: ScheduleResult) => Snapshot | undefined;
 }
+
+/** The revision of a snapshot that was outdated when it was taken. */
+const NO_REVISION = -1;
 
 /**
  * The snapshots that results were decided in: whether they show the hub at one commit, and which decisions were
@@ -19,6 +29,7 @@ export class DecisionSnapshots {
   readonly #options: DecisionSnapshotsOptions;
   /** Snapshots that showed the hub at one commit, with the number of commits that had begun by then. */
   readonly #consistent = new WeakMap<Snapshot, number>();
+  readonly #revisionOf = new WeakMap<Snapshot, number>();
   /** The snapshot at the end of a transition, and the one at its start, which shows the hub. */
   readonly #starts = new WeakMap<Snapshot, Snapshot>();
 
@@ -28,8 +39,15 @@ export class DecisionSnapshots {
 
   /** Records a snapshot of the present. */
   noteCurrent(snapshot: Snapshot): Snapshot {
-    const { barrier } = this.#options;
-    if (!barrier.isCommitPartial) this.#consistent.set(snapshot, barrier.commitsBegun);
+    const { barrier, revision } = this.#options;
+    if (barrier.isCommitPartial) this.#revisionOf.set(snapshot, revision());
+    else this.#consistent.set(snapshot, barrier.commitsBegun);
+    return snapshot;
+  }
+
+  /** Records a snapshot of the present from which nothing may be published, so that its results are decided again. */
+  noteOutdated(snapshot: Snapshot): Snapshot {
+    this.#revisionOf.set(snapshot, NO_REVISION);
     return snapshot;
   }
 
@@ -47,7 +65,13 @@ export class DecisionSnapshots {
   consistencyOf(result: ScheduleResult): SnapshotConsistency {
     const snapshot = this.#startOf(result);
     if (snapshot === undefined || this.#consistent.has(snapshot)) return 'consistent';
-    return this.#options.barrier.isCommitPartial ? 'partial' : 'outdated';
+    const { barrier, revision } = this.#options;
+    if (barrier.isCommitPartial) return 'partial';
+    if (this.#revisionOf.get(snapshot) !== revision()) return 'outdated';
+    // The commit was applied completely, and only the last response was missing.
+    this.#consistent.set(snapshot, barrier.commitsBegun);
+    this.#options.onConsistent?.(snapshot);
+    return 'consistent';
   }
 
   /**

@@ -10,6 +10,7 @@ import {
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
+  unionOfMoves,
 } from '../../core/transition/unfinished-transition.ts';
 
 /** Stores the moves of the last transition. */
@@ -40,6 +41,11 @@ export class LastTransition {
     this.#unfinished = moves.length === 0 ? undefined : moves;
   }
 
+  /** Whether the next published transition must start from `startingSnapshot`. */
+  get isUnfinished(): boolean {
+    return this.#unfinished !== undefined;
+  }
+
   /**
    * The snapshot from which the next transition starts.
    * @param snapshot the current state of the hub
@@ -59,6 +65,15 @@ export class LastTransition {
   async begin(moved: Transition['moved']): Promise<void> {
     this.#unfinished = undefined;
     await this.#persist(placementMovesOf(moved));
+  }
+
+  /**
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published. Unfinished moves stay unfinished. Resolves when the
+   * moves are stored.
+   */
+  async beginOnPartialCommit(moved: Transition['moved']): Promise<void> {
+    await this.#persist(unionOfMoves(this.#unfinished ?? [], placementMovesOf(moved)));
   }
 
   /** Called when another process has published since, or when the hub was restored or replaced. */
@@ -89,17 +104,34 @@ export class LastTransition {
 export class UnpublishedMoves {
   /** By `namespace/name` of the placement. */
   readonly #moves = new Map<string, MovedPlacement>();
+  #waiting: { readonly start: Snapshot; readonly moved: Transition['moved'] } | undefined;
+
+  /**
+   * Called when a transition has ended that possibly started from a partly applied commit, so that
+   * perhaps none of its moves are published.
+   * @returns all moves that would then be unpublished, each from the published to the decided
+   * clusters
+   */
+  wait({ moved }: Pick<Transition, 'moved'>, start: Snapshot): ReadonlyMap<string, MovedPlacement> {
+    this.#waiting = { start, moved };
+    return new Map([...this.#moves, ...this.#fromPublished(moved)]);
+  }
+
+  /**
+   * Called when the snapshot that the waiting transition started from proves to show complete commits.
+   * @returns the same as `begin`; undefined if no waiting transition started there
+   */
+  beginWaiting(start: Snapshot): ReadonlyMap<string, MovedPlacement> | undefined {
+    return this.#waiting?.start === start ? this.begin(this.#waiting) : undefined;
+  }
 
   /**
    * Called when a transition has ended, before its moves are published.
    * @returns all unpublished moves, each from the published to the decided clusters
    */
   begin({ moved }: Pick<Transition, 'moved'>): ReadonlyMap<string, MovedPlacement> {
-    for (const [key, move] of moved) {
-      // A transition treats moves in progress as published. This restores the clusters that are really published.
-      const { uid, before } = this.#moves.get(key) ?? move;
-      this.#moves.set(key, { ...move, before: uid === move.uid ? before : move.before });
-    }
+    this.#waiting = undefined;
+    for (const [key, move] of this.#fromPublished(moved)) this.#moves.set(key, move);
     return this.#moves;
   }
 
@@ -125,5 +157,13 @@ export class UnpublishedMoves {
       if (move !== undefined && move.uid === metadata.uid) outcomes.set(namespacedName(metadata), move.after);
     }
     return withPublishedClusters(snapshot, outcomes);
+  }
+
+  /** A transition treats moves in progress as published. This restores the clusters that are really published. */
+  #fromPublished(moved: Transition['moved']): readonly (readonly [string, MovedPlacement])[] {
+    return [...moved].map(([key, move]) => {
+      const { uid, before } = this.#moves.get(key) ?? move;
+      return [key, { ...move, before: uid === move.uid ? before : move.before }];
+    });
   }
 }

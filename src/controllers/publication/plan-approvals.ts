@@ -45,12 +45,22 @@ export class PlanApprovals {
    */
   readonly #withdrawn = new Map<string, ReadonlyMap<string, PendingPlan>>();
   readonly #listeners = new Set<(placement: string) => void>();
+  #revision = 0;
   #findMergedPlan: FindMergedPlan = () => undefined;
 
   constructor(store: PlanApprovalStore, clock: Clock, sources: readonly string[]) {
     this.#store = store;
     this.#clock = clock;
     this.#sources = sources;
+  }
+
+  /**
+   * Increases when a commit with a new, replaced or withdrawn approval is read, and when the hub
+   * follows one that replaces or withdraws an approval. Earlier results may then be judged
+   * differently.
+   */
+  get revision(): number {
+    return this.#revision;
   }
 
   /** Sets the function that finds the plan with which a commit was merged. Before that, no commit has one. */
@@ -81,6 +91,7 @@ export class PlanApprovals {
     const earlier = this.#withdrawn.get(source) ?? [];
     this.#withdrawn.set(source, new Map([...gone, ...earlier]));
     if (JSON.stringify(plans) === JSON.stringify(before)) return undefined;
+    this.#revision += 1;
     this.#store.set(source, plans);
     // If the disk fails, the store reports it and writes later.
     return before === undefined ? this.#store.persist?.(source, plans).catch(() => undefined) : undefined;
@@ -93,6 +104,7 @@ export class PlanApprovals {
     this.#update(source, placements, (plan) => planAfterFollow(plan, nowMs));
     const withdrawn = [...(this.#withdrawn.get(source)?.keys() ?? [])];
     this.#withdrawn.delete(source);
+    if (withdrawn.length > 0) this.#revision += 1;
     for (const placement of withdrawn) for (const listener of this.#listeners) listener(placement);
   }
 

@@ -109,6 +109,12 @@ export class PublishPipeline {
     this.queue = new WorkQueue(clock);
     const snapshots = new DecisionSnapshots({
       barrier,
+      revision: () =>
+        inventory.inputs.reduce((sum, { store }) => sum + store.revision, options.approvals.revision),
+      onConsistent: (snapshot) => {
+        const moves = this.#underWay.beginWaiting(snapshot);
+        if (moves !== undefined) void options.lastTransition.begin(moves);
+      },
       snapshotOf: (result) => recorder.snapshotOf(result),
     });
     this.#view = new DecisionView(inventory.decisions.store);
@@ -272,7 +278,7 @@ export class PublishPipeline {
   }
 
   #schedulingOf(options: PipelineOptions, snapshots: DecisionSnapshots): SchedulingLoop {
-    const { clock, recorder, emit, decide, isFollowing, log, lastTransition, barrier } = options;
+    const { clock, recorder, emit, decide, isFollowing, log, lastTransition } = options;
     const transitions = new Transitions({
       decide,
       outcomeOf: (key, result) => this.#publisher.outcomeOf(key, result),
@@ -286,18 +292,15 @@ export class PublishPipeline {
         snapshots.decided(snapshot, start);
       },
       beforePublishing: async (transition, start) => {
-        // Otherwise nothing of it is published, and it is made again.
-        if (this.#leadership.isHeld && snapshots.isConsistent(start))
-          await lastTransition.begin(this.#underWay.begin(transition));
+        if (!this.#leadership.isHeld) return;
+        if (snapshots.isConsistent(start)) return lastTransition.begin(this.#underWay.begin(transition));
+        await lastTransition.beginOnPartialCommit(this.#underWay.wait(transition, start));
       },
       // In a standby nothing is published: its watch shows what the leader publishes.
       whenPublished: async () => {
         if (!this.#leadership.isHeld) return;
         await this.queue.whenIdle();
         await this.#states.whenShown();
-      },
-      whenDecidable: async (signal) => {
-        if (this.#leadership.isHeld) await barrier.whenDecidable(signal);
       },
       onUnstable: (keys) =>
         log.warn('decisions keep changing each other, so Berth keeps the last ones', {
@@ -314,8 +317,9 @@ export class PublishPipeline {
   #snapshotToStart(snapshots: DecisionSnapshots): Snapshot {
     const { inventory, lastTransition } = this.#options;
     const snapshot = inventory.snapshot();
-    if (!this.#leadership.isHeld) return snapshot;
-    return snapshots.noteCurrent(this.#underWay.snapshotAfter(lastTransition.startingSnapshot(snapshot)));
+    if (this.#leadership.isHeld)
+      return snapshots.noteCurrent(this.#underWay.snapshotAfter(lastTransition.startingSnapshot(snapshot)));
+    return lastTransition.isUnfinished ? snapshots.noteOutdated(snapshot) : snapshots.noteCurrent(snapshot);
   }
 
   #decided({ key, result, before, snapshot }: ChangedDecision): ControllerEventBody {

@@ -19,11 +19,6 @@ export interface SchedulingOptions {
   readonly beforePublishing?: (transition: Transition, start: Snapshot) => Promise<void>;
   /** Resolves when no publication is pending and the snapshot shows all published decisions. */
   readonly whenPublished: () => Promise<void>;
-  /**
-   * Resolves when no commit is being applied to the hub, or when the signal aborts. The first transition does not wait:
-   * what it does not change is published. Default: at once.
-   */
-  readonly whenDecidable?: (signal: AbortSignal) => Promise<void>;
   readonly onResult: (decision: ChangedDecision) => void;
   /**
    * Whether a commit is being applied to the hub; its changes are then decided first. Default:
@@ -150,10 +145,7 @@ export class SchedulingLoop {
         continue;
       }
       await this.#pause();
-      if (this.#cycles > 0) {
-        await this.#untilPublished(signal);
-        await this.#options.whenDecidable?.(signal);
-      }
+      if (this.#cycles > 0) await this.#untilPublished(signal);
       if (signal.aborted) break;
       const touched = new Set(this.#touched);
       if (this.#dirty === 'decisions' && touched.size === 0 && this.#unstable.length > 0) {

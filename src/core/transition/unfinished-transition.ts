@@ -58,6 +58,27 @@ export function snapshotBefore(snapshot: Snapshot, moves: readonly PlacementMove
   return isDone ? undefined : withPublishedClusters(snapshot, outcomes);
 }
 
+/**
+ * The changes of two transitions that started in the same snapshot. The pages may show any part of
+ * them. Undoing all of them gives that snapshot again.
+ */
+export function unionOfMoves(
+  first: readonly PlacementMove[],
+  second: readonly PlacementMove[],
+): readonly PlacementMove[] {
+  const all = new Map(first.map((move) => [move.placement, move]));
+  for (const move of second) {
+    const known = all.get(move.placement);
+    const isSame = known?.uid === move.uid;
+    all.set(move.placement, {
+      ...move,
+      added: [...new Set([...(isSame ? known.added : []), ...move.added])],
+      removed: [...new Set([...(isSame ? known.removed : []), ...move.removed])],
+    });
+  }
+  return [...all.values()];
+}
+
 /** The clusters before the change: `now` without the added ones, and with the removed ones. */
 function undone(now: ReadonlySet<string>, { added, removed }: ClusterChange): readonly string[] {
   const wereAdded = new Set(added);

@@ -6,10 +6,11 @@ import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 describe('DecisionSnapshots', () => {
   let isCommitPartial: boolean;
   let commitsBegun: number;
+  let revision: number;
   let snapshotOf: Map<ScheduleResult, Snapshot>;
   let snapshots: DecisionSnapshots;
   beforeEach(() => {
-    [isCommitPartial, commitsBegun, snapshotOf] = [false, 1, new Map()];
+    [isCommitPartial, commitsBegun, revision, snapshotOf] = [false, 1, 1, new Map()];
     snapshots = new DecisionSnapshots({
       barrier: {
         get isCommitPartial() {
@@ -19,6 +20,7 @@ describe('DecisionSnapshots', () => {
           return commitsBegun;
         },
       },
+      revision: () => revision,
       snapshotOf: (result) => snapshotOf.get(result),
     });
   });
@@ -48,13 +50,29 @@ describe('DecisionSnapshots', () => {
     expect(snapshots.consistencyInLastCommit(decidedNow())).toBe('consistent');
   });
 
-  it('never takes what was decided half way', () => {
+  it('takes what a commit consents to and was decided half way, where only the last response was missing', () => {
+    [isCommitPartial, commitsBegun] = [true, 2];
+    const result = decidedNow();
+    expect(snapshots.consistencyInLastCommit(result)).toBe('partial');
+    isCommitPartial = false;
+    expect(snapshots.consistencyInLastCommit(result)).toBe('consistent');
+  });
+
+  it('does not take what was decided half way, until the commit is there and only the last answer was missing', () => {
     isCommitPartial = true;
     const result = decidedNow();
     expect(snapshots.consistencyOf(result)).toBe('partial');
     isCommitPartial = false;
+    expect(snapshots.consistencyOf(result)).toBe('consistent');
+    [isCommitPartial, revision] = [true, 2];
+    expect(snapshots.consistencyOf(result)).toBe('consistent');
+  });
+
+  it('does not take it when more came meanwhile', () => {
+    isCommitPartial = true;
+    const result = decidedNow();
+    [isCommitPartial, revision] = [false, 2];
     expect(snapshots.consistencyOf(result)).toBe('outdated');
-    expect(snapshots.consistencyOf(decidedNow())).toBe('consistent');
   });
 
   it('looks at the snapshot in which the transition began', () => {
@@ -64,6 +82,7 @@ describe('DecisionSnapshots', () => {
     const [result, end] = [{} as ScheduleResult, {} as Snapshot];
     snapshotOf.set(result, end);
     snapshots.decided(end, start);
+    revision = 2;
     expect(snapshots.consistencyOf(result)).toBe('outdated');
   });
 

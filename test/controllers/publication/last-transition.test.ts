@@ -1,31 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { LastTransition } from '../../../src/controllers/publication/last-transition.ts';
 import type { PlacementMove } from '../../../src/core/transition/unfinished-transition.ts';
-import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
-import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { VolatileMemory } from '../../fakes/volatile-memory.ts';
 
 const moved = (after: readonly string[]) => new Map([['team/a', { uid: 'u', before: ['c1'], after }]]);
 const AT_REST = new Map<string, never>();
-const NEW = ['c2', 'c3'];
-/** What is published when `moved(NEW)` was interrupted. */
-const HALF: Snapshot = {
-  ...snapshotOf({ clusters: [] }),
-  placements: [
-    { apiVersion: 'x/v1', kind: 'Placement', metadata: { name: 'a', namespace: 'team', uid: 'u' } },
-  ],
-  decisions: [
-    {
-      apiVersion: 'x/v1',
-      kind: 'PlacementDecision',
-      metadata: { name: 'a-decision-1', namespace: 'team', labels: { [PLACEMENT_LABEL]: 'a' } },
-      status: { decisions: ['c1', 'c2'].map((clusterName) => ({ clusterName, reason: '' })) },
-    },
-  ],
-};
-const isUnfinished = (last: LastTransition): boolean => last.startingSnapshot(HALF) !== HALF;
 
 describe('the last transition', () => {
   const memory = () => new VolatileMemory<readonly PlacementMove[]>();
@@ -34,29 +15,53 @@ describe('the last transition', () => {
 
   it('is unfinished in the next process until that has decided', async () => {
     const kept = memory();
-    await open(kept).begin(moved(NEW));
+    await open(kept).begin(moved(['c2']));
     const next = open(kept);
-    expect(isUnfinished(next)).toBe(true);
-    await next.begin(moved(NEW));
-    expect(isUnfinished(next)).toBe(false);
+    expect(next.isUnfinished).toBe(true);
+    await next.begin(moved(['c2']));
+    expect(next.isUnfinished).toBe(false);
+  });
+
+  it('is unfinished as long as only half of a commit is on the hub', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const next = open(kept);
+    await next.beginOnPartialCommit(moved(['c3']));
+    expect(next.isUnfinished).toBe(true);
+    // Either may be published when this process ends.
+    expect(kept.get('last')).toEqual([
+      { placement: 'team/a', uid: 'u', added: ['c2', 'c3'], removed: ['c1'] },
+    ]);
+  });
+
+  it('is finished when what seemed half of a commit was all of it', async () => {
+    const kept = memory();
+    await open(kept).begin(moved(['c2']));
+    const next = open(kept);
+    await next.beginOnPartialCommit(moved(['c3']));
+    await next.begin(moved(['c3']));
+    expect([next.isUnfinished, kept.get('last')]).toEqual([
+      false,
+      [{ placement: 'team/a', uid: 'u', added: ['c3'], removed: ['c1'] }],
+    ]);
   });
 
   it('is finished when the hub shows all of it', async () => {
     const kept = memory();
-    await open(kept).begin(moved(NEW));
+    await open(kept).begin(moved(['c2']));
     const next = open(kept);
     const hub = snapshotOf({ clusters: [] });
     // The placement is gone, so that nothing of it is left to publish.
     expect(next.startingSnapshot(hub)).toBe(hub);
-    expect(isUnfinished(next)).toBe(false);
+    expect(next.isUnfinished).toBe(false);
   });
 
   it('is finished when a transition moves nothing', async () => {
     const kept = memory();
     const lastTransition = open(kept);
-    await lastTransition.begin(moved(NEW));
+    await lastTransition.begin(moved(['c2']));
     await lastTransition.begin(AT_REST);
-    expect(isUnfinished(open(kept))).toBe(false);
+    expect(open(kept).isUnfinished).toBe(false);
   });
 
   it('is kept before a publication may begin', async () => {
@@ -65,7 +70,7 @@ describe('the last transition', () => {
     const slow = { get: () => undefined, persist: () => written, delete: () => undefined };
     let mayPublish = false;
     const begun = new LastTransition(slow, new SilentLogger())
-      .begin(moved(NEW))
+      .begin(moved(['c2']))
       .then(() => (mayPublish = true));
     await Promise.resolve();
     expect(mayPublish).toBe(false);
@@ -81,15 +86,15 @@ describe('the last transition', () => {
       delete: () => undefined,
     };
     const lastTransition = new LastTransition(full, new SilentLogger());
-    await lastTransition.begin(moved(NEW));
-    expect(isUnfinished(lastTransition)).toBe(false);
+    await lastTransition.begin(moved(['c2']));
+    expect(lastTransition.isUnfinished).toBe(false);
   });
 
   it('is forgotten when another process has published since', async () => {
     const kept = memory();
-    await open(kept).begin(moved(NEW));
+    await open(kept).begin(moved(['c2']));
     const next = open(kept);
     next.forget();
-    expect([isUnfinished(next), isUnfinished(open(kept))]).toEqual([false, false]);
+    expect([next.isUnfinished, open(kept).isUnfinished]).toEqual([false, false]);
   });
 });

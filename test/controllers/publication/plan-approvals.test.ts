@@ -107,6 +107,15 @@ describe('PlanApprovals', () => {
     expect(codes()).toEqual(['000000000001']);
   });
 
+  it('has another revision when a commit that is read brings or withdraws one', () => {
+    const revisions = [approvals.revision];
+    for (const said of [saying(T1), saying(T1), saying(T2), saying()]) {
+      void approvals.read('fleet', at('b'), said);
+      revisions.push(approvals.revision);
+    }
+    expect(revisions.map((revision) => revision - (revisions[0] ?? 0))).toEqual([0, 1, 1, 2, 3]);
+  });
+
   it('tells of one that a commit withdraws as soon as the hub follows the commit', () => {
     const withdrawn: string[] = [];
     approvals.onWithdrawn((placement) => withdrawn.push(placement));
@@ -129,8 +138,13 @@ describe('PlanApprovals', () => {
     approvals.followed('fleet');
     void approvals.read('fleet', at('c'), saying());
     expect(codes()).toEqual(['000000000001']);
+    const { revision } = approvals;
     approvals.followed('fleet');
     expect(codes()).toBeUndefined();
+    // What was decided on the way is decided again.
+    expect(approvals.revision).toBe(revision + 1);
+    approvals.followed('fleet');
+    expect(approvals.revision).toBe(revision + 1);
   });
 
   it('is over when it is met, when its time is, or when it is taken back', async () => {

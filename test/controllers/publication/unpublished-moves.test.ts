@@ -52,6 +52,28 @@ describe('moves under way', () => {
     ]);
   });
 
+  it('count on half of a commit only when it turns out to be whole', () => {
+    const moves = new UnpublishedMoves();
+    const [start, other] = [hub(['c1'], ['c2']), hub(['c1'], ['c2'])];
+    moves.wait(move('a', ['c1'], ['c2']), start);
+    expect(moves.beginWaiting(other)).toBeUndefined();
+    expect(moves.snapshotAfter(start)).toBe(start);
+    expect([...(moves.beginWaiting(start) ?? [])]).toEqual([
+      ['team/a', { uid: 'uid-a', before: ['c1'], after: ['c2'] }],
+    ]);
+    expect(listed(moves.snapshotAfter(start))).toEqual([['c2'], ['c2']]);
+  });
+
+  it('are named with those of a transition that waits for its commit', () => {
+    const moves = new UnpublishedMoves();
+    moves.begin(move('a', ['c1'], ['c2']));
+    expect([...moves.wait(move('b', ['c2'], ['c1']), hub(['c1'], ['c2'])).keys()]).toEqual([
+      'team/a',
+      'team/b',
+    ]);
+    expect(listed(moves.snapshotAfter(hub(['c1'], ['c2'])))).toEqual([['c2'], ['c2']]);
+  });
+
   it('do not concern another placement of the same name', () => {
     const moves = new UnpublishedMoves();
     moves.begin({ moved: new Map([['team/a', { uid: 'old', before: ['c1'], after: ['c2'] }]]) });

@@ -47,7 +47,6 @@ describe('a transition', () => {
   let stop: AbortController;
   let queued: string[];
   let published: Promise<void>;
-  let completed: () => Promise<void>;
   let cycle: () => Iterable<ScheduleResult>;
   let loop: SchedulingLoop;
 
@@ -55,14 +54,12 @@ describe('a transition', () => {
     clock = new FakeClock();
     stop = new AbortController();
     [queued, published] = [[], Promise.resolve()];
-    completed = () => Promise.resolve();
     loop = new SchedulingLoop({
       clock,
       snapshot: () => SNAPSHOT,
       transition: (snapshot) => onceThrough(snapshot, cycle()),
       onEach: () => undefined,
       whenPublished: () => published,
-      whenDecidable: () => completed(),
       onResult: () => undefined,
       enqueue: (key) => queued.push(key),
     });
@@ -108,28 +105,6 @@ describe('a transition', () => {
     await clock.advance(2_100);
     expect(begun).toBe(2);
     stop.abort();
-    await run;
-  });
-
-  it('begins when the hub shows a complete commit, except the first one', async () => {
-    let begun = 0;
-    cycle = function* () {
-      begun += 1;
-      yield resultOf('web', ['c1']);
-    };
-    let complete = (): void => undefined;
-    completed = () => new Promise((resolve) => (complete = resolve));
-    const run = loop.run(stop.signal);
-    await clock.advance(60_000);
-    expect(begun).toBe(1);
-    loop.request('inputs');
-    await clock.advance(60_000);
-    expect(begun).toBe(1);
-    complete();
-    await clock.advance(0);
-    expect(begun).toBe(2);
-    stop.abort();
-    complete();
     await run;
   });
 

@@ -6,6 +6,7 @@ import {
   placementMovesOf,
   type PlacementMove,
   snapshotBefore,
+  unionOfMoves,
 } from '../../../src/core/transition/unfinished-transition.ts';
 import { snapshotOf } from '../../../packages/placement/test/snapshots.ts';
 
@@ -114,5 +115,28 @@ describe('snapshotBefore', () => {
     if (want === 'done') expect(before).toBeUndefined();
     else if (want === 'same') expect(before).toBe(snapshot);
     else expect(listed(before ?? snapshot)).toEqual(want);
+  });
+});
+
+describe('the moves of two transitions that began in the same snapshot', () => {
+  it('lead back to it, whatever part of them is published', () => {
+    const start = hub({ a: [['c1', 'c2']], b: [['c3']] });
+    const both = unionOfMoves(
+      [move('a', ['c3'], ['c1'])],
+      [move('a', ['c4'], ['c2']), move('b', ['c1'], [])],
+    );
+    for (const a of [
+      ['c1', 'c2'],
+      ['c2', 'c3'],
+      ['c1', 'c4'],
+      ['c3', 'c4'],
+    ])
+      for (const b of [['c3'], ['c3', 'c1']])
+        expect(listed(snapshotBefore(hub({ a: [a], b: [b] }), both) ?? start)).toEqual(listed(start));
+  });
+
+  it('are those of the second for a placement that was made again', () => {
+    const again = { ...move('a', ['c4'], ['c2']), uid: 'another' };
+    expect(unionOfMoves([move('a', ['c3'], ['c1'])], [again])).toEqual([again]);
   });
 });

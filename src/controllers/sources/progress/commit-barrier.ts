@@ -117,28 +117,12 @@ export class CommitBarrier {
     return this.#uncompared.size + this.#stale.size === 0;
   }
 
-  /** Resolves when the hub is compared and shows complete commits, or when aborted. */
-  whenCommitsComplete(signal: AbortSignal): Promise<void> {
-    return this.#until(() => !this.isCommitPartial, signal);
-  }
-
   /**
-   * As `whenCommitsComplete`, but does not wait for the comparison of a hub that was restored or replaced: what it holds
-   * is compared with what was published.
+   * Resolves when the hub is compared and shows complete commits, or when aborted. It polls,
+   * because no event reports a timeout.
    */
-  whenDecidable(signal: AbortSignal): Promise<void> {
-    return this.#until(() => !this.isCommitPartial || !this.isHubCompared, signal);
-  }
-
-  /** It also polls, because no event reports a timeout. */
-  async #until(holds: () => boolean, signal: AbortSignal): Promise<void> {
-    while (!holds() && !signal.aborted) {
-      let resume = (): void => undefined;
-      const completed = new Promise<void>((resolve) => (resume = resolve));
-      this.#listeners.add(resume);
-      await Promise.race([completed, sleep(this.#clock, POLL_INTERVAL_MS, signal)]);
-      this.#listeners.delete(resume);
-    }
+  async whenCommitsComplete(signal: AbortSignal): Promise<void> {
+    while (this.isCommitPartial && !signal.aborted) await sleep(this.#clock, POLL_INTERVAL_MS, signal);
   }
 
   /** The hub follows the commit completely, except for objects that it refuses permanently. */
