@@ -255,8 +255,8 @@ function hubSyncOf(
     declarations,
     written: {
       applied: (object) => barrier.applied(object),
-      deleted: (object, answer) => {
-        barrier.deleted(object, answer);
+      deleted: (object) => {
+        barrier.deleted(object);
         void events.emit({ kind: 'deleted', source: name, object });
       },
     },

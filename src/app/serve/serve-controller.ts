@@ -84,7 +84,7 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
       emit({ kind: 'hub-restored', how });
       // After a restore, the watches of a real hub continue and do not show it.
       cache.restart();
-      barrier.hubChanged();
+      barrier.hubChanged(inventory.listInputs(supervisor.signal));
       if (decider instanceof PublishPipeline) decider.hubChanged(how, now);
       sources.forEach((loop) => loop.hubChanged(how));
     },
@@ -184,7 +184,11 @@ function continuityOf(
 }
 
 function barrierOf({ clock, sources }: ServeOptions, { inputs }: HubInventory): CommitBarrier {
-  return new CommitBarrier(clock, inputs, sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf));
+  return new CommitBarrier(
+    clock,
+    new Map(inputs.map(({ kind, store }) => [kind.kind, store])),
+    sources.filter(({ sync }) => sync !== 'observe').map(sourceNameOf),
+  );
 }
 
 function firstPublication(decider: PublishPipeline | UpstreamDecisions, clock: Clock) {

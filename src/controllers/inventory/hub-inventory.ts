@@ -126,6 +126,14 @@ export class HubInventory {
     await Promise.all(read.map((reflector) => reflector.relist(signal)));
   }
 
+  /**
+   * Lists the inputs of decisions again.
+   * @returns by kind: resolves when it was listed or refused, or when the signal aborts
+   */
+  listInputs(signal: AbortSignal): ReadonlyMap<string, Promise<void>> {
+    return new Map(this.inputs.map((reflector) => [reflector.kind.kind, reflector.relist(signal)]));
+  }
+
   /** Milliseconds since the last confirmation of the kind that was confirmed longest ago. */
   stalenessMs(): number {
     return Math.max(...this.reflectors.map((reflector) => reflector.stalenessMs()));

@@ -29,7 +29,7 @@ describe('what follows the sources', () => {
   it('drops an approval that a commit withdraws before the hub counts as whole', async () => {
     const clock = new FakeClock();
     const approvals = new PlanApprovals(new Map<string, SourcePlans>(), clock, ['fleet']);
-    const barrier = new CommitBarrier(clock, [], ['fleet']);
+    const barrier = new CommitBarrier(clock, new Map(), ['fleet']);
     const ledger = { handle: () => undefined } as unknown as SourceLedger;
     const events = followSources({
       arriving: new CommitsInProgress(),

@@ -178,7 +178,8 @@ export class Simulation {
     const supervisor = new Supervisor({ clock, random, log });
     const cache = new ObjectCache({ api, clock, random, log });
     const inventory = new HubInventory({ cache, clock, staleAfterMs: 600_000 });
-    const barrier = new CommitBarrier(clock, inventory.inputs, ['fleet']);
+    const stores = new Map(inventory.inputs.map(({ kind, store }) => [kind.kind, store]));
+    const barrier = new CommitBarrier(clock, stores, ['fleet']);
     const recorder = new DecisionRecorder({
       clock,
       engineVersion: 'x',

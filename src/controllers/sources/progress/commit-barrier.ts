@@ -1,8 +1,7 @@
-import type { Reflector } from '@berth/kube/cache/reflector';
-import type { Deletion } from '@berth/kube/model/kube-api';
-import { apiVersionOf } from '@berth/kube/model/kinds';
+import type { ObjectStore } from '@berth/kube/cache/object-store';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { groupVersionOf } from '@berth/kube/model/object-ref';
+import { namespacedName } from '@berth/kube/model/object-ref';
+import { hasReachedVersion } from '@berth/kube/model/resource-version';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { SourceEvent } from './source-events.ts';
@@ -11,6 +10,8 @@ import type { SourceEvent } from './source-events.ts';
 const MAX_FOLLOW_MS = 300_000;
 /** How long to wait for the first read of a source. The previous controller may have applied a commit only partly. */
 const MAX_FIRST_READ_MS = 60_000;
+/** How long to wait until the watch shows a write. A later write may have replaced it. */
+const MAX_LAG_MS = 60_000;
 const POLL_INTERVAL_MS = 50;
 
 interface Wait {
@@ -18,39 +19,50 @@ interface Wait {
   readonly forMs: number;
 }
 
-/** What the process knows of one kind that decisions are made from. */
-export type WrittenInput = Pick<Reflector, 'kind' | 'putWritten' | 'putDeleted' | 'relist'>;
+interface Unseen extends Wait {
+  readonly kind: string;
+  readonly key: string;
+  readonly isSeen: (now: KubeObject | undefined) => boolean;
+}
 
 /**
- * Detects that the hub is between two commits. The objects of a commit are applied one by one: a
- * cluster may have its new label while the placement still selects the old one, and decisions from
- * that state belong to neither commit. What the process wrote it knows from the answers.
+ * Detects that the hub, as the watches show it, is between two commits. The objects of a commit
+ * arrive one by one: a cluster may have its new label while the placement still selects the old
+ * one, and decisions from that state belong to neither commit.
  */
 export class CommitBarrier {
   readonly #clock: Clock;
-  readonly #inputs: readonly WrittenInput[];
+  readonly #stores: ReadonlyMap<string, ObjectStore>;
   /** Sources whose last commit is not completely on the hub. */
   readonly #partial = new Map<string, Wait>();
   readonly #sources: readonly string[];
   readonly #unread: Set<string>;
   /** Sources that have not been compared with the hub since it was restored or replaced. */
   readonly #uncompared = new Set<string>();
-  /** Inputs that must be listed: they show the hub from before it was restored or replaced, or lack an own write. */
-  readonly #stale = new Map<WrittenInput, Wait>();
+  /** Writes to the hub that the watch has not shown yet. */
+  readonly #unseen = new Map<string, Unseen>();
+  /** Kinds whose stores still show the hub from before it was restored or replaced. */
+  readonly #stale = new Map<string, Wait>();
   readonly #listeners = new Set<() => void>();
   #standsBy = false;
   #begun = 0;
 
   /**
-   * @param inputs of decisions
+   * @param stores the inputs of decisions, by kind
    * @param sources those that write to the hub
    */
-  constructor(clock: Clock, inputs: readonly WrittenInput[], sources: readonly string[]) {
+  constructor(clock: Clock, stores: ReadonlyMap<string, ObjectStore>, sources: readonly string[]) {
     this.#clock = clock;
-    this.#inputs = inputs;
+    this.#stores = stores;
     this.#sources = sources;
     this.#unread = new Set(sources);
     this.#begin();
+    for (const [kind, store] of stores)
+      store.onChange(({ key, after }) => {
+        const id = `${kind} ${key}`;
+        if (this.#stale.has(kind) || this.#unseen.get(id)?.isSeen(after) !== true) return;
+        this.#done(() => this.#unseen.delete(id));
+      });
   }
 
   /** Called when another process leads. It writes to the hub, so it is unknown which part of a commit is applied. */
@@ -92,22 +104,30 @@ export class CommitBarrier {
     if (isFirst || !this.#partial.has(source)) this.#partial.set(source, this.#since(MAX_FOLLOW_MS));
   }
 
-  /** The hub was replaced, or restored to an older state. No source is completely on it, and no input shows it. */
-  hubChanged(): void {
+  /**
+   * The hub was replaced, or restored to an older state. No source is completely on it, and writes that were awaited
+   * will not be shown.
+   * @param lists by kind: resolves when the store shows the present state of the hub
+   */
+  hubChanged(lists: ReadonlyMap<string, Promise<void>> = new Map()): void {
     for (const source of this.#sources) this.#uncompared.add(source);
     this.#begin();
-    this.#stale.clear();
-    for (const input of this.#inputs) this.#listAgain(input);
+    this.#unseen.clear();
+    for (const [kind, list] of lists) {
+      const since = this.#since(MAX_FOLLOW_MS);
+      this.#stale.set(kind, since);
+      void list.then(() => {
+        // Otherwise the hub changed again meanwhile.
+        if (this.#stale.get(kind) === since) this.#done(() => this.#listed(kind));
+      });
+    }
   }
 
-  /** The time is not extended while one list follows another, so that the wait ends. */
-  #listAgain(input: WrittenInput): void {
-    const wait = { ...(this.#stale.get(input) ?? this.#since(MAX_FOLLOW_MS)) };
-    this.#stale.set(input, wait);
-    void input.relist(new AbortController().signal).then(() => {
-      // Otherwise a later list is awaited.
-      if (this.#stale.get(input) === wait) this.#done(() => this.#stale.delete(input));
-    });
+  #listed(kind: string): boolean {
+    for (const [id, write] of this.#unseen)
+      if (write.kind === kind && write.isSeen(this.#stores.get(kind)?.get(write.key)))
+        this.#unseen.delete(id);
+    return this.#stale.delete(kind);
   }
 
   /** False after `hubChanged`, until the hub follows all sources or the wait takes too long. */
@@ -131,22 +151,16 @@ export class CommitBarrier {
     this.#done(() => this.#partial.delete(source));
   }
 
-  /** @param object as the hub returned it. It can be read at once, before the watch shows it */
+  /** @param object as the hub returned it */
   applied(object: KubeObject): void {
-    const input = this.#inputOf(object);
-    if (input === undefined) return;
-    // The versions of another history are not compared, and an object in another version of the API is not kept.
-    if (this.#stale.has(input) || apiVersionOf(input.kind) !== object.apiVersion) this.#listAgain(input);
-    else input.putWritten(object);
+    const version = object.metadata.resourceVersion ?? '';
+    this.#await(object, (now) => now !== undefined && isShown(now, version));
   }
 
   /** @param object as it was before the deletion */
-  deleted(object: KubeObject, answer: Deletion): void {
-    if (typeof answer === 'object') return this.applied(answer);
-    const input = this.#inputOf(object);
-    if (input === undefined) return;
-    if (this.#stale.has(input)) this.#listAgain(input);
-    else input.putDeleted(object);
+  deleted(object: KubeObject): void {
+    const { uid } = object.metadata;
+    this.#await(object, (now) => now?.metadata.uid !== uid || now?.metadata.deletionTimestamp !== undefined);
   }
 
   /** Increases when a commit, or a comparison of the hub with Git, begins. */
@@ -154,12 +168,12 @@ export class CommitBarrier {
     return this.#begun;
   }
 
-  /** Whether the hub, as this process knows it, is between two commits. Always true in a standby. */
+  /** Whether the hub, as the watches show it, is between two commits. Always true in a standby. */
   get isCommitPartial(): boolean {
     if (this.#standsBy) return true;
     const nowMs = this.#clock.now();
     const isOver = ({ sinceMs, forMs }: Wait): boolean => Math.abs(nowMs - sinceMs) >= forMs;
-    const waited: readonly Map<unknown, Wait>[] = [this.#partial, this.#stale];
+    const waited: readonly Map<string, Wait>[] = [this.#partial, this.#unseen, this.#stale];
     for (const since of waited) for (const [name, one] of since) if (isOver(one)) since.delete(name);
     return waited.some(({ size }) => size > 0);
   }
@@ -169,9 +183,12 @@ export class CommitBarrier {
     this.#listeners.add(listener);
   }
 
-  #inputOf(object: KubeObject): WrittenInput | undefined {
-    const { group } = groupVersionOf(object.apiVersion);
-    return this.#inputs.find(({ kind }) => kind.kind === object.kind && kind.group === group);
+  #await({ kind, metadata }: KubeObject, isSeen: Unseen['isSeen']): void {
+    const store = this.#stores.get(kind);
+    if (store === undefined) return;
+    const key = namespacedName(metadata);
+    if (this.#stale.has(kind) || !isSeen(store.get(key)))
+      this.#unseen.set(`${kind} ${key}`, { ...this.#since(MAX_LAG_MS), kind, key, isSeen });
   }
 
   #done(forget: () => boolean): void {
@@ -181,6 +198,10 @@ export class CommitBarrier {
   #since(forMs: number): Wait {
     return { sinceMs: this.#clock.now(), forMs };
   }
+}
+
+function isShown({ metadata: { resourceVersion = '' } }: KubeObject, version: string): boolean {
+  return hasReachedVersion(resourceVersion, version);
 }
 
 /**

@@ -2,7 +2,7 @@ import type pLimit from 'p-limit';
 import { BerthError } from '@berth/runtime/errors';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { objectIdentity, refOf } from '@berth/kube/model/object-ref';
-import type { Deletion, KubeApi } from '@berth/kube/model/kube-api';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import { groupByWave } from '../../../core/sync/apply-order.ts';
 import { LeaseNotHeldError } from '@berth/kube/leader-election/lease';
 import type { CommitBarrier } from '../progress/commit-barrier.ts';
@@ -37,12 +37,12 @@ export async function deleteMembers(
         limit(async () => {
           // The other source may have read a new commit and own the object by now.
           if (declarations.isDeclaredElsewhere(source, objectIdentity(refOf(object)))) return;
-          const { deletion, problem } = await deleteMember(api, object);
+          const problem = await deleteMember(api, object);
           if (problem !== undefined) {
             problems.push(problem);
             return;
           }
-          written?.deleted(object, deletion);
+          written?.deleted(object);
           deleted.push(object);
           onDeleted(object);
         }),
@@ -51,20 +51,14 @@ export async function deleteMembers(
   return { deleted, problems };
 }
 
-async function deleteMember(
-  api: KubeApi,
-  object: KubeObject,
-): Promise<
-  | { readonly deletion: Deletion; readonly problem?: undefined }
-  | { readonly deletion?: undefined; readonly problem: SyncProblem }
-> {
+async function deleteMember(api: KubeApi, object: KubeObject): Promise<SyncProblem | undefined> {
   try {
     const kind = await requiredKind(api, object);
     const { namespace = '', name, uid } = object.metadata;
-    const options = { uid, propagationPolicy: 'Background' } as const;
-    return { deletion: await api.delete(kind, { namespace, name }, options) };
+    await api.delete(kind, { namespace, name }, { uid, propagationPolicy: 'Background' });
+    return undefined;
   } catch (error) {
     if (!(error instanceof BerthError) || error instanceof LeaseNotHeldError) throw error;
-    return { problem: syncProblemOf({ object }, error) };
+    return syncProblemOf({ object }, error);
   }
 }
