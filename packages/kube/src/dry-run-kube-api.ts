@@ -1,7 +1,6 @@
 import type { KindInfo } from './model/kinds.ts';
 import type {
   DeleteOptions,
-  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -58,7 +57,7 @@ export class DryRunKubeApi implements KubeApi {
     return this.#api.apply(kind, object, { ...options, dryRun: true });
   }
 
-  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<Deletion> {
+  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
     return this.#api.delete(kind, key, { ...options, dryRun: true });
   }
 }

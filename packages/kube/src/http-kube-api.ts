@@ -8,7 +8,6 @@ import { Discovery } from './discovery.ts';
 import { type KindInfo, apiVersionOf } from './model/kinds.ts';
 import type {
   DeleteOptions,
-  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -217,19 +216,19 @@ export class HttpKubeApi implements KubeApi, ServerEndpoints {
     });
   }
 
-  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<Deletion> {
+  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
     const { uid, resourceVersion, propagationPolicy, dryRun = false } = options;
     const preconditions =
       uid === undefined && resourceVersion === undefined ? undefined : { uid, resourceVersion };
     try {
-      const answer = await this.#call({
+      await this.#call({
         method: 'DELETE',
         path: resourcePath(kind, key.namespace, key.name),
         query: queryString({ dryRun: dryRun ? 'All' : undefined }),
         body: JSON.stringify({ kind: 'DeleteOptions', apiVersion: 'v1', preconditions, propagationPolicy }),
         fence: this.#fence,
       });
-      return isBeingDeleted(answer) ? answer : true;
+      return true;
     } catch (error) {
       if (isNotFound(error)) return false;
       throw error;
@@ -347,11 +346,6 @@ function queryString(
   const words = set.every(([, value]) => PLAIN.test(String(value)));
   if (words) return set.map(([name, value]) => `${name}=${String(value)}`).join('&');
   return new URLSearchParams(set.map(([name, value]): [string, string] => [name, String(value)])).toString();
-}
-
-/** Other answers are a status, or the object as it was. */
-function isBeingDeleted(answer: unknown): answer is KubeObject {
-  return (answer as KubeObject | null)?.metadata?.deletionTimestamp !== undefined;
 }
 
 /** @throws TransientError for a response that is not an object of the API */

@@ -6,7 +6,6 @@ import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import type {
   DeleteOptions,
-  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -172,7 +171,7 @@ export class FakeKubeApi implements KubeApi {
     return this.#store(kind, key, after as unknown as KubeObject, options);
   }
 
-  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<Deletion> {
+  async delete(kind: KindInfo, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
     this.requests.push(`DELETE ${kind.plural} ${namespacedName(key)}`);
     const id = idOf(kind, key);
     const before = this.#objects.get(id);
@@ -180,9 +179,8 @@ export class FakeKubeApi implements KubeApi {
     this.#checkPreconditions(kind, before, options);
     if ((before.metadata.finalizers ?? []).length > 0) {
       const deletionTimestamp = before.metadata.deletionTimestamp ?? '2026-01-01T00:00:00Z';
-      return this.#store(kind, key, { ...before, metadata: { ...before.metadata, deletionTimestamp } }, {});
-    }
-    this.#remove(kind, id, before);
+      this.#store(kind, key, { ...before, metadata: { ...before.metadata, deletionTimestamp } }, {});
+    } else this.#remove(kind, id, before);
     return true;
   }
 

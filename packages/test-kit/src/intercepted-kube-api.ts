@@ -2,7 +2,6 @@ import type { KindInfo } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type {
   DeleteOptions,
-  Deletion,
   KubeApi,
   ListOptions,
   ObjectKey,
@@ -69,7 +68,7 @@ export abstract class InterceptedKubeApi implements KubeApi {
     return this.write(() => this.inner.apply(kind, object, options), rightOf('patch', kind, options));
   }
 
-  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<Deletion> {
+  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
     return this.write(() => this.inner.delete(kind, key, options), rightOf('delete', kind));
   }
 }

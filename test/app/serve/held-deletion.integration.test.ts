@@ -37,7 +37,7 @@ const works = async (): Promise<readonly KubeObject[]> =>
 const uids = async (): Promise<readonly unknown[]> => (await works()).map(({ metadata }) => metadata.uid);
 const isThere = async (): Promise<boolean> =>
   (await fleet.hub.api.get(MANAGED_CLUSTER, CLUSTER)) !== undefined;
-const deleteCluster = (): Promise<unknown> => fleet.hub.api.delete(MANAGED_CLUSTER, CLUSTER);
+const deleteCluster = (): Promise<boolean> => fleet.hub.api.delete(MANAGED_CLUSTER, CLUSTER);
 const deleteWorks = async (): Promise<void> => {
   for (const { metadata } of await works())
     await fleet.hub.api.delete(MANIFEST_WORK, { namespace: 'edge-1', name: metadata.name });

@@ -1,6 +1,6 @@
 import { type Agent, startAgent } from '@berth/agent/start-agent';
 import { type KindInfo, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
-import type { DeleteOptions, Deletion, KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
+import type { DeleteOptions, KubeApi, ObjectKey } from '@berth/kube/model/kube-api';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { CONFIG_MAP } from '../../../packages/agent/test/agent-harness.ts';
@@ -15,7 +15,7 @@ class Member extends FakeKubeApi {
     this.addKind(CONFIG_MAP);
   }
 
-  override delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<Deletion> {
+  override delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
     if (kind.plural === CONFIG_MAP.plural) this.deleted.push(key.name);
     return super.delete(kind, key, options);
   }

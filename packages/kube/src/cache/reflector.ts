@@ -6,16 +6,14 @@ import { WaitList } from '@berth/runtime/loop/wait-list';
 import type { KindInfo } from '../model/kinds.ts';
 import type { WatchEvent } from '../model/kube-api.ts';
 import type { KubeObject } from '../model/object-meta.ts';
+import { namespacedName } from '../model/object-ref.ts';
 import { hasReachedVersion, isNewerResourceVersion } from '../model/resource-version.ts';
 import { ObjectStore } from './object-store.ts';
 import type { ReflectorOptions, ReflectorPosition, WatchFailure } from './reflector-options.ts';
-import { type Answered, UnshownWrites } from './unshown-writes.ts';
 import { isWatchInHistory, isListOlderThanWatch } from './watch-proof.ts';
 
 /** A server sends a bookmark every minute. A watch that is silent for longer may be dead. */
 const MAX_SILENCE_MS = 90_000;
-/** The watch should have shown an own write by then. */
-const MAX_UNSHOWN_MS = 30_000;
 /** A lasting failure is logged again after this time. */
 const LOG_AGAIN_MS = 300_000;
 
@@ -30,7 +28,6 @@ export class Reflector {
   readonly #options: ReflectorOptions;
   readonly #backoff: Backoff;
   readonly #waiting = new WaitList();
-  readonly #written = new UnshownWrites(this.store);
   #resourceVersion: string | undefined;
   /** The newest version of the history. It is kept after the position is lost. */
   #reached: string | undefined;
@@ -42,7 +39,6 @@ export class Reflector {
   /** A watch was resumed, and it is not known yet that the server still has the history of its position. */
   #isUnproven = false;
   #synced = false;
-  #isRunning = false;
   #isWatching = false;
   #provenAtMs = -Infinity;
   #relists = 0;
@@ -50,7 +46,6 @@ export class Reflector {
   #lists = { begun: 0, read: 0, wanted: 0 };
   #interrupt: () => void = () => undefined;
   #endPause: () => void = () => undefined;
-  #cancelCheck: (() => void) | undefined;
   #failure: WatchFailure | undefined;
   /** When the failure was last logged as a warning. ServerOutage logs the outage of a server once for all kinds. */
   #loggedAtMs = -Infinity;
@@ -80,16 +75,9 @@ export class Reflector {
     return this.#isWatching && !isDoubted && this.stalenessMs() <= MAX_SILENCE_MS;
   }
 
-  /**
-   * The history that is followed (see `historyOf`), and the newest resource version seen in it, also in responses to
-   * own writes.
-   */
+  /** The history that is followed (see `historyOf`), and the newest resource version seen in it. */
   get position(): ReflectorPosition {
-    return { history: this.#history, resourceVersion: this.#written.newestVersion(this.#shownVersion) };
-  }
-
-  get #shownVersion(): string | undefined {
-    return this.#resourceVersion ?? this.#reached;
+    return { history: this.#history, resourceVersion: this.#resourceVersion ?? this.#reached };
   }
 
   /** Complete lists read so far: the first one, and one for each lost resourceVersion. */
@@ -139,35 +127,8 @@ export class Reflector {
    */
   putWritten(object: KubeObject): void {
     const { resourceVersion = '' } = object.metadata;
-    if (hasReachedVersion(this.#shownVersion ?? '', resourceVersion)) return;
-    this.#written.put(this.#reduce(object), this.#answered());
-    this.#checkWrittenLater();
-  }
-
-  /**
-   * Removes an object that the process has deleted, so that it is gone at once. Only after an answer that says so:
-   * finalizers keep an object, and `delete` returns it.
-   * @param object as it was before
-   */
-  putDeleted(object: KubeObject): void {
-    this.#written.remove(object, this.#answered());
-    this.#checkWrittenLater();
-  }
-
-  #answered(): Answered {
-    return { atMs: this.#options.clock.now(), listsBegun: this.#lists.begun };
-  }
-
-  /** A restored server may show nothing of a lost write, neither later changes. Then a list tells. */
-  #checkWrittenLater(): void {
-    const { clock } = this.#options;
-    if (!this.#isRunning || this.#written.sinceMs === undefined) return;
-    this.#cancelCheck ??= clock.schedule(MAX_UNSHOWN_MS, () => {
-      this.#cancelCheck = undefined;
-      const unshownMs = Math.abs(clock.now() - (this.#written.sinceMs ?? clock.now()));
-      if (unshownMs >= MAX_UNSHOWN_MS && this.#isWatching) this.restart();
-      this.#checkWrittenLater();
-    });
+    if (!hasReachedVersion(this.position.resourceVersion ?? '', resourceVersion))
+      this.store.put(this.#reduce(object));
   }
 
   /** Ends the pause after a failure, because the server answers again. */
@@ -182,18 +143,12 @@ export class Reflector {
 
   /** Runs until the signal aborts. Never rejects. */
   async run(signal: AbortSignal): Promise<void> {
-    this.#isRunning = !signal.aborted;
-    const end = (): void => {
-      this.#isRunning = false;
-      this.#cancelCheck?.();
-    };
-    signal.addEventListener('abort', end, { once: true });
     while (!signal.aborted) {
       try {
         await this.#checkHistory();
         const isResumed = !this.#mustList;
         while (this.#mustList && !signal.aborted) {
-          await this.#list();
+          this.#resourceVersion = await this.#list();
           // Another kind may have found another history meanwhile, and requested one more list.
           if (this.#mustList) await this.#checkHistory();
         }
@@ -217,26 +172,20 @@ export class Reflector {
     this.#reached = undefined;
   }
 
-  async #list(): Promise<void> {
+  async #list(): Promise<string> {
     const { api, kind, namespace, labelSelector, fieldSelector } = this.#options;
     const number = ++this.#lists.begun;
-    const list = { ...(await api.list(kind, { namespace, labelSelector, fieldSelector })), number };
-    const { items, resourceVersion } = list;
+    const { items, resourceVersion } = await api.list(kind, { namespace, labelSelector, fieldSelector });
     // The list shows another history. All kinds must be told before this list is stored, because what was read before
     // is invalid. The call also requests the next list, which is read at once.
     const isOther =
       !this.#isAnotherHistory &&
-      (this.#isHistoryInDoubt ||
-        this.#written.areLostIn(list) ||
-        isListOlderThanWatch(this.#written, items, this.#reached));
+      (this.#isHistoryInDoubt || isListOlderThanWatch(this.store, items, this.#reached));
     if (isOther) await this.#reportOtherHistory();
-    const reduced = items.map((object) => this.#reduce(object));
-    // Together with the store: an answer is compared with it.
-    this.#resourceVersion = resourceVersion;
-    this.store.replace(this.#written.addTo({ ...list, items: reduced }), {
-      isSameHistory: !this.#isAnotherHistory,
-      resourceVersion,
-    });
+    this.store.replace(
+      items.map((object) => this.#reduce(object)),
+      { isSameHistory: !this.#isAnotherHistory, resourceVersion },
+    );
     this.#isAnotherHistory = false;
     this.#isHistoryInDoubt = false;
     this.#isUnproven = false;
@@ -245,6 +194,7 @@ export class Reflector {
     this.#markCurrent();
     this.#synced = true;
     this.#waiting.wake();
+    return resourceVersion;
   }
 
   /** @param isResumed whether the version comes from an earlier watch and not from a list */
@@ -290,7 +240,7 @@ export class Reflector {
   async #proveHistory(stream: AbortSignal): Promise<void> {
     const reached = (): string | undefined => this.#resourceVersion;
     try {
-      const isProven = await isWatchInHistory({ ...this.#options, store: this.#written, reached }, stream);
+      const isProven = await isWatchInHistory({ ...this.#options, store: this.store, reached }, stream);
       if (stream.aborted) return;
       if (isProven) this.#isUnproven = false;
       else await this.#reportOtherHistory();
@@ -312,19 +262,14 @@ export class Reflector {
     if (event.type === 'bookmark') {
       const { resourceVersion } = event;
       // A progress report of an etcd that was restored while the watch was open.
-      const isBack = isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion);
-      if (isBack || this.#written.arePassedBy(resourceVersion)) this.#doubtHistory();
+      if (isNewerResourceVersion(this.#resourceVersion ?? '', resourceVersion))
+        this.#reportOtherHistory().catch(() => this.restart());
       else if (resourceVersion !== '') this.#resourceVersion = resourceVersion;
       return;
     }
-    const { resourceVersion } = event.object.metadata;
-    this.#resourceVersion = resourceVersion;
-    this.#written.show(this.#reduce(event.object), event.type === 'deleted');
-    if (this.#written.arePassedBy(resourceVersion ?? '')) this.#doubtHistory();
-  }
-
-  #doubtHistory(): void {
-    this.#reportOtherHistory().catch(() => this.restart());
+    this.#resourceVersion = event.object.metadata.resourceVersion;
+    if (event.type === 'deleted') this.store.remove(namespacedName(event.object.metadata));
+    else this.store.put(this.#reduce(event.object));
   }
 
   #reduce(object: KubeObject): KubeObject {

@@ -11,8 +11,7 @@ export interface WatchProofOptions extends ListOptions {
   readonly api: Pick<KubeApi, 'list'>;
   readonly kind: KindInfo;
   readonly clock: Clock;
-  /** What lists and the watch have shown. */
-  readonly store: Pick<ObjectStore, 'get' | 'list'>;
+  readonly store: ObjectStore;
   /** The version that the watch has reached. */
   readonly reached: () => string | undefined;
 }

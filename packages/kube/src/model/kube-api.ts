@@ -26,9 +26,6 @@ export interface WatchOptions extends ListOptions {
   readonly onOpen?: (() => void) | undefined;
 }
 
-/** An object that finalizers keep, as the server has it now; `true`: it is gone; `false`: there was no such object. */
-export type Deletion = KubeObject | boolean;
-
 export type WatchEvent =
   | { readonly type: 'added' | 'modified' | 'deleted'; readonly object: KubeObject }
   | { readonly type: 'bookmark'; readonly resourceVersion: string };
@@ -89,8 +86,8 @@ export interface KubeApi {
     object: KubeObject,
     options: WriteOptions & { readonly fieldManager: string; readonly force?: boolean },
   ): Promise<KubeObject>;
-  /** Resolves when the server has accepted the deletion. */
-  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<Deletion>;
+  /** Resolves when the server has accepted the deletion. Finalizers may delay it further. `false`: there is no such object. */
+  delete(kind: KindInfo, key: ObjectKey, options?: DeleteOptions): Promise<boolean>;
   /** Finds the resource of a kind through discovery; undefined when the server does not have it. */
   resolve(apiVersion: string, kind: string): Promise<KindInfo | undefined>;
 }

@@ -92,7 +92,7 @@ class World {
     return this.#hub.api.mergePatch(MANAGED_SERVICE_ACCOUNT, key, { status }, { subresource: 'status' });
   }
 
-  delete(of: KindInfo, name: string, namespace = 'argocd'): Promise<unknown> {
+  delete(of: KindInfo, name: string, namespace = 'argocd'): Promise<boolean> {
     return this.#hub.api.delete(of, { namespace, name });
   }
 

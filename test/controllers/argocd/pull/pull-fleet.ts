@@ -125,7 +125,7 @@ export class PullFleet {
     await this.hub.mergePatch(APPLICATION, { namespace: 'argocd', name }, patch);
   }
 
-  delete(name: string): Promise<unknown> {
+  delete(name: string): Promise<boolean> {
     return this.hub.delete(APPLICATION, { namespace: 'argocd', name });
   }
 
