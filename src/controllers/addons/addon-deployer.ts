@@ -183,16 +183,14 @@ export class AddOnDeployer extends AddOnController {
     return undefined;
   }
 
-  /** The next pass sees each write: one that did not would place manifests of a new work a second time. */
+  /** The next pass sees what was created: otherwise it would place manifests of a new work a second time. */
   async #writeWork({ do: verb, work }: WorkWrite): Promise<void> {
     const { hub } = this.options;
     const object = work as unknown as KubeObject;
     const { namespace = '', name, uid } = work.metadata;
     if (verb === 'create') return this.#works.putWritten(await this.#create(object));
     if (verb === 'update') return this.#works.putWritten(await hub.update(MANIFEST_WORK, object, MANAGER));
-    const left = await hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
-    if (typeof left === 'object') this.#works.putWritten(left);
-    else this.#works.putDeleted(object);
+    await hub.delete(MANIFEST_WORK, { namespace, name }, { uid });
   }
 
   async #create(work: KubeObject): Promise<KubeObject> {
