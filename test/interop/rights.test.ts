@@ -34,6 +34,8 @@ const NOT_SEEN = [
   `get manifestworks ${WORK}`,
   // While an object waits for its namespace.
   'watch namespaces',
+  // Half an hour after a hold began its Event is renewed.
+  'patch events events.k8s.io',
   // Where a work names server-side apply for a role.
   `patch roles ${RBAC}`,
 ];
