@@ -175,8 +175,11 @@ describe.skipIf(!hasPeers('ocm/addon'))('the works of an add-on of a template', 
     await expect.poll(works, PATIENT).toHaveLength(2);
     const finalizers = async () => (await addon()).metadata.finalizers;
     await expect.poll(finalizers, PATIENT).toEqual([`${GROUP}/addon-pre-delete`]);
+    const status = async () => ((await addon())['status'] ?? {}) as Record<string, unknown>;
+    // The status comes in the next pass.
+    await expect.poll(status, PATIENT).toMatchObject({ healthCheck: {}, namespace: expect.any(String) });
     await manager.stop();
-    const [byOcm, statusByOcm] = [await works(), (await addon())['status']];
+    const [byOcm, statusByOcm] = [await works(), await status()];
 
     let controller = await startOurs(api, dir);
     onTestFinished(() => controller.close());
@@ -192,8 +195,8 @@ describe.skipIf(!hasPeers('ocm/addon'))('the works of an add-on of a template', 
     controller = await startOurs(api, dir);
     await expect.poll(works, PATIENT).toHaveLength(2);
     expect(await works()).toEqual(byOcm);
-    const { healthCheck, namespace } = statusByOcm as Record<string, unknown>;
-    expect((await addon())['status']).toMatchObject({ healthCheck, namespace });
+    const { healthCheck, namespace } = statusByOcm;
+    await expect.poll(status, PATIENT).toMatchObject({ healthCheck, namespace });
 
     await api.delete(MANAGED_CLUSTER_ADDON, ADDON);
     const names = async () => (await works()).map((work) => (work as { name: string }).name);
