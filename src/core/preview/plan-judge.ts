@@ -131,7 +131,7 @@ export class PlanJudge {
       removals: [],
       recalled: true,
     };
-    const codes = this.#validApproval(key) ?? this.#codesOfHold(key);
+    const codes = this.#validApproval(key);
     const decisions = (published.get(key) ?? before).map((clusterName) => ({ clusterName, reason: '' }));
     return decidePublication({
       key,
@@ -149,14 +149,14 @@ export class PlanJudge {
     });
   }
 
-  /** The codes that the merge approves, until the change that they approve is made. */
+  /** The codes that are approved for a placement, until the change that they approve is made. */
   #validApproval(key: string): readonly string[] | undefined {
     const { approvalOf = () => 'none', now, mergedAt = now } = this.#options;
     const outcome = approvalOf(key);
+    if (outcome === 'met') return undefined;
     const isRecent = this.#nowMs - Date.parse(mergedAt) < APPROVAL_MS;
-    return outcome === 'differs' || (outcome === 'none' && isRecent)
-      ? this.#approvals.added.get(key)
-      : undefined;
+    const added = outcome === 'differs' || isRecent ? this.#approvals.added.get(key) : undefined;
+    return added ?? this.#codesOfHold(key);
   }
 
   /** The codes of an approval that caused a hold. It is valid while it stays in Git. */

@@ -102,6 +102,16 @@ describe('the judge of a plan', () => {
     expect(holdOf(before, result(['c1', 'c2', 'c3'], approved))).toBeUndefined();
   });
 
+  it('ends an approval that stays in Git with the change that it approves', () => {
+    const approved = placement({ ...budget, 'berth.dev/plan': '0123456789ab' });
+    const condition = { type: 'berth.dev/Held', status: 'True', reason: 'DiffersFromPlan', message: '' };
+    const live = [{ ...approved, status: { conditions: [condition] } } as unknown as Placement];
+    const sides = { base: side(approved), head: side(approved), live };
+    const change = result(['c1', 'c2', 'c3'], approved);
+    expect(holdOf(judge(sides), change)?.reason).toBe('DiffersFromPlan');
+    expect(holdOf(judge({ ...sides, approvalOf: () => 'met' }), change)).toBeUndefined();
+  });
+
   it('names another code where the same change was released before', () => {
     const released = { ...record(placement(), 1), released: { token: '', by: 'Ada' } };
     const code = judge().code(KEY, [], ['c1']);
