@@ -1,11 +1,19 @@
-import { MANAGED_CLUSTER, MANIFEST_WORK, MANIFEST_WORK_REPLICA_SET } from '@berth/kube/model/kinds';
+import {
+  apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
+  MANIFEST_WORK,
+  MANIFEST_WORK_REPLICA_SET,
+} from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
-import type { KubeObject } from '@berth/kube/model/object-meta';
+import type { KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
 import { formatRef, identityOf, refOf } from '@berth/kube/model/object-ref';
 import type { SourceObject } from '@berth/kube/model/source-object';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { type ManifestWorkReplicaSet, REPLICA_SET_LABEL } from '@berth/ocm/kind/manifest-work-replica-set';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
+import { decisionOwner } from '@berth/placement/prior/published-clusters';
 import { BerthError, errorText } from '@berth/runtime/errors';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { formatLocation } from '@berth/runtime/problem/source-location';
@@ -20,6 +28,7 @@ import {
 } from '../../core/preview/sides/merge-sources.ts';
 import { overlaySnapshot } from '../../core/preview/sides/overlay-snapshot.ts';
 import { SideDecider } from '../../core/preview/sides/side-decider.ts';
+import { addOnPlacements } from '../../core/preview/workload-plans.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import { withAssumedSets } from '../../core/registration/sets/assumed-sets.ts';
 import { ObjectsByKind } from '../../core/sources/objects-by-kind.ts';
@@ -344,7 +353,8 @@ function identitiesOf(fleets: readonly Pick<SourceDeclaration, 'objects'>[]): Re
 
 /**
  * The dependents of the objects of a fleet on a hub that has just these objects. Its decisions are the recorded ones,
- * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements.
+ * or else those that the fleet decides by itself. Each replica set has a work on each cluster of its placements, and
+ * each add-on is on each cluster of its own.
  */
 function predictDependents(objects: readonly SourceObject[], now: string): Dependents {
   const snapshot = withAssumedSets(snapshotOfObjects(objects, { now }));
@@ -355,7 +365,34 @@ function predictDependents(objects: readonly SourceObject[], now: string): Depen
     .map(({ object }) => object);
   const own = fleet.ofKind<ManifestWork>(MANIFEST_WORK).map(({ object }) => object);
   const made = replicaSets.flatMap((replicaSet) => worksOf(replicaSet, decisions));
-  return { ...snapshot, decisions, replicaSets, works: [...own, ...made] };
+  const addons = [
+    ...fleet
+      .ofKind<KubeObject>(MANAGED_CLUSTER_ADDON)
+      .map(({ object: { metadata } }) => addonOn(metadata.namespace, metadata)),
+    ...fleet
+      .ofKind<KubeObject>(CLUSTER_MANAGEMENT_ADDON)
+      .flatMap(({ object }) => addonsOf(object, decisions)),
+  ];
+  return { ...snapshot, decisions, replicaSets, works: [...own, ...made], addons };
+}
+
+function addonsOf(addOn: KubeObject, decisions: Dependents['decisions']): Dependents['addons'] {
+  const placements = addOnPlacements(addOn);
+  const pages = decisions.filter((page) => placements.includes(decisionOwner(page) ?? ''));
+  const clusters = pages.flatMap(({ status }) => status?.decisions ?? []);
+  return [...new Set(clusters.map(({ clusterName }) => clusterName))].map((name) =>
+    addonOn(name, addOn.metadata),
+  );
+}
+
+/** As the manager of add-ons makes it. */
+function addonOn(
+  namespace: string | undefined,
+  { name }: Pick<ObjectMeta, 'name'>,
+): Dependents['addons'][number] {
+  const { kind } = CLUSTER_MANAGEMENT_ADDON;
+  const owner = { apiVersion: apiVersionOf(CLUSTER_MANAGEMENT_ADDON), kind, name, uid: '' };
+  return { metadata: { namespace, name, ownerReferences: [owner] } };
 }
 
 function worksOf(

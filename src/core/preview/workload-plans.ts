@@ -284,7 +284,7 @@ function isObject(manifest: unknown): manifest is KubeObject {
  * the add-on on every cluster of their decisions, and removes it from clusters that leave. Empty for an add-on that is
  * installed by hand.
  */
-function addOnPlacements(addOn: KubeObject): readonly string[] {
+export function addOnPlacements(addOn: KubeObject): readonly string[] {
   const { installStrategy } = (addOn['spec'] ?? {}) as {
     readonly installStrategy?: {
       readonly type?: unknown;

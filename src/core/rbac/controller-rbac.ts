@@ -202,6 +202,13 @@ function sourceRoles({ kinds = NO_KINDS }: ControllerDuties): readonly Document[
       `${name}-ocm`,
       rights('git-objects'),
     ),
+    ...(kinds.permissions.some(({ resources }) => resources.includes('clustermanagementaddons'))
+      ? boundRole(
+          '# What clusters lose with a ClusterManagementAddOn that leaves Git.',
+          `${name}-addons`,
+          rights('lost-addons'),
+        )
+      : []),
     ...(kinds.permissions.length === 0
       ? []
       : boundRole('# The kinds that the sources list.', `${name}-kinds`, renderRules(kinds.permissions))),

@@ -1,8 +1,10 @@
 import { activeHold } from '../publish/approval/active-hold.ts';
 import {
   apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
   type KindInfo,
   MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   MANIFEST_WORK,
@@ -35,10 +37,13 @@ export interface Dependents
   extends Pick<Snapshot, 'placements' | 'clusters' | 'clusterSets' | 'bindings' | 'decisions'> {
   readonly replicaSets: readonly ManifestWorkReplicaSet[];
   readonly works: readonly Pick<ManifestWork, 'metadata'>[];
+  /** ManagedClusterAddOns. */
+  readonly addons: readonly Pick<KubeObject, 'metadata'>[];
 }
 
-/** Kinds whose deletion removes clusters or works of other objects. */
+/** Kinds whose deletion removes clusters, works or add-ons. */
 const WEIGHED_KINDS = [
+  CLUSTER_MANAGEMENT_ADDON,
   MANAGED_CLUSTER,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
@@ -55,8 +60,8 @@ export function mayCauseLosses({ apiVersion, kind }: Pick<KubeObject, 'apiVersio
 
 /**
  * The clusters (published decisions) and ManifestWorks that are lost when these objects are deleted, for each holder.
- * A cluster that stays in another set that its placement may use is not lost. Works that are deleted themselves are
- * counted as objects and not here.
+ * A cluster that stays in another set that its placement may use is not lost. Works and add-ons that are deleted
+ * themselves are counted as objects and not here.
  */
 export function computeDeletionLosses(
   objects: readonly KubeObject[],
@@ -67,18 +72,22 @@ export function computeDeletionLosses(
     ...placementLosses(deleted, hub),
     ...replicaSetLosses(deleted, hub),
     ...clusterLosses(deleted, hub),
+    ...addOnLosses(deleted, hub),
   ];
   return losses.filter(({ count }) => count > 0);
 }
 
 /** The objects that can have losses, in the form of `DeletionLoss.holder`. */
-export function lossHolders({ placements, replicaSets, clusters }: Dependents): readonly string[] {
+export function lossHolders({ placements, replicaSets, clusters, addons }: Dependents): readonly string[] {
   const names = (kind: KindInfo, objects: readonly { readonly metadata: ObjectMeta }[]): readonly string[] =>
     objects.map(({ metadata }) => holderOf(kind, metadata).holder);
   return [
     ...names(PLACEMENT, placements),
     ...names(MANIFEST_WORK_REPLICA_SET, replicaSets),
     ...names(MANAGED_CLUSTER, clusters),
+    ...sortedOnce(
+      addons.map(({ metadata: { name } }) => holderOf(CLUSTER_MANAGEMENT_ADDON, { name }).holder),
+    ),
   ];
 }
 
@@ -104,6 +113,9 @@ export function withoutDeleted(hub: Dependents, objects: readonly KubeObject[]):
     bindings: remaining(MANAGED_CLUSTER_SET_BINDING, hub.bindings),
     replicaSets: remaining(MANIFEST_WORK_REPLICA_SET, hub.replicaSets),
     works: remaining(MANIFEST_WORK, hub.works),
+    addons: remaining(MANAGED_CLUSTER_ADDON, hub.addons).filter(
+      ({ metadata: { name } }) => deleted.causesOf(CLUSTER_MANAGEMENT_ADDON, { name }).length === 0,
+    ),
   };
 }
 
@@ -120,6 +132,11 @@ class DeletedObjects {
     return [this.#find(kind, namespace, name), this.#find(NAMESPACE, '', namespace)].filter(
       (cause) => cause !== undefined,
     );
+  }
+
+  /** Whether the object itself is deleted. */
+  has(kind: KindInfo, { namespace = '', name }: Pick<ObjectMeta, 'namespace' | 'name'>): boolean {
+    return this.#find(kind, namespace, name) !== undefined;
   }
 
   #find(info: KindInfo, namespace: string, name: string): string | undefined {
@@ -233,7 +250,7 @@ function clusterLosses(deleted: DeletedObjects, { clusters, works }: Dependents)
       .filter(
         (work) => work.metadata.namespace === name && work.metadata.labels?.[REPLICA_SET_LABEL] === undefined,
       )
-      .filter((work) => !deleted.causesOf(MANIFEST_WORK, { ...work.metadata, namespace: name }).some(isWork));
+      .filter((work) => !deleted.has(MANIFEST_WORK, work.metadata));
     return [
       {
         ...holderOf(MANAGED_CLUSTER, metadata),
@@ -249,8 +266,26 @@ function clusterLosses(deleted: DeletedObjects, { clusters, works }: Dependents)
   });
 }
 
-function isWork(cause: string): boolean {
-  return cause.startsWith(`${MANIFEST_WORK.kind} `);
+/** Kubernetes deletes the add-ons of all clusters with the ClusterManagementAddOn that owns them. */
+function addOnLosses(deleted: DeletedObjects, { addons }: Dependents): readonly DeletionLoss[] {
+  const owned = addons.filter(({ metadata: { name, ownerReferences = [] } }) =>
+    ownerReferences.some((owner) => owner.kind === CLUSTER_MANAGEMENT_ADDON.kind && owner.name === name),
+  );
+  return [...groupBy(owned, ({ metadata }) => metadata.name)].map(([name, all]) => {
+    const causes = deleted.causesOf(CLUSTER_MANAGEMENT_ADDON, { name });
+    const lost =
+      causes.length === 0 ? [] : all.filter(({ metadata }) => !deleted.has(MANAGED_CLUSTER_ADDON, metadata));
+    return {
+      ...holderOf(CLUSTER_MANAGEMENT_ADDON, { name }),
+      by: sortedOnce(causes),
+      what: 'clusters',
+      count: lost.length,
+      of: all.length,
+      clusters: clustersOf(lost),
+      budget: undefined,
+      heldFor: undefined,
+    };
+  });
 }
 
 /** By `namespace/name` of the placement. */
@@ -273,7 +308,7 @@ function budgetIn({ annotations }: Pick<ObjectMeta, 'annotations'>): RemovalBudg
   return parseRemovalBudget(annotations?.[REMOVAL_BUDGET_ANNOTATION] ?? '');
 }
 
-function clustersOf(works: Dependents['works']): readonly string[] {
+function clustersOf(works: readonly Pick<KubeObject, 'metadata'>[]): readonly string[] {
   return sortedOnce(works.map(({ metadata }) => metadata.namespace ?? ''));
 }
 

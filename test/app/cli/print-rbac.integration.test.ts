@@ -39,6 +39,24 @@ describe('berth serve --print-rbac', () => {
       ],
     },
     {
+      name: 'what clusters lose with an add-on that leaves Git',
+      flags: [
+        ...['--schedule', 'upstream', '--no-works'],
+        ...['--kind', 'addon.open-cluster-management.io/ClusterManagementAddOn'],
+      ],
+      want: [
+        'ClusterRole berth',
+        'Role berth-leader-election',
+        'Role berth-announcement',
+        'ClusterRole berth-executors',
+        'Role berth',
+        ...SOURCES,
+        'ClusterRole berth-sources-addons',
+        'ClusterRole berth-sources-kinds',
+        'Role berth-release',
+      ],
+    },
+    {
       name: 'Git only',
       flags: ['--schedule', 'upstream', '--no-works'],
       want: [

@@ -42,6 +42,12 @@ const work = (namespace: string, name: string, owner?: string) => ({
     ...(owner === undefined ? {} : { labels: { [`${WORK}/manifestworkreplicaset`]: owner } }),
   },
 });
+const ADDON = 'addon.open-cluster-management.io/v1alpha1';
+const addOn = (name: string) => object(ADDON, 'ClusterManagementAddOn', name);
+const addon = (cluster: string, name: string, owners = [{ kind: 'ClusterManagementAddOn', name }]) =>
+  object(ADDON, 'ManagedClusterAddOn', `${cluster}/${name}`, {
+    metadata: { namespace: cluster, name, ownerReferences: owners },
+  });
 const HELD = {
   status: { conditions: [{ type: 'berth.dev/Held', status: 'True', reason: 'WouldEmpty', message: '' }] },
 };
@@ -59,6 +65,7 @@ const hub = (over: Partial<Record<keyof Dependents, readonly unknown[]>> = {}): 
     ],
     replicaSets: [replicaSet],
     works: clusterNames.map((name) => work(name, 'web', 'team-a.web')),
+    addons: [...clusterNames.map((name) => addon(name, 'hello')), addon('c1', 'other')],
     ...over,
   }) as unknown as Dependents;
 const budget = { percent: 25, atLeast: 2 };
@@ -151,6 +158,22 @@ describe('what deletions take away', () => {
         ...['a', 'b', 'c'].map((name) => object(`${WORK}/v1`, 'ManifestWork', `c1/${name}`)),
       ],
       snapshot: hub({ works: ['a', 'b', 'c'].map((name) => work('c1', name)) }),
+      says: undefined,
+    },
+    {
+      name: 'the description of an add-on: the add-on of each cluster',
+      objects: [addOn('hello'), addOn('other')],
+      says: `ClusterManagementAddOn hello takes away 8 of 8 clusters (budget 2): ${all}`,
+    },
+    {
+      name: 'the description of an add-on that owns none: nothing',
+      objects: [addOn('hello')],
+      snapshot: hub({ addons: clusterNames.map((name) => addon(name, 'hello', [])) }),
+      says: undefined,
+    },
+    {
+      name: 'the description of an add-on, with those of most clusters: the others',
+      objects: [addOn('hello'), ...clusterNames.slice(2).map((name) => addon(name, 'hello'))],
       says: undefined,
     },
     {

@@ -2,6 +2,7 @@ import {
   apiVersionOf,
   type KindInfo,
   MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
   MANAGED_CLUSTER_SET,
   MANAGED_CLUSTER_SET_BINDING,
   MANIFEST_WORK,
@@ -40,25 +41,27 @@ export async function readDependents(
   const deletesSets = has('ManagedClusterSet', 'ManagedClusterSetBinding');
   const listIf = <T>(isNeeded: boolean, kind: KindInfo): Promise<readonly T[]> =>
     isNeeded ? list<T>(kind) : Promise.resolve([]);
-  const [placements, decisions, clusters, clusterSets, bindings, replicaSets, works] = await Promise.all([
-    list<Dependents['placements'][number]>(PLACEMENT),
-    listIf<Dependents['decisions'][number]>(
-      deletesNamespaces || deletesSets || has('ManagedCluster', 'Placement'),
-      PLACEMENT_DECISION,
-    ),
-    listIf<Dependents['clusters'][number]>(
-      deletesNamespaces || deletesSets || has('ManagedCluster'),
-      MANAGED_CLUSTER,
-    ),
-    listIf<Dependents['clusterSets'][number]>(deletesNamespaces || deletesSets, MANAGED_CLUSTER_SET),
-    listIf<Dependents['bindings'][number]>(deletesNamespaces || deletesSets, MANAGED_CLUSTER_SET_BINDING),
-    listIf<ManifestWorkReplicaSet>(
-      deletesNamespaces || has('ManifestWorkReplicaSet'),
-      MANIFEST_WORK_REPLICA_SET,
-    ),
-    worksOf(objects, (options) => list<Dependents['works'][number]>(MANIFEST_WORK, options)),
-  ]);
-  return { placements, decisions, clusters, clusterSets, bindings, replicaSets, works };
+  const [placements, decisions, clusters, clusterSets, bindings, replicaSets, works, addons] =
+    await Promise.all([
+      list<Dependents['placements'][number]>(PLACEMENT),
+      listIf<Dependents['decisions'][number]>(
+        deletesNamespaces || deletesSets || has('ManagedCluster', 'Placement'),
+        PLACEMENT_DECISION,
+      ),
+      listIf<Dependents['clusters'][number]>(
+        deletesNamespaces || deletesSets || has('ManagedCluster'),
+        MANAGED_CLUSTER,
+      ),
+      listIf<Dependents['clusterSets'][number]>(deletesNamespaces || deletesSets, MANAGED_CLUSTER_SET),
+      listIf<Dependents['bindings'][number]>(deletesNamespaces || deletesSets, MANAGED_CLUSTER_SET_BINDING),
+      listIf<ManifestWorkReplicaSet>(
+        deletesNamespaces || has('ManifestWorkReplicaSet'),
+        MANIFEST_WORK_REPLICA_SET,
+      ),
+      worksOf(objects, (options) => list<Dependents['works'][number]>(MANIFEST_WORK, options)),
+      listIf<Dependents['addons'][number]>(has('ClusterManagementAddOn'), MANAGED_CLUSTER_ADDON),
+    ]);
+  return { placements, decisions, clusters, clusterSets, bindings, replicaSets, works, addons };
 }
 
 type Works = Dependents['works'];

@@ -1,6 +1,13 @@
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { judgeDeletions } from '../../../../src/controllers/previews/judge-deletions.ts';
 import { SourceDeclarations } from '../../../../src/controllers/sources/progress/source-declarations.ts';
-import { MANAGED_CLUSTER, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import {
+  apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
+  MANAGED_CLUSTER,
+  MANAGED_CLUSTER_ADDON,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
 import { PLACEMENT_LABEL } from '@berth/ocm/kind/placement-decision';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
@@ -120,4 +127,55 @@ it('a loss counts once, whatever write of its deletion was the last of a killed 
     expect(items).toHaveLength(6);
     await hub.close();
   }
+});
+
+it('an add-on that leaves Git is held by the clusters that lose it, and the plan says the same', async () => {
+  const hub = await startEmbeddedHub();
+  onTestFinished(() => hub.close());
+  const names = ['c1', 'c2', 'c3'];
+  const addOn: KubeObject = {
+    apiVersion: apiVersionOf(CLUSTER_MANAGEMENT_ADDON),
+    kind: CLUSTER_MANAGEMENT_ADDON.kind,
+    metadata: { name: 'hello' },
+    spec: { installStrategy: { type: 'Manual' } },
+  };
+  const declared = (...objects: readonly KubeObject[]) =>
+    [...names.map(namespace), ...objects].map((object) => ({
+      object,
+      location: { file: 'a.yaml', line: 1, column: 1 },
+    }));
+  const clock = new FakeClock();
+  const declarations = new SourceDeclarations(clock, [{ name: 'fleet', force: false }]);
+  const source = hubSyncFor({ api: hub.api, source: 'fleet', declarations, clock });
+  await source.sync({ objects: declared(addOn), complete: true });
+  const made = await hub.api.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name: 'hello' });
+  const { apiVersion, kind } = addOn;
+  for (const cluster of names)
+    await hub.api.create(MANAGED_CLUSTER_ADDON, {
+      apiVersion,
+      kind: MANAGED_CLUSTER_ADDON.kind,
+      metadata: {
+        namespace: cluster,
+        name: 'hello',
+        ownerReferences: [{ apiVersion, kind, name: 'hello', uid: made?.metadata.uid ?? '' }],
+      },
+      spec: {},
+    });
+  const { pruneHeld } = await source.sync({ objects: declared(), complete: true });
+  const text = 'ClusterManagementAddOn hello takes away 3 of 3 clusters (budget 2): c1, c2, c3';
+  expect(pruneHeld?.message).toContain(text);
+  expect(await hub.api.get(CLUSTER_MANAGEMENT_ADDON, { namespace: '', name: 'hello' })).toBeDefined();
+
+  const side = (...objects: readonly KubeObject[]) => ({
+    ...{ name: 'fleet', rank: 0, budget: { percent: 25, atLeast: 2 }, deletionWindowMs: undefined },
+    ...{ allowEmpty: false, applies: true, kinds: ['*'], complete: true, objects: declared(...objects) },
+  });
+  const [base, head] = [side(addOn), side()];
+  const now = '2026-01-01T00:00:00Z';
+  const judged = await judgeDeletions(base, head, {
+    ...{ before: [base], all: [head], memory: { annotations: {} }, now },
+    hub: hub.api,
+  });
+  expect(judged.held?.message).toContain(text);
+  expect(judged.held?.token).toBe(pruneHeld?.token);
 });
