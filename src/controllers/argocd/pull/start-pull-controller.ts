@@ -343,7 +343,7 @@ async function removeWorks(group: string, options: RemoveWorksOptions): Promise<
       ...recentRemovals(before, nowMs),
       { atMs: nowMs, count: verdict.counted },
     ]);
-  await deleteAll(verdict.leaving, options);
+  await deleteAll(leaving, options);
   return DONE;
 }
 
