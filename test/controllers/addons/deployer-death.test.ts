@@ -1,4 +1,3 @@
-import { ObjectCache } from '@berth/kube/cache/object-cache';
 import { setCondition } from '@berth/kube/model/condition-list';
 import {
   ADDON_DEPLOYMENT_CONFIG,
@@ -10,18 +9,15 @@ import {
   MANAGED_CLUSTER_ADDON,
   MANIFEST_WORK,
 } from '@berth/kube/model/kinds';
-import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
-import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { FakeClock } from '@berth/test-kit/fake-clock';
-import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
-import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { describe, expect, it } from 'vitest';
 import { AddOnDeployer } from '../../../src/controllers/addons/addon-deployer.ts';
-import { type RunningControllers, runControllers } from '../../../src/controllers/duties/run-controllers.ts';
+import type { AddOnOptions } from '../../../src/controllers/addons/addon-controller.ts';
+import type { HubController } from '../../../src/controllers/duties/cached-controller.ts';
+import { MortalManager } from './mortal-manager.ts';
 import { configSpecHash } from '../../../src/core/addon/config-hash.ts';
 import {
   at,
@@ -50,11 +46,7 @@ function manifests(value: string): readonly KubeObject[] {
 }
 
 /** A hub with a hosted add-on, and the controller that deploys it. The test is registration, configuration and agents. */
-class Hub {
-  readonly api = new FakeKubeApi();
-  readonly clock = new FakeClock();
-  #running: { readonly controllers: RunningControllers; readonly supervisor: Supervisor } | undefined;
-
+class Hub extends MortalManager {
   async setUp(): Promise<this> {
     for (const kind of [ADDON_TEMPLATE, ADDON_DEPLOYMENT_CONFIG]) this.api.addKind(kind);
     for (const name of ['c1', 'h1']) await this.#make(MANAGED_CLUSTER, { metadata: { name } });
@@ -65,25 +57,8 @@ class Hub {
     return this;
   }
 
-  start(through: KubeApi = this.api): void {
-    const shared = { clock: this.clock, random: () => 0.5, log: new SilentLogger() };
-    const cache = new ObjectCache({ ...shared, api: through });
-    const options = { ...shared, hub: through, cache };
-    const controllers = runControllers(options, [new AddOnDeployer(options)], 'add-ons');
-    const supervisor = new Supervisor(shared);
-    cache.start(supervisor);
-    this.#running = { controllers, supervisor };
-  }
-
-  /** A dead process closes nothing: its calls never return. Only its timers must not go on in this one. */
-  stop(): void {
-    void this.#running?.controllers.close();
-    void this.#running?.supervisor.close();
-    this.#running = undefined;
-  }
-
-  async settle(): Promise<void> {
-    for (let round = 0; round < 5; round += 1) await this.clock.advance(12_000);
+  protected override controllers(options: AddOnOptions): readonly HubController[] {
+    return [new AddOnDeployer(options)];
   }
 
   async roll(name: string, value: string): Promise<void> {

@@ -1,4 +1,3 @@
-import { ObjectCache } from '@berth/kube/cache/object-cache';
 import {
   ADDON_TEMPLATE,
   apiVersionOf,
@@ -10,18 +9,15 @@ import {
   ROLE_BINDING,
   SERVICE_ACCOUNT,
 } from '@berth/kube/model/kinds';
-import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { Supervisor } from '@berth/runtime/loop/supervisor';
-import { FakeClock } from '@berth/test-kit/fake-clock';
-import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
-import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { expect, it } from 'vitest';
 import { AddOnCertificates } from '../../../src/controllers/addons/addon-certificates.ts';
 import { AddOnRegistration } from '../../../src/controllers/addons/addon-registration.ts';
 import { AddOnTokens } from '../../../src/controllers/addons/addon-tokens.ts';
-import { type RunningControllers, runControllers } from '../../../src/controllers/duties/run-controllers.ts';
+import type { AddOnOptions } from '../../../src/controllers/addons/addon-controller.ts';
+import type { HubController } from '../../../src/controllers/duties/cached-controller.ts';
+import { MortalManager } from './mortal-manager.ts';
 import { freshKey, plainSubject, requestPem } from '../../security/certificate-requests.ts';
 import { TemplateAddOn } from './template-addon.ts';
 
@@ -54,12 +50,8 @@ const registration = (...hubPermissions: readonly object[]) =>
   [{ type: 'KubeClient', kubeClient: { hubPermissions } }] as never;
 
 /** A hub with an add-on of a template, and the controllers that register it. The test is the agent and the author of the template. */
-class Hub {
-  readonly api = new FakeKubeApi();
-  readonly clock = new FakeClock();
+class Hub extends MortalManager {
   readonly addon = new TemplateAddOn(this.api, 'hello');
-  #running: { readonly controllers: RunningControllers; readonly supervisor: Supervisor } | undefined;
-
   async setUp(): Promise<this> {
     for (const kind of KINDS) this.api.addKind(kind);
     await this.api.create(MANAGED_CLUSTER, {
@@ -70,26 +62,8 @@ class Hub {
     return this;
   }
 
-  start(through: KubeApi = this.api): void {
-    const parts = { clock: this.clock, random: () => 0.5, log: new SilentLogger() };
-    const cache = new ObjectCache({ ...parts, api: through });
-    const options = { ...parts, hub: through, cache };
-    const all = [new AddOnRegistration(options), new AddOnCertificates(options), new AddOnTokens(options)];
-    const controllers = runControllers(options, all, 'add-ons');
-    const supervisor = new Supervisor(parts);
-    cache.start(supervisor);
-    this.#running = { controllers, supervisor };
-  }
-
-  /** A dead process closes nothing: its calls never return. Only its timers must not go on in this one. */
-  stop(): void {
-    void this.#running?.controllers.close();
-    void this.#running?.supervisor.close();
-    this.#running = undefined;
-  }
-
-  async settle(): Promise<void> {
-    for (let round = 0; round < 4; round += 1) await this.clock.advance(12_000);
+  protected override controllers(options: AddOnOptions): readonly HubController[] {
+    return [new AddOnRegistration(options), new AddOnCertificates(options), new AddOnTokens(options)];
   }
 
   /** What the cluster's agent does with certificates. */
