@@ -242,7 +242,7 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     const { hub, clock, log } = this.options;
     const subject = {
       kind: CLUSTER_MANAGEMENT_ADDON,
-      namespace: 'default',
+      namespace: '',
       name: metadata.name,
       uid: metadata.uid ?? '',
     };

@@ -87,6 +87,8 @@ describe('add-ons by placement', () => {
     expect(warning).toContain('3 of 5 clusters would lose add-on a (budget 2): c3, c4, c5. They keep it.');
     const { items } = await world.api.list(EVENT, { namespace: 'default' });
     expect(items.map((event) => event['reason'])).toEqual(['Held']);
+    // kubectl describe looks for that.
+    expect(items[0]?.['regarding']).not.toHaveProperty('namespace');
     const code = /--token ([0-9a-f]{12})/.exec(warning ?? '')?.[1] ?? '';
     const release = { code, releasedBy: 'test' };
     await expect(releaseAddOnRemovals(world.api, 'a', { ...release, code: '0'.repeat(12) })).rejects.toThrow(

@@ -23,12 +23,13 @@ export interface EventWriter {
 /** An object that an Event names. */
 export interface EventSubject {
   readonly kind: KindInfo;
+  /** '' has none: kubectl describe shows an Event of a cluster-scoped object only if `regarding` has no namespace. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
 }
 
-/** An events.k8s.io/v1 Event in the namespace of what it regards. */
+/** An events.k8s.io/v1 Event in the namespace of what it regards, or in `default` if that has none. */
 export function eventAbout(
   regarding: EventSubject,
   { related, ...content }: EventContent & { readonly related?: EventSubject | undefined },
@@ -37,7 +38,7 @@ export function eventAbout(
   return {
     apiVersion: apiVersionOf(EVENT),
     kind: EVENT.kind,
-    metadata: { name: `${regarding.name}.${suffix}`, namespace: regarding.namespace },
+    metadata: { name: `${regarding.name}.${suffix}`, namespace: regarding.namespace || 'default' },
     eventTime: formatMicroTime(instantFromEpochMs(nowMs)),
     reportingController: controller,
     reportingInstance: instance,
@@ -48,5 +49,5 @@ export function eventAbout(
 }
 
 function referenceTo({ kind, namespace, name, uid }: EventSubject) {
-  return { apiVersion: apiVersionOf(kind), kind: kind.kind, namespace, name, uid };
+  return { apiVersion: apiVersionOf(kind), kind: kind.kind, ...(namespace && { namespace }), name, uid };
 }
