@@ -11,10 +11,9 @@ import { HORIZON_HOURS, type LaterChange } from '../plan.ts';
 import { SideDecider } from '../sides/side-decider.ts';
 
 /*
- * What happens later because of the merge, though nobody does anything: tolerations end, scores expire, and leases that are overdue
- * already run out. Both futures,
- * with the merge and without it, are decided again at each instant at which one of them can change. A move that both make
- * at the same instant is not one of the merge. What agents, people and other controllers do meanwhile is unknown.
+ * What happens later because of the merge, though nobody does anything: tolerations end, scores expire, and leases that
+ * are overdue already run out. Both futures, with the merge and without it, are decided again at each instant at which
+ * one of them can change. A move that both make at the same instant is not one of the merge. What agents, people and other controllers do meanwhile is unknown.
  */
 
 export interface LaterInput {
