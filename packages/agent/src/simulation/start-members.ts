@@ -1,4 +1,5 @@
 import { Reflector } from '@berth/kube/cache/reflector';
+import type { KubeConfig } from '@berth/kube/config/kube-config';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { createIfAbsent } from '@berth/kube/create-if-absent';
 import { HttpKubeApi } from '@berth/kube/http-kube-api';
@@ -6,18 +7,19 @@ import { setCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER, type KindInfo, MANAGED_CLUSTER_SET, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject, Condition } from '@berth/kube/model/object-meta';
+import { RenewedLease } from '@berth/kube/renewed-lease';
 import { retryOnConflict } from '@berth/kube/retry-on-conflict';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
 import { DEFAULT_SETS, planDefaultSet } from '@berth/ocm/registration/default-sets';
-import { leaseSeconds, UNREACHABLE_TAINT } from '@berth/ocm/registration/names';
-import type { Clock } from '@berth/runtime/clock/clock';
+import { CLUSTER_LEASE, leaseSeconds, UNREACHABLE_TAINT } from '@berth/ocm/registration/names';
+import type { MonotonicClock } from '@berth/runtime/clock/clock';
 import { ConflictError, errorText, InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { Logger } from '@berth/runtime/logger';
 import { sleep } from '@berth/runtime/loop/sleep';
-import { ClusterLease } from '../registration/session/keep-lease.ts';
 import { type Agent, startAgent } from '../start-agent.ts';
+import { runMemberAddons } from './member-addons.ts';
 import { SIMULATE_ANNOTATION } from './simulation-options.ts';
 import { startWorkloadSimulation } from './workload-simulation.ts';
 
@@ -30,7 +32,7 @@ export interface MembersOptions {
   readonly names: readonly string[];
   /** Register the members on the hub and run an agent for each. Otherwise only their workloads are simulated. */
   readonly agents: boolean;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly log: Logger;
   readonly readyAfterMs?: number;
 }
@@ -43,25 +45,22 @@ export interface RunningMembers {
 export async function startMembers(options: MembersOptions): Promise<RunningMembers> {
   const { names, clock, log, readyAfterMs = 1_000 } = options;
   const closers: (() => Promise<void> | void)[] = [];
-  const open = (file: string, maxRequests: number): HttpKubeApi => {
-    const api = new HttpKubeApi({
-      config: loadKubeConfig({ file }),
-      clock,
-      maxRequests,
-      userAgent: 'berth-member',
-    });
+  const open = (config: KubeConfig, maxRequests: number): HttpKubeApi => {
+    const api = new HttpKubeApi({ config, clock, maxRequests, userAgent: 'berth-member' });
     closers.push(() => api.close());
     return api;
   };
   const clusters = new Map<string, HttpKubeApi>();
   for (const name of names) {
-    const cluster = open(options.hub.memberKubeconfigPath(name), 4);
+    const cluster = open(loadKubeConfig({ file: options.hub.memberKubeconfigPath(name) }), 4);
     clusters.set(name, cluster);
     const simulation = startWorkloadSimulation({ cluster, clock, log, readyAfterMs });
     closers.push(() => simulation.close());
   }
-  if (options.agents)
-    closers.push(await startAgents(open(options.hub.adminKubeconfigPath, 32), clusters, options));
+  if (options.agents) {
+    const hubConfig = loadKubeConfig({ file: options.hub.adminKubeconfigPath });
+    closers.push(await startAgents({ hub: open(hubConfig, 32), hubConfig }, clusters, options));
+  }
   return {
     close: async () => {
       for (const close of closers.reverse()) await close();
@@ -70,14 +69,14 @@ export async function startMembers(options: MembersOptions): Promise<RunningMemb
 }
 
 async function startAgents(
-  hub: HttpKubeApi,
+  { hub, hubConfig }: Pick<SimulatedMemberOptions, 'hub' | 'hubConfig'>,
   clusters: ReadonlyMap<string, HttpKubeApi>,
   { clock, log }: MembersOptions,
 ): Promise<() => Promise<void>> {
   await registerDefaultSets(hub);
   const members = new Map<string, SimulatedMember>();
   for (const [name, cluster] of clusters) {
-    const member = new SimulatedMember({ name, hub, cluster, clock, log });
+    const member = new SimulatedMember({ name, hub, hubConfig, cluster, clock, log });
     await member.register();
     members.set(name, member);
   }
@@ -168,22 +167,23 @@ async function giveUpFields(hub: KubeApi, kind: KindInfo, { metadata }: KubeObje
 interface SimulatedMemberOptions {
   readonly name: string;
   readonly hub: KubeApi;
+  readonly hubConfig: KubeConfig;
   readonly cluster: KubeApi;
-  readonly clock: Clock;
+  readonly clock: MonotonicClock;
   readonly log: Logger;
 }
 
 /**
- * A member cluster as its hub sees it: registered, with an agent that applies works and renews the lease if the hub has
- * one. While its ManagedCluster has the annotation `berth.dev/simulate: unreachable`, it is cut off: it has no agent,
+ * A member cluster as its hub sees it: registered, with an agent that applies works, gives add-ons their credentials, and
+ * renews the lease if the hub has one. While its ManagedCluster has the annotation `berth.dev/simulate: unreachable`, it is cut off: it has no agent,
  * its lease is not renewed, its availability is Unknown, and it has the taint of an unreachable cluster.
  */
 export class SimulatedMember {
   readonly #options: SimulatedMemberOptions;
   #agent: Agent | undefined;
   #leaseSeconds = 0;
-  /** Stops renewing the lease. */
-  #stopRenewing: (() => Promise<void>) | undefined;
+  /** Stops renewing the lease, and what add-ons get. */
+  #stopLoops: (() => Promise<unknown>) | undefined;
   #last: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -209,26 +209,27 @@ export class SimulatedMember {
   }
 
   #start(): void {
-    const { name: clusterName, hub, cluster, clock, log } = this.#options;
+    const { name: clusterName, hub, hubConfig, cluster, clock, log } = this.#options;
     this.#agent ??= startAgent({ hub, cluster, clusterName, clock, log });
-    if (this.#stopRenewing !== undefined) return;
+    if (this.#stopLoops !== undefined) return;
     const stop = new AbortController();
-    const renewing = this.#renew(stop.signal);
-    this.#stopRenewing = () => {
+    const addons = { hub, hubConfig, cluster, clusterName, clock, log };
+    const loops = [this.#renew(stop.signal), runMemberAddons(addons, stop.signal)];
+    this.#stopLoops = () => {
       stop.abort();
-      return renewing;
+      return Promise.all(loops);
     };
   }
 
   async #stop(): Promise<void> {
-    await Promise.all([this.#stopRenewing?.(), this.#agent?.close()]);
-    this.#stopRenewing = undefined;
+    await Promise.all([this.#stopLoops?.(), this.#agent?.close()]);
+    this.#stopLoops = undefined;
     this.#agent = undefined;
   }
 
   async #renew(signal: AbortSignal): Promise<void> {
     const { name, hub, clock, log } = this.#options;
-    const lease = new ClusterLease(hub, name, clock);
+    const lease = new RenewedLease(hub, { namespace: name, name: CLUSTER_LEASE }, { clock });
     while (!signal.aborted) {
       try {
         await lease.renew();

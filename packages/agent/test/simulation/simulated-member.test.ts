@@ -7,13 +7,18 @@ import { configMap, CONFIG_MAP } from '../agent-harness.ts';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
+import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { SimulatedMember } from '../../src/simulation/start-members.ts';
+
+const hubConfig = loadKubeConfig({
+  text: 'clusters: [{name: hub, cluster: {server: "https://hub.example"}}]\ncontexts: [{name: hub, context: {cluster: hub}}]\ncurrent-context: hub\n',
+});
 
 it('a member keeps its lease while it is there, in the time that its cluster says', async () => {
   const hub = new FakeKubeApi();
   const clock = new FakeClock();
   const member = new SimulatedMember({
-    ...{ name: 'edge', hub, cluster: new FakeKubeApi(), clock },
+    ...{ name: 'edge', hub, hubConfig, cluster: new FakeKubeApi(), clock },
     log: new SilentLogger(),
   });
   await member.register();
@@ -53,7 +58,14 @@ it('a member is registered, applies works, goes silent and comes back', async ()
   const cluster = new FakeKubeApi();
   cluster.addKind(CONFIG_MAP);
   const clock = new FakeClock();
-  const member = new SimulatedMember({ name: 'edge', hub, cluster, clock, log: new SilentLogger() });
+  const member = new SimulatedMember({
+    name: 'edge',
+    hub,
+    hubConfig,
+    cluster,
+    clock,
+    log: new SilentLogger(),
+  });
   await member.register();
   await member.register();
   const current = async (): Promise<ManagedCluster> =>

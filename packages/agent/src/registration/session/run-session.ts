@@ -5,9 +5,10 @@ import { findCondition } from '@berth/kube/model/condition-list';
 import { MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { RenewedLease } from '@berth/kube/renewed-lease';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
-import { leaseSeconds, type AgentIdentity } from '@berth/ocm/registration/names';
+import { CLUSTER_LEASE, leaseSeconds, type AgentIdentity } from '@berth/ocm/registration/names';
 import { ConflictError, BerthError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { ReconcileLoop, DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
@@ -20,7 +21,6 @@ import type { KnownBootstrap } from '../credentials/known-bootstrap.ts';
 import type { CredentialStore } from '../credentials/credential-store.ts';
 import type { HubClient, ManagedApi, RegistrationSettings } from '../options/registration-settings.ts';
 import { CertificateRenewer } from './certificate-renewer.ts';
-import { ClusterLease } from './keep-lease.ts';
 import { StatusReport } from './report-status.ts';
 
 export interface SessionOptions {
@@ -74,7 +74,7 @@ class Session {
   readonly #options: SessionOptions;
   readonly #stop = new AbortController();
   readonly #reflector: Reflector;
-  readonly #lease: ClusterLease;
+  readonly #lease: RenewedLease;
   readonly #status: StatusReport;
   readonly #certificate: CertificateRenewer;
   readonly #loop: ReconcileLoop;
@@ -104,7 +104,8 @@ class Session {
       random,
       log,
     });
-    this.#lease = new ClusterLease(hub.api, identity.cluster, clock);
+    const leaseKey = { namespace: identity.cluster, name: CLUSTER_LEASE };
+    this.#lease = new RenewedLease(hub.api, leaseKey, { clock });
     this.#loop = new ReconcileLoop({
       ...LOOP,
       name: 'registration',
