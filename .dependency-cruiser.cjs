@@ -57,10 +57,10 @@ const packageWalls = PACKAGES.map((name) => {
 /** Of the packages, what is free of input and output. */
 const PURE = [
   '^packages/(kube-cel|kube-jsonpath|ocm|placement|go-template|applicationset)/src/',
-  '^packages/runtime/src/((text|lists|json|problem)/|(errors|logger|sha256)\\.ts$|clock/clock\\.ts$)',
+  '^packages/runtime/src/((text|lists|json|problem)/|(errors|logger|outcome|sha256)\\.ts$|clock/clock\\.ts$)',
   '^packages/runtime/src/loop/(failing-keys|backoff)\\.ts$',
   '^packages/kube/src/(model|yaml)/',
-  '^packages/agent/src/rules/',
+  '^packages/(addon|agent)/src/rules/',
   '^packages/forge/src/contract/',
 ];
 

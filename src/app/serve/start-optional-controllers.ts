@@ -15,7 +15,7 @@ import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts'
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
 import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
-import type { RunningControllers } from '../../controllers/duties/run-controllers.ts';
+import type { RunningControllers } from '@berth/kube/controller/run-controllers';
 import {
   type RunningRegistration,
   startRegistration,

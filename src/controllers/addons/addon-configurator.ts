@@ -12,12 +12,12 @@ import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import pLimit from 'p-limit';
-import { isOfTemplate, readClusterAddOn, storedReferences } from '../../core/addon/addon-versions.ts';
-import { knownSpecHash } from '../../core/addon/config-hash.ts';
+import { isOfTemplate, readClusterAddOn, storedReferences } from '@berth/addon/rules/addon-versions';
+import { knownSpecHash } from '@berth/addon/rules/config-hash';
 import { planConfiguration } from '../../core/addon/configuration/plan-configuration.ts';
 import type { ConfigLookup } from '../../core/addon/configuration/plan-references.ts';
-import { ADDON_MANAGER, AddOnController, type AddOnManagerOptions } from './addon-controller.ts';
-import { AddOnInventory } from './addon-inventory.ts';
+import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
+import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 
 const CONCURRENCY = 8;
 const GATHER_MS = 250;

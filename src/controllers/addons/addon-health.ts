@@ -6,9 +6,8 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { ConflictError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { planFeatureLabels, unknownHealth } from '../../core/addon/registration/cluster-health.ts';
-import { ADDON_MANAGER, AddOnController } from './addon-controller.ts';
-import { writeAddOnStatus } from './write-addon-status.ts';
+import { planFeatureLabels, unknownHealth } from '../../core/addon/cluster-health.ts';
+import { ADDON_MANAGER, AddOnController, writeAddOnStatus } from '@berth/addon/manager/addon-controller';
 
 /** The add-ons of a cluster, by its name. */
 const ADDONS: IndexDefinition = {

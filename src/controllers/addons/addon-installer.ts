@@ -14,7 +14,7 @@ import { ConflictError, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import pLimit from 'p-limit';
-import { readAddOn } from '../../core/addon/addon-versions.ts';
+import { readAddOn } from '@berth/addon/rules/addon-versions';
 import { addOnOwner } from '../../core/addon/install/addon-owner.ts';
 import {
   judgeAddOnRemovals,
@@ -24,8 +24,8 @@ import {
 import { installPlacements, planAnnotations, planInstall } from '../../core/addon/install/plan-install.ts';
 import { recentRemovals } from '../../core/publish/judge/removal-window.ts';
 import { confirmTakesWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
-import { ADDON_MANAGER, AddOnController, type AddOnManagerOptions } from './addon-controller.ts';
-import { AddOnInventory } from './addon-inventory.ts';
+import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
+import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 
 /** Placements change one after the other. What leaves is judged together when this time has passed. */
 const REMOVAL_GATHER_MS = 1_000;

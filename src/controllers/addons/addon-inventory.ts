@@ -19,12 +19,30 @@ import {
   type PlacementDecision,
 } from '@berth/ocm/kind/placement-decision';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { isManagedHere, readAddOn, readClusterAddOn } from '../../core/addon/addon-versions.ts';
+import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
+import type { AddOnEvent } from '../../core/addon/addon-duties.ts';
+import type { Digest } from '../../core/publish/approval/approval-code.ts';
+import type { RemovalBudget } from '../../core/publish/judge/removal-budget.ts';
+import type { RemovalMemory } from '../../core/publish/judge/removal-window.ts';
+import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
+import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
 import type { PlacementSelection } from '../../core/addon/install/plan-install.ts';
 import type { PublishedPlacement } from '../../core/publish/pages/published-placements.ts';
 import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';
 import { isOfOtherScheduler } from '../inventory/schedulable-placement.ts';
-import type { AddOnManagerOptions } from './addon-controller.ts';
+
+/** What is needed to install add-ons by placement, and to configure them. */
+export interface AddOnManagerOptions extends AddOnOptions {
+  readonly onEvent?: ((event: AddOnEvent) => void) | undefined;
+  /** What the placements of the hub select, complete decisions only. */
+  readonly published: Pick<PublishedPlacements, 'get' | 'onChange'>;
+  /** The placements that Berth decides: those with its annotation, all, or none. */
+  readonly decides: 'own' | 'all' | 'none';
+  /** How many clusters may lose an add-on at once. */
+  readonly budget: RemovalBudget;
+  readonly removals: RemovalMemory;
+  readonly digest: Digest;
+}
 
 /** By the name of the add-on. */
 const ADDONS_BY_NAME: IndexDefinition = {

@@ -4,10 +4,10 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { readAddOn, readClusterAddOn } from '../../core/addon/addon-versions.ts';
+import { readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import { planOwners } from '../../core/addon/install/addon-owner.ts';
 import { findMissingManager, withManagerVerdict } from '../../core/addon/install/missing-manager.ts';
-import { ADDON_MANAGER, AddOnController } from './addon-controller.ts';
+import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 
 /** Makes each add-on of a cluster belong to its ClusterManagementAddOn, and says if nothing acts on it. Keys are `CLUSTER/ADDON`. */
 export class AddOnOwner extends AddOnController {

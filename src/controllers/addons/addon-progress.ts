@@ -10,10 +10,10 @@ import {
   readAddOn,
   readClusterAddOn,
   storedReferences,
-} from '../../core/addon/addon-versions.ts';
+} from '@berth/addon/rules/addon-versions';
 import { planProgress } from '../../core/addon/configuration/plan-progress.ts';
-import { ADDON_MANAGER, AddOnController } from './addon-controller.ts';
-import { addonOfWork, WORKS_OF_ADDON } from './addon-deployer.ts';
+import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
+import { addonOfWork, WORKS_OF_ADDON } from '@berth/addon/manager/addon-deployer';
 
 /** Says how far each add-on of a cluster is with its configurations. Keys are `CLUSTER/ADDON`. */
 export class AddOnProgress extends AddOnController {

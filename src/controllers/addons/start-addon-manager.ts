@@ -1,16 +1,17 @@
+import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import type { AddOnDuty } from '../../core/addon/addon-duties.ts';
-import type { HubController } from '../duties/cached-controller.ts';
-import { runControllers, type RunningControllers } from '../duties/run-controllers.ts';
-import { AddOnCertificates } from './addon-certificates.ts';
+import type { HubController } from '@berth/kube/controller/cached-controller';
+import { runControllers, type RunningControllers } from '@berth/kube/controller/run-controllers';
+import { AddOnCertificates } from '@berth/addon/manager/addon-certificates';
 import { AddOnConfigurator } from './addon-configurator.ts';
-import type { AddOnManagerOptions } from './addon-controller.ts';
-import { AddOnDeployer } from './addon-deployer.ts';
+import type { AddOnManagerOptions } from './addon-inventory.ts';
+import { AddOnDeployer } from '@berth/addon/manager/addon-deployer';
 import { AddOnUnknown, FeatureLabels } from './addon-health.ts';
 import { AddOnInstaller } from './addon-installer.ts';
 import { AddOnOwner } from './addon-owner.ts';
 import { AddOnProgress } from './addon-progress.ts';
-import { AddOnRegistration } from './addon-registration.ts';
-import { AddOnTokens } from './addon-tokens.ts';
+import { AddOnRegistration } from '@berth/addon/manager/addon-registration';
+import { AddOnTokens } from '@berth/addon/manager/addon-tokens';
 
 const CONTROLLERS: Readonly<Record<AddOnDuty, (options: AddOnManagerOptions) => readonly HubController[]>> = {
   install: (options) => [new AddOnOwner(options), new AddOnInstaller(options)],
@@ -30,5 +31,5 @@ export function startAddOnManager(
   duties: readonly AddOnDuty[],
 ): RunningControllers {
   const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options));
-  return runControllers(options, controllers, 'add-ons');
+  return runControllers({ ...options, rightsCommand: SERVE_RIGHTS }, controllers, 'add-ons');
 }

@@ -21,7 +21,8 @@ import { usesAddOnScores } from '@berth/placement/prioritize/score-expiry';
 import type { Snapshot } from '@berth/placement/snapshot/snapshot';
 import type { Clock } from '@berth/runtime/clock/clock';
 import { withHealthTaints } from '../../core/registration/health/health-taints.ts';
-import { refusedKindText } from './refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import { withForeignDisabled, withSchedulingEnabled } from './schedulable-placement.ts';
 
 /** By placement and cluster; see `worksKey`. */
@@ -183,7 +184,7 @@ export class HubInventory {
     const works = this.worksProblem();
     const refused = this.reflectors.flatMap(({ kind, failure }) =>
       failure?.verb === 'watch'
-        ? `${refusedKindText(kind, failure)}; Berth lists it periodically instead`
+        ? `${refusedKindText(kind, failure, SERVE_RIGHTS)}; Berth lists it periodically instead`
         : [],
     );
     return [
@@ -197,7 +198,7 @@ export class HubInventory {
 
   #problemOf(reflector: Reflector): string | undefined {
     const { kind, failure, synced } = reflector;
-    if (failure?.verb === 'list') return refusedKindText(kind, failure);
+    if (failure?.verb === 'list') return refusedKindText(kind, failure, SERVE_RIGHTS);
     if (!synced) return `${kind.plural} have not been read yet`;
     const staleMs = reflector.stalenessMs();
     const { staleAfterMs = DEFAULT_STALE_AFTER_MS } = this.#options;

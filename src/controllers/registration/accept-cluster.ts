@@ -3,11 +3,11 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CERTIFICATE_REQUEST, MANAGED_CLUSTER, NAMESPACE } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { type ChoiceRules, chooseRequests } from '../../core/registration/approval/choose-requests.ts';
-import type { CertificateRequestObject } from '../../core/registration/approval/judge-request.ts';
+import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
 import { CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
-import { approveRequest } from './approve-request.ts';
+import { approveRequest } from '@berth/kube/controller/approve-request';
 import { isAlive, isJoined } from '../../core/registration/health/is-joined.ts';
-import { readRequest } from './read-request.ts';
+import { readRequest } from '@berth/kube/x509/certificate-request';
 
 export interface AcceptRun {
   readonly nowMs: number;

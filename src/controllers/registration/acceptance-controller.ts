@@ -23,18 +23,16 @@ import { errorText, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { isOpenToRules } from '../../core/registration/acceptance/auto-acceptance.ts';
-import type { DesiredObject } from '../../core/registration/acceptance/cluster-objects.ts';
+import type { DesiredObject } from '@berth/kube/model/object-writes';
 import { type AcceptancePlan, planAcceptance } from '../../core/registration/acceptance/plan-acceptance.ts';
-import {
-  type CertificateRequestObject,
-  judgeRequest,
-} from '../../core/registration/approval/judge-request.ts';
-import { knownAgents } from '../../core/registration/approval/known-agents.ts';
-import { CachedController } from '../duties/cached-controller.ts';
-import { writeObject } from '../duties/write-object.ts';
+import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
+import { judgeRequest } from '../../core/registration/approval/judge-request.ts';
+import { knownAgents, type ReadRequest } from '../../core/registration/approval/known-agents.ts';
+import { CachedController } from '@berth/kube/controller/cached-controller';
+import { writeObject } from '@berth/kube/controller/write-object';
 import { hasAnyOf } from './cluster-cleaner.ts';
 import { DeletionHolds } from './deletion-holds.ts';
-import { requestsOf } from './read-request.ts';
+import { readRequest } from '@berth/kube/x509/certificate-request';
 import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';
@@ -220,4 +218,11 @@ function withoutApproval({
   status,
 }: CertificateRequestObject): NonNullable<CertificateRequestObject['status']> {
   return { conditions: (status?.conditions ?? []).filter(({ type }) => type !== 'Approved') };
+}
+
+/** The certificate requests with the label of a cluster. @param requests of the hub */
+export function requestsOf(requests: Reflector, cluster: string): readonly ReadRequest[] {
+  return (requests.store.list() as unknown as readonly CertificateRequestObject[])
+    .filter(({ metadata }) => metadata.labels?.[CLUSTER_NAME_LABEL] === cluster)
+    .map((csr) => ({ csr, content: readRequest(csr) }));
 }

@@ -21,7 +21,7 @@ import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { findCondition } from '@berth/kube/model/condition-list';
 import { listedClusters } from '../inventory/decisions-by-cluster.ts';
-import { CachedController } from '../duties/cached-controller.ts';
+import { CachedController } from '@berth/kube/controller/cached-controller';
 import type { RegistrationOptions } from './registration-options.ts';
 import { DeletionHolds } from './deletion-holds.ts';
 import { reportEvent } from './report-event.ts';

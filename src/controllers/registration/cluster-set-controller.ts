@@ -10,7 +10,7 @@ import { bindingCondition, setCondition } from '../../core/registration/sets/set
 import { REGISTRATION_MANAGER } from '@berth/ocm/registration/names';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { CachedController } from '../duties/cached-controller.ts';
+import { CachedController } from '@berth/kube/controller/cached-controller';
 import type { RegistrationOptions } from './registration-options.ts';
 import { writeConditions } from './write-conditions.ts';
 

@@ -23,7 +23,7 @@ import { CLUSTER_LEASE, CLUSTER_NAME_LABEL, REGISTRATION_MANAGER } from '@berth/
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import { sleep } from '@berth/runtime/loop/sleep';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { CachedController } from '../duties/cached-controller.ts';
+import { CachedController } from '@berth/kube/controller/cached-controller';
 import type { RegistrationOptions } from './registration-options.ts';
 import { reportEvent } from './report-event.ts';
 import { writeConditions } from './write-conditions.ts';

@@ -1,3 +1,4 @@
+import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 import {
   MANAGED_CLUSTER,
   apiVersionOf,
@@ -10,28 +11,28 @@ import type { ManagedCluster, Taint } from '@berth/ocm/kind/managed-cluster';
 import { REGISTRATION_MANAGER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { type ReconcileOutcome, DONE } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import type { RequesterIdentity } from '../../core/registration/acceptance/auto-acceptance.ts';
+import type { RequesterIdentity } from '@berth/kube/model/signing-request';
 import { sharedRoles } from '../../core/registration/acceptance/cluster-objects.ts';
-import { sameRights } from '../../core/registration/acceptance/same-rights.ts';
+import { sameRights } from '@berth/kube/model/same-rights';
 import {
   APPROVED_CONDITION,
-  type CertificateRequestObject,
   judgeRequest,
   RENEW_RIGHT,
 } from '../../core/registration/approval/judge-request.ts';
+import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
 import { knownAgents } from '../../core/registration/approval/known-agents.ts';
 import type { RegistrationDuty } from '../../core/registration/duties.ts';
 import { planTaints, stampHealthTaints } from '../../core/registration/health/health-taints.ts';
 import type { OverdueLease } from '../../core/registration/health/judge-lease.ts';
 import { isAlive } from '../../core/registration/health/is-joined.ts';
-import { CachedController, type HubController } from '../duties/cached-controller.ts';
-import { runControllers, type RunningControllers } from '../duties/run-controllers.ts';
-import { AcceptanceController } from './acceptance-controller.ts';
-import { approveRequest } from './approve-request.ts';
+import { CachedController, type HubController } from '@berth/kube/controller/cached-controller';
+import { runControllers, type RunningControllers } from '@berth/kube/controller/run-controllers';
+import { AcceptanceController, requestsOf } from './acceptance-controller.ts';
+import { approveRequest } from '@berth/kube/controller/approve-request';
 import { ClusterCleaner } from './cluster-cleaner.ts';
 import { ClusterSetController } from './cluster-set-controller.ts';
 import { LeaseController } from './lease-controller.ts';
-import { readRequest, requestsOf } from './read-request.ts';
+import { readRequest } from '@berth/kube/x509/certificate-request';
 import type { RegistrationOptions } from './registration-options.ts';
 
 const CONTROLLERS: Readonly<
@@ -58,7 +59,7 @@ export function startRegistration(
   const controllers = duties.flatMap((duty) => CONTROLLERS[duty](options));
   const health = controllers.filter((controller) => controller instanceof LeaseController);
   return {
-    ...runControllers(options, controllers, 'registration'),
+    ...runControllers({ ...options, rightsCommand: SERVE_RIGHTS }, controllers, 'registration'),
     overdue: () => (duties.includes('taints') ? health.flatMap((controller) => controller.overdue()) : []),
   };
 }

@@ -16,7 +16,7 @@ import {
 } from '@berth/kube/model/kinds';
 import type { InstallPlacement, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { readAddOn, readClusterAddOn } from '../../core/addon/addon-versions.ts';
+import { readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import { leavingClusters } from '../../core/addon/install/judge-removals.ts';
 import { planInstall } from '../../core/addon/install/plan-install.ts';
 import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';

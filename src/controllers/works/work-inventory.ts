@@ -18,7 +18,8 @@ import type { IndexDefinition, ObjectCache } from '@berth/kube/cache/object-cach
 import type { Reflector } from '@berth/kube/cache/reflector';
 import { SUBSTITUTE_ANNOTATION } from '../../core/work/replica-set/substitute-cluster.ts';
 import { DECISIONS_BY_CLUSTER, placementOfDecision } from '../inventory/decisions-by-cluster.ts';
-import { refusedKindText } from '../inventory/refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../core/rbac/rights-command.ts';
 
 /** By owner label. */
 const WORKS_BY_OWNER: IndexDefinition = {
@@ -75,7 +76,7 @@ export class WorkInventory {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];
       const consequence = synced ? 'Berth lists it again within 30 s' : 'until then no works are written';
-      return [`works: ${refusedKindText(kind, failure)}; ${consequence}`];
+      return [`works: ${refusedKindText(kind, failure, SERVE_RIGHTS)}; ${consequence}`];
     });
   }
 

@@ -6,7 +6,7 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { WorkAction } from '../../core/work/replica-set/replica-set-plan.ts';
-import { sameWorkSpec } from '../../core/work/manifests/same-work-spec.ts';
+import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import { type MissingNamespaces, confirmTakesWork } from '../inventory/cluster-namespaces.ts';
 import { ROLLED_OUT_AT_ANNOTATION } from '../../core/work/replica-set/work-rollout-status.ts';
 

@@ -1,3 +1,5 @@
+import type { ManagerEvent } from '@berth/addon/rules/manager-event';
+
 /**
  * What Berth does for add-ons, each a duty that something of OCM can have instead: its add-on manager has `install`, `configuration`,
  * and for add-ons made of templates `deployment` and `registration`; its registration controller has `health`.
@@ -19,17 +21,11 @@ export type AddOnDuty = (typeof ADDON_DUTIES)[number];
 
 /** An action of the manager of add-ons on the hub, for logs and metrics. */
 export type AddOnEvent =
+  | ManagerEvent
   | {
-      readonly action: 'installed' | 'removed' | 'work-created' | 'work-updated' | 'work-deleted';
+      readonly action: 'installed' | 'removed';
       readonly addon: string;
       readonly cluster: string;
-    }
-  | {
-      readonly action: 'certificate-approved' | 'certificate-signed';
-      readonly addon: string;
-      readonly cluster: string;
-      /** Name of the CertificateSigningRequest. */
-      readonly request: string;
     }
   | {
       /** Clusters left the placements of an add-on, and keep it until somebody releases that. */

@@ -17,7 +17,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
-import { done, eachDone, failed, type Outcome } from '../outcome.ts';
+import { done, eachDone, failed, type Outcome } from '@berth/runtime/outcome';
 import { planRollout, decisionGroups } from '../rollout/plan-rollout.ts';
 import type { ClusterRolloutStatus, RolloutGroup, RolloutPlan } from '../rollout/rollout-plan.ts';
 

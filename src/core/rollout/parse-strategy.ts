@@ -1,7 +1,7 @@
 import { parseGoDuration } from '@berth/kube/model/go-duration';
 import type { IntOrString } from '@berth/kube/model/object-meta';
 import type { MandatoryGroups, RolloutStrategy } from '@berth/ocm/kind/manifest-work-replica-set';
-import { done, failed, type Outcome } from '../outcome.ts';
+import { done, failed, type Outcome } from '@berth/runtime/outcome';
 
 /** A rollout strategy with its durations and sizes parsed. Durations in milliseconds; Infinity: no deadline. */
 export type ParsedStrategy =

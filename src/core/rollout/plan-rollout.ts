@@ -1,6 +1,6 @@
 import type { RolloutStrategy, MandatoryGroups } from '@berth/ocm/kind/manifest-work-replica-set';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
-import { done, type Outcome } from '../outcome.ts';
+import { done, type Outcome } from '@berth/runtime/outcome';
 import {
   type ParsedStrategy,
   parseRolloutStrategy,

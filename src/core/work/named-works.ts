@@ -1,7 +1,7 @@
 import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManifestWork, ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import { labelValueProblem } from '@berth/kube/model/selector/label-syntax';
-import { sameWorkSpec } from './manifests/same-work-spec.ts';
+import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 
 /** Label of works that a person created by name, so that a later command finds those to change or delete. */
 export const NAMED_WORK_LABEL = 'berth.dev/work';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { configSpecHash, hashedText } from '../../../src/core/addon/config-hash.ts';
+import { configSpecHash, hashedText } from '@berth/addon/rules/config-hash';
 import { readRecorded } from './recorded.ts';
 
 const recorded = readRecorded<

@@ -6,7 +6,7 @@ import {
   renderAddOnTemplate,
   templateInstallNamespace,
   type TemplateInput,
-} from '../../../src/core/addon/render-template.ts';
+} from '@berth/addon/rules/render-template';
 import { type Recorded, readRecorded } from './recorded.ts';
 
 interface Given {

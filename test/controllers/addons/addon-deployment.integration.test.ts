@@ -20,9 +20,9 @@ import { InterceptedKubeApi } from '@berth/test-kit/intercepted-kube-api';
 import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
-import { AddOnDeployer } from '../../../src/controllers/addons/addon-deployer.ts';
-import { type RunningControllers, runControllers } from '../../../src/controllers/duties/run-controllers.ts';
-import { configSpecHash } from '../../../src/core/addon/config-hash.ts';
+import { AddOnDeployer } from '@berth/addon/manager/addon-deployer';
+import { type RunningControllers, runControllers } from '@berth/kube/controller/run-controllers';
+import { configSpecHash } from '@berth/addon/rules/config-hash';
 import { startEmbeddedHub } from '../../fakes/embedded-hub.ts';
 
 const ADDON = 'addon.open-cluster-management.io';

@@ -4,7 +4,7 @@ import { PATIENCE_MS } from '@berth/test-kit/patience';
 import { afterEach, expect, it } from 'vitest';
 import { ADDON_DUTIES } from '../../../src/core/addon/addon-duties.ts';
 import { restrictedClient } from '../../app/serve/restricted-controller.ts';
-import { condition, deployment } from '../../core/addon/deployment/deployment-harness.ts';
+import { condition, deployment } from '../../../packages/addon/test/rules/deployment/deployment-harness.ts';
 import { ADDON_GROUP, AddOnWorld } from './addon-world.ts';
 import { runAddOns } from './run-addons.ts';
 

@@ -14,18 +14,18 @@ import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 import { describe, expect, it } from 'vitest';
-import { AddOnDeployer } from '../../../src/controllers/addons/addon-deployer.ts';
-import type { AddOnOptions } from '../../../src/controllers/addons/addon-controller.ts';
-import type { HubController } from '../../../src/controllers/duties/cached-controller.ts';
+import { AddOnDeployer } from '@berth/addon/manager/addon-deployer';
+import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
+import type { HubController } from '@berth/kube/controller/cached-controller';
 import { MortalManager } from './mortal-manager.ts';
-import { configSpecHash } from '../../../src/core/addon/config-hash.ts';
+import { configSpecHash } from '@berth/addon/rules/config-hash';
 import {
   at,
   condition,
   configMap,
   deployment,
   hookJob,
-} from '../../core/addon/deployment/deployment-harness.ts';
+} from '../../../packages/addon/test/rules/deployment/deployment-harness.ts';
 
 const GROUP = 'addon.open-cluster-management.io';
 const ADDON = { namespace: 'c1', name: 'web' };

@@ -4,9 +4,9 @@ import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { FakeClock } from '@berth/test-kit/fake-clock';
 import { FakeKubeApi } from '@berth/test-kit/fake-kube-api';
 import { SilentLogger } from '@berth/test-kit/silent-logger';
-import type { AddOnOptions } from '../../../src/controllers/addons/addon-controller.ts';
-import type { HubController } from '../../../src/controllers/duties/cached-controller.ts';
-import { type RunningControllers, runControllers } from '../../../src/controllers/duties/run-controllers.ts';
+import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
+import type { HubController } from '@berth/kube/controller/cached-controller';
+import { type RunningControllers, runControllers } from '@berth/kube/controller/run-controllers';
 
 /** A hub, and some controllers of add-ons that may die and begin again. */
 export abstract class MortalManager {

@@ -12,11 +12,11 @@ import {
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
 import { expect, it } from 'vitest';
-import { AddOnCertificates } from '../../../src/controllers/addons/addon-certificates.ts';
-import { AddOnRegistration } from '../../../src/controllers/addons/addon-registration.ts';
-import { AddOnTokens } from '../../../src/controllers/addons/addon-tokens.ts';
-import type { AddOnOptions } from '../../../src/controllers/addons/addon-controller.ts';
-import type { HubController } from '../../../src/controllers/duties/cached-controller.ts';
+import { AddOnCertificates } from '@berth/addon/manager/addon-certificates';
+import { AddOnRegistration } from '@berth/addon/manager/addon-registration';
+import { AddOnTokens } from '@berth/addon/manager/addon-tokens';
+import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
+import type { HubController } from '@berth/kube/controller/cached-controller';
 import { MortalManager } from './mortal-manager.ts';
 import { freshKey, plainSubject, requestPem } from '../../security/certificate-requests.ts';
 import { TemplateAddOn } from './template-addon.ts';

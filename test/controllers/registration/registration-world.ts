@@ -5,7 +5,7 @@ import { HttpKubeApi } from '@berth/kube/http-kube-api';
 import { loadKubeConfig } from '@berth/kube/config/load-kube-config';
 import { hubAdmission } from '../../../src/controllers/admission/hub-admission.ts';
 import { serveCache } from '../../../src/app/serve/serve-cache.ts';
-import type { RunningControllers } from '../../../src/controllers/duties/run-controllers.ts';
+import type { RunningControllers } from '@berth/kube/controller/run-controllers';
 import { startRegistration } from '../../../src/controllers/registration/start-registration.ts';
 import type { RegistrationOptions } from '../../../src/controllers/registration/registration-options.ts';
 import {

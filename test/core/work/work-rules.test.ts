@@ -11,7 +11,7 @@ import {
   manifestSizeBytes,
 } from '../../../packages/agent/src/rules/manifests/manifest-size.ts';
 import { isOwned, withOwner } from '../../../packages/agent/src/rules/applied/ownership.ts';
-import { sameWorkSpec } from '../../../src/core/work/manifests/same-work-spec.ts';
+import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import { substituteCluster } from '../../../src/core/work/replica-set/substitute-cluster.ts';
 import { checkWorks } from '../../../src/core/sources/check-sources.ts';
 import { ObjectsByKind } from '../../../src/core/sources/objects-by-kind.ts';

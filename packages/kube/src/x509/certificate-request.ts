@@ -1,4 +1,6 @@
 import { type KeyObject, verify, createPublicKey } from 'node:crypto';
+import type { CertificateRequestObject, RequestContent } from '../model/signing-request.ts';
+import { organizationalUnitsOf, readSubject } from './certificate-subject.ts';
 import { DER_TAG, readDer, readNested } from './der.ts';
 
 /** A parsed certificate request. Whether it may be signed is decided elsewhere. */
@@ -180,4 +182,22 @@ function rsaProblem(key: KeyObject): string | undefined {
 
 function refuse(why: string): KeyVerdict {
   return { kind: 'refused', why };
+}
+
+/**
+ * Parses a certificate request as strictly as the embedded hub parses what it signs: exactly one PEM block, without
+ * ambiguities.
+ */
+export function readRequest({ spec }: CertificateRequestObject): RequestContent {
+  const pem = Buffer.from(spec?.request ?? '', 'base64').toString('latin1');
+  const request = readCertificateRequest(pem);
+  if (request.kind === 'malformed') return request;
+  if (request.keyVerdict.kind === 'refused') return { kind: 'malformed', why: request.keyVerdict.why };
+  const reading = readSubject(request.subjectDer);
+  if (reading.kind === 'unusable') return { kind: 'malformed', why: reading.why };
+  return {
+    ...{ kind: 'subject', ...reading.subject, publicKeyDer: request.publicKeyDer },
+    organizationalUnits: organizationalUnitsOf(request.subjectDer),
+    ...{ asksForExtensions: request.hasAttributes, dnsNames: request.dnsNames },
+  };
 }

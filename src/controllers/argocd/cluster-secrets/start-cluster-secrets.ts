@@ -25,7 +25,8 @@ import type { PublishedPlacements } from '../../../core/publish/pages/published-
 import { DONE, type ReconcileOutcome, runReconciler } from '@berth/runtime/loop/reconciler';
 import { Supervisor } from '@berth/runtime/loop/supervisor';
 import { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import { CredentialReader } from './credential-reader.ts';
 import { SecretsPass, type SecretWritten } from './secrets-pass.ts';
 
@@ -130,7 +131,9 @@ class Registrar {
     const refused = [...this.#refusedGitOps(), this.#secrets].flatMap(({ kind, failure }) =>
       failure === undefined
         ? []
-        : [`argocd: ${refusedKindText(kind, failure)}; until then no cluster is registered or removed`],
+        : [
+            `argocd: ${refusedKindText(kind, failure, SERVE_RIGHTS)}; until then no cluster is registered or removed`,
+          ],
     );
     const reported = [...this.#outcomes].flatMap(([key, { problems, kept }]) =>
       [...problems, ...kept].map((sentence) => `argocd: GitOpsCluster ${key}: ${sentence}`),

@@ -10,7 +10,8 @@ import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { findCondition } from '@berth/kube/model/condition-list';
-import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 
 const asWork = (object: KubeObject): ManifestWork => object as unknown as ManifestWork;
 
@@ -57,7 +58,7 @@ export class PullInventory {
     return this.reflectors.flatMap(({ kind, failure, synced }) => {
       if (failure === undefined) return [];
       const consequence = synced ? 'Berth lists it again within 30 s' : 'until then no Application is pulled';
-      return [`pull model: ${refusedKindText(kind, failure)}; ${consequence}`];
+      return [`pull model: ${refusedKindText(kind, failure, SERVE_RIGHTS)}; ${consequence}`];
     });
   }
 

@@ -26,7 +26,8 @@ import {
 import { type SeenDecisions, seenDecisions } from '../../../core/argocd/refresh/seen-digest.ts';
 import { servedText } from '../../../core/argocd/waves/served-waves.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import { DecisionView } from '../../publication/decision-view.ts';
 
 /** The outcome of a refresh. `tookMs`: since the first request. */
@@ -113,7 +114,9 @@ export function startRefresh(options: RefreshOptions): RunningRefresh {
       ...reflectors.flatMap(({ kind, failure }) =>
         failure === undefined
           ? []
-          : [`argocd: ${refusedKindText(kind, failure)}; until then no ApplicationSet is refreshed`],
+          : [
+              `argocd: ${refusedKindText(kind, failure, SERVE_RIGHTS)}; until then no ApplicationSet is refreshed`,
+            ],
       ),
       ...refresher.warnings(),
     ],

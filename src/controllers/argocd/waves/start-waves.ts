@@ -20,7 +20,8 @@ import {
   WAVES_ANNOTATION,
 } from '../../../core/argocd/waves/wave-state.ts';
 import type { PublishedPlacements } from '../../../core/publish/pages/published-placements.ts';
-import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 import { WaveView, type WaveViewOptions } from './wave-view.ts';
 
 export interface WavesOptions extends WaveViewOptions {
@@ -105,7 +106,9 @@ export function startWaves(options: WavesOptions): RunningWaves {
 
 function refusals(view: WaveView): readonly string[] {
   return [view.applicationSets, view.applications, view.configMaps].flatMap(({ kind, failure }) =>
-    failure === undefined ? [] : [`${refusedKindText(kind, failure)}; until then no further wave is served`],
+    failure === undefined
+      ? []
+      : [`${refusedKindText(kind, failure, SERVE_RIGHTS)}; until then no further wave is served`],
   );
 }
 

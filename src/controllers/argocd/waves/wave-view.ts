@@ -23,7 +23,8 @@ import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { CONFIG_MAP, MANAGED_CLUSTER } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { refusedKindText } from '../../inventory/refused-kind.ts';
+import { refusedKindText } from '@berth/kube/cache/refused-kind';
+import { SERVE_RIGHTS } from '../../../core/rbac/rights-command.ts';
 
 export interface WaveViewOptions {
   readonly cache: ObjectCache;
@@ -127,7 +128,7 @@ export class WaveView {
   /** Why the health of Applications is unknown. */
   healthProblem(): string | undefined {
     const { kind, failure } = this.applications;
-    if (failure !== undefined) return refusedKindText(kind, failure);
+    if (failure !== undefined) return refusedKindText(kind, failure, SERVE_RIGHTS);
     const staleMs = this.applications.stalenessMs();
     if (staleMs <= this.#options.staleAfterMs) return undefined;
     return `Applications were last confirmed ${Math.round(staleMs / 1000)} s ago`;

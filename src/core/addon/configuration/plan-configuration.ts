@@ -10,7 +10,12 @@ import type {
   ManagedClusterAddOnStatus,
 } from '@berth/ocm/kind/addon';
 import type { Placement } from '@berth/ocm/kind/placement';
-import { DEPLOYMENT_CONFIGS, isManagedHere, isOfTemplate, TEMPLATES } from '../addon-versions.ts';
+import {
+  DEPLOYMENT_CONFIGS,
+  isManagedHere,
+  isOfTemplate,
+  TEMPLATES,
+} from '@berth/addon/rules/addon-versions';
 import { rollOutConfigs, sameKind } from '../config-rollout.ts';
 import { installPlacements, type PlacementSelection, selectedClusters } from '../install/plan-install.ts';
 import { type ConfigLookup, planReferences, withOwnHashes } from './plan-references.ts';

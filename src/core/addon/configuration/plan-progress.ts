@@ -11,7 +11,7 @@ import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { sameKind } from '../config-rollout.ts';
-import { configHashes } from '../deployment/addon-work.ts';
+import { configHashes } from '@berth/addon/rules/deployment/addon-work';
 
 /**
  * How far a cluster's add-on is with its configurations: the condition `Progressing`, and what was applied last. What was applied stays

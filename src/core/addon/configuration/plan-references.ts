@@ -13,7 +13,7 @@ import type {
   ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
 import { compareUtf8 } from '@berth/runtime/text/utf8';
-import { isManagedHere } from '../addon-versions.ts';
+import { isManagedHere } from '@berth/addon/rules/addon-versions';
 import { isConfig, NO_DEFAULT, sameKind, sameReferent } from '../config-rollout.ts';
 
 /** What a configuration is at the moment. An object that is not there has the hash ''. */

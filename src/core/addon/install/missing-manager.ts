@@ -1,7 +1,7 @@
 import { findCondition } from '@berth/kube/model/condition-list';
 import type { Condition } from '@berth/kube/model/object-meta';
 import type { ClusterManagementAddOn, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
-import { isOfTemplate } from '../addon-versions.ts';
+import { isOfTemplate } from '@berth/addon/rules/addon-versions';
 
 /** The condition of an add-on on which nothing acts. It is not one of OCM's. */
 const MANAGED = 'Managed';

@@ -9,7 +9,7 @@ import {
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
 import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
 import { formatNameList } from '@berth/runtime/text/name-list';
-import { isManagedHere } from '../addon-versions.ts';
+import { isManagedHere } from '@berth/addon/rules/addon-versions';
 
 /**
  * What a placement of an install strategy selects. Without a decision that is unknown, which is not the same as no cluster: nothing is

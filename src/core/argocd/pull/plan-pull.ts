@@ -2,7 +2,7 @@ import { apiVersionOf, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { ManifestWork, FeedbackJsonPath, ManifestConfig } from '@berth/ocm/kind/manifest-work';
 import { APPLY_SET_PART_OF_LABEL } from '../../sync/apply-set.ts';
-import { sameWorkSpec } from '../../work/manifests/same-work-spec.ts';
+import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import type { Application, ApplicationSpec } from '../argo-application.ts';
 import { operationStage } from './operation-stage.ts';
 import {

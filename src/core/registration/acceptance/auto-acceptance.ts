@@ -6,15 +6,8 @@ import { KUBERNETES_CEL } from '@berth/kube-cel/kubernetes-environment';
 import { celProblemText } from '@berth/kube-cel/value/cel-problem';
 import { DYN } from '@berth/kube-cel/value/cel-type';
 import { InputError } from '@berth/runtime/errors';
+import type { RequesterIdentity } from '@berth/kube/model/signing-request';
 import { AUTO_ACCEPTED_ANNOTATION } from '@berth/ocm/registration/names';
-
-/** The requester of a certificate. The API server writes it into the request, and nobody can change it. */
-export interface RequesterIdentity {
-  readonly username: string;
-  readonly groups: readonly string[];
-  readonly uid: string;
-  readonly extra: Readonly<Record<string, readonly string[]>>;
-}
 
 /** Which clusters are accepted without a person. */
 export interface AutoAcceptance {

@@ -8,6 +8,7 @@ import {
   ROLE_BINDING,
 } from '@berth/kube/model/kinds';
 import { CLUSTER_NAME_LABEL, WORK_FINALIZER, clusterGroup } from '@berth/ocm/registration/names';
+import type { DesiredObject } from '@berth/kube/model/object-writes';
 import { acceptedRules, deniedRules, REGISTRATION_RULES, type RoleRule, WORK_RULES } from './agent-rules.ts';
 
 const PREFIX = 'open-cluster-management:managedcluster';
@@ -15,12 +16,6 @@ const PREFIX = 'open-cluster-management:managedcluster';
 /** The ClusterRoles that every accepted cluster shares, bound in its namespace. */
 export const REGISTRATION_ROLE = `${PREFIX}:registration`;
 export const WORK_ROLE = `${PREFIX}:work`;
-
-/** An object that acceptance writes, and its kind. */
-export interface DesiredObject {
-  readonly kind: KindInfo;
-  readonly object: KubeObject;
-}
 
 /** Name of the ClusterRole of one cluster, and of its binding. */
 export function clusterRoleName(cluster: string): string {

@@ -1,5 +1,4 @@
 import type { KindInfo } from '@berth/kube/model/kinds';
-import { NAMESPACE } from '@berth/kube/model/kinds';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { findCondition } from '@berth/kube/model/condition-list';
@@ -10,8 +9,13 @@ import {
   ALL_AGENTS_GROUP,
   clusterGroup,
 } from '@berth/ocm/registration/names';
-import { acceptedObjects, deniedObjects, type DesiredObject } from './cluster-objects.ts';
-import { sameRights } from './same-rights.ts';
+import { acceptedObjects, deniedObjects } from './cluster-objects.ts';
+import {
+  type DesiredObject,
+  isBeingDeleted,
+  type ObjectWrite,
+  writesToMatch,
+} from '@berth/kube/model/object-writes';
 
 /** The objects of a cluster on the hub. */
 export interface ClusterFacts {
@@ -23,12 +27,6 @@ export interface ClusterFacts {
   /** Whether the namespace of the cluster contains ManifestWorks. */
   readonly hasWorks: boolean;
 }
-
-export type ObjectWrite =
-  | { readonly do: 'create'; readonly kind: KindInfo; readonly object: KubeObject }
-  /** A JSON merge patch. It applies only if the object has not changed since it was read. */
-  | { readonly do: 'patch'; readonly kind: KindInfo; readonly object: KubeObject; readonly patch: object }
-  | { readonly do: 'delete'; readonly kind: KindInfo; readonly object: KubeObject };
 
 export interface AcceptancePlan {
   readonly writes: readonly ObjectWrite[];
@@ -65,7 +63,7 @@ export function planAcceptance(facts: ClusterFacts): AcceptancePlan {
 }
 
 function acceptance(facts: ClusterFacts, cluster: ManagedCluster): AcceptancePlan {
-  const writes = acceptedObjects(facts.name).flatMap((wanted) => writesToMatch(facts.find(wanted), wanted));
+  const writes = acceptedObjects(facts.name).flatMap((wanted) => acceptedWrites(facts.find(wanted), wanted));
   const hasFinalizer = cluster.metadata.finalizers?.includes(API_RESOURCE_FINALIZER) === true;
   return {
     writes,
@@ -80,7 +78,7 @@ function denial(facts: ClusterFacts): AcceptancePlan {
   const kept = deniedObjects(facts.name);
   const bindings = removeBindings(facts);
   return {
-    writes: [...kept.flatMap((wanted) => writesToMatch(facts.find(wanted), wanted)), ...bindings.writes],
+    writes: [...kept.flatMap((wanted) => acceptedWrites(facts.find(wanted), wanted)), ...bindings.writes],
     finalizer: undefined,
     condition: CLUSTER_CONDITIONS.denied,
     isWaiting: bindings.isWaiting,
@@ -120,58 +118,15 @@ function removeBindings(facts: ClusterFacts): Pick<AcceptancePlan, 'writes' | 'i
   return { writes, isWaiting };
 }
 
-/** The writes that create or change the object to match the wanted one. None if it already does. */
-export function writesToMatch(
-  live: KubeObject | undefined,
-  { kind, object }: DesiredObject,
-): readonly ObjectWrite[] {
-  if (live === undefined) return [{ do: 'create', kind, object }];
-  // A deletion cannot be undone.
-  if (isBeingDeleted(live))
-    return live.metadata.finalizers?.includes(WORK_FINALIZER) === true
-      ? [withoutWorkFinalizer(kind, live)]
-      : [];
-  // The role of a binding cannot be changed.
-  if (object['roleRef'] !== undefined && !sameRights({ ...live, subjects: object['subjects'] }, object))
-    return [
-      { do: 'delete', kind, object: live },
-      { do: 'create', kind, object },
-    ];
-  const patch = {
-    ...metadataPatch(live, object),
-    ...(kind === NAMESPACE || sameRights(live, object)
-      ? {}
-      : { rules: object['rules'], subjects: object['subjects'] }),
-  };
-  return Object.keys(patch).length === 0 ? [] : [{ do: 'patch', kind, object: live, patch }];
-}
-
-/** Keeps labels, finalizers and owners of others. */
-function metadataPatch(live: KubeObject, wanted: KubeObject): { readonly metadata?: object } {
-  const labels = Object.entries(wanted.metadata.labels ?? {}).filter(
-    ([key, value]) => live.metadata.labels?.[key] !== value,
-  );
-  const has = live.metadata.finalizers ?? [];
-  const missing = (wanted.metadata.finalizers ?? []).filter((finalizer) => !has.includes(finalizer));
-  const owners = live.metadata.ownerReferences ?? [];
-  const newOwners = (wanted.metadata.ownerReferences ?? []).filter(
-    ({ uid }) => !owners.some((owner) => owner.uid === uid),
-  );
-  if (labels.length + missing.length + newOwners.length === 0) return {};
-  return {
-    metadata: {
-      ...(labels.length > 0 && { labels: Object.fromEntries(labels) }),
-      ...(missing.length > 0 && { finalizers: [...has, ...missing] }),
-      ...(newOwners.length > 0 && { ownerReferences: [...owners, ...newOwners] }),
-    },
-  };
+/** A binding of a work agent that is being deleted loses the finalizer: only then can a new one be made. */
+function acceptedWrites(live: KubeObject | undefined, wanted: DesiredObject): readonly ObjectWrite[] {
+  const isGoing = live !== undefined && isBeingDeleted(live);
+  return isGoing && live.metadata.finalizers?.includes(WORK_FINALIZER) === true
+    ? [withoutWorkFinalizer(wanted.kind, live)]
+    : writesToMatch(live, wanted);
 }
 
 function withoutWorkFinalizer(kind: KindInfo, object: KubeObject): ObjectWrite {
   const finalizers = (object.metadata.finalizers ?? []).filter((one) => one !== WORK_FINALIZER);
   return { do: 'patch', kind, object, patch: { metadata: { finalizers } } };
-}
-
-function isBeingDeleted({ metadata }: KubeObject): boolean {
-  return metadata.deletionTimestamp !== undefined;
 }

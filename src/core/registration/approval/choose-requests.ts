@@ -1,5 +1,5 @@
 import { OPERATOR_NAMESPACE, agentUser } from '@berth/ocm/registration/names';
-import { type CertificateRequestObject, requesterOf } from './judge-request.ts';
+import { type CertificateRequestObject, requesterOf } from '@berth/kube/model/signing-request';
 import { knownAgents, type ReadRequest, recognize } from './known-agents.ts';
 
 export interface ChoiceRules {

@@ -1,45 +1,15 @@
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import type { KubeObject } from '@berth/kube/model/object-meta';
-import {
-  acceptsByRule,
-  type AutoAcceptance,
-  isOpenToRules,
-  type RequesterIdentity,
-} from '../acceptance/auto-acceptance.ts';
+import { acceptsByRule, type AutoAcceptance, isOpenToRules } from '../acceptance/auto-acceptance.ts';
 import { isAlive } from '../health/is-joined.ts';
 import { REGISTER_GROUP, type AgentIdentity, agentUser } from '@berth/ocm/registration/names';
 import { recognizeRequest } from '../recognize-request.ts';
-
-/** The content of the PEM of a request. `malformed`: it has no single valid interpretation. */
-export type RequestContent =
-  | {
-      readonly kind: 'subject';
-      readonly commonName: string;
-      readonly organizations: readonly string[];
-      readonly organizationalUnits: readonly string[];
-      /** SubjectPublicKeyInfo. */
-      readonly publicKeyDer: Buffer;
-      readonly asksForExtensions: boolean;
-      /** The DNS names that it asks for; undefined if it asks for other extensions. */
-      readonly dnsNames: readonly string[] | undefined;
-    }
-  | { readonly kind: 'malformed'; readonly why: string };
-
-/** The fields of a certificates.k8s.io/v1 CertificateSigningRequest that approval reads. */
-export interface CertificateRequestObject extends KubeObject {
-  readonly spec?: {
-    readonly signerName?: string;
-    readonly request?: string;
-    readonly username?: string;
-    readonly groups?: readonly string[];
-    readonly uid?: string;
-    readonly extra?: Readonly<Record<string, readonly string[]>>;
-  };
-  readonly status?: {
-    readonly conditions?: readonly { readonly type: string; readonly status?: string }[];
-    readonly certificate?: string;
-  };
-}
+import {
+  type CertificateRequestObject,
+  decisionOf,
+  type RequestContent,
+  type RequesterIdentity,
+  requesterOf,
+} from '@berth/kube/model/signing-request';
 
 export type RequestVerdict =
   /** Already decided, or not a request of an agent. */
@@ -72,13 +42,6 @@ export const APPROVED_CONDITION = {
   message: 'Auto approving Managed cluster agent certificate after SubjectAccessReview.',
 } as const;
 
-const DECIDED = ['Denied', 'Failed', 'Approved'] as const;
-
-/** What somebody decided about the request. A denial counts beside an approval. */
-export function decisionOf({ status }: CertificateRequestObject): (typeof DECIDED)[number] | undefined {
-  return DECIDED.find((type) => status?.conditions?.some((condition) => condition.type === type));
-}
-
 /**
  * Judges one certificate request. A cluster can renew only its own certificate: the requester must be the common name.
  * A first request is approved if a rule accepts the cluster and the requester, but never for a cluster that was denied
@@ -109,10 +72,4 @@ export function judgeRequest(
   if (isAlive(cluster) && !isKnownAgent(agentUser(identity)))
     return { kind: 'wait', identity, why: 'another agent of the cluster is alive' };
   return { kind: 'approve', identity };
-}
-
-/** The requester, as recorded by the API server. */
-export function requesterOf({ spec }: CertificateRequestObject): RequesterIdentity {
-  const { username = '', groups = [], uid = '', extra = {} } = spec ?? {};
-  return { username, groups, uid, extra };
 }

@@ -1,6 +1,6 @@
 import { agentUser } from '@berth/ocm/registration/names';
 import { recognizeRequest, type RequestRecognition } from '../recognize-request.ts';
-import type { CertificateRequestObject, RequestContent } from './judge-request.ts';
+import type { CertificateRequestObject, RequestContent } from '@berth/kube/model/signing-request';
 
 /** A certificate request of a cluster, and the content of its PEM. */
 export interface ReadRequest {

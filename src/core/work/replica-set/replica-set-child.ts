@@ -7,7 +7,7 @@ import {
   REPLICA_SET_LABEL,
   WORK_PLACEMENT_LABEL,
 } from '@berth/ocm/kind/manifest-work-replica-set';
-import { sameWorkSpec } from '../manifests/same-work-spec.ts';
+import { sameWorkSpec } from '@berth/ocm/kind/same-work-spec';
 import { ROLLED_OUT_AT_ANNOTATION } from './work-rollout-status.ts';
 import { labelValueProblem } from '@berth/kube/model/selector/label-syntax';
 

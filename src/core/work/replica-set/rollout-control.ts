@@ -2,7 +2,7 @@ import type { ManifestWorkReplicaSet } from '@berth/ocm/kind/manifest-work-repli
 import type { ManifestWorkSpec } from '@berth/ocm/kind/manifest-work';
 import type { RolloutRules } from '../../rollout/rollout-plan.ts';
 import { hashText } from './replica-set-child.ts';
-import { canonicalWorkSpec } from '../manifests/same-work-spec.ts';
+import { canonicalWorkSpec } from '@berth/ocm/kind/same-work-spec';
 
 /** `pause`: nothing new starts. `abort`: clusters go back to the last good template until the template changes. */
 export const ROLLOUT_ANNOTATION = 'berth.dev/rollout';

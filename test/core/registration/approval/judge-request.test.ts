@@ -8,11 +8,8 @@ import {
   compileAutoAcceptance,
 } from '../../../../src/core/registration/acceptance/auto-acceptance.ts';
 import { CLUSTER_CONDITIONS } from '@berth/ocm/registration/cluster-conditions';
-import {
-  type CertificateRequestObject,
-  judgeRequest,
-  type RequestContent,
-} from '../../../../src/core/registration/approval/judge-request.ts';
+import type { CertificateRequestObject, RequestContent } from '@berth/kube/model/signing-request';
+import { judgeRequest } from '../../../../src/core/registration/approval/judge-request.ts';
 import { requestContent } from './request-content.ts';
 
 const OWN = 'system:open-cluster-management:c1';

@@ -1,4 +1,4 @@
-import type { RequestContent } from '../../../../src/core/registration/approval/judge-request.ts';
+import type { RequestContent } from '@berth/kube/model/signing-request';
 
 type Subject = Extract<RequestContent, { readonly kind: 'subject' }>;
 

@@ -8,7 +8,7 @@ import {
   DEFAULT_INSTALL_NAMESPACE,
   type ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
-import type { RenderedTemplate, TemplateInput } from '../../../../core/addon/render-template.ts';
+import type { RenderedTemplate, TemplateInput } from '@berth/addon/rules/render-template';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
@@ -52,7 +52,7 @@ Examples:
 async function render(io: CliIo, files: readonly string[], flags: RenderFlags): Promise<ExitCode> {
   const objects = await readManifests(io, files);
   if (objects === undefined) return 1;
-  const { renderAddOnTemplate } = await import('../../../../core/addon/render-template.ts');
+  const { renderAddOnTemplate } = await import('@berth/addon/rules/render-template');
   const rendered = renderAddOnTemplate(inputOf(objects, flags));
   if (!rendered.ok) throw new InputError(rendered.error, { code: 'addon.render', subject: flags.cluster });
   io.stdout.write(await print(rendered.value, flags));

@@ -1,0 +1,59 @@
+import { setCondition } from '@berth/kube/model/condition-list';
+import { MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import type { Condition } from '@berth/kube/model/object-meta';
+import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
+import type { StatusRegistration } from '@berth/ocm/kind/addon';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
+import type { StoredAddOn } from '../rules/registration/template-registrations.ts';
+import type { ManagerEvent } from '../rules/manager-event.ts';
+import { CachedController, type HubControllerOptions } from '@berth/kube/controller/cached-controller';
+
+/** The field manager of what the manager of add-ons writes. */
+export const ADDON_MANAGER = 'berth-addons';
+
+/** Of works the cache keeps the spec of those with the label of an add-on. */
+export interface AddOnOptions extends HubControllerOptions {
+  readonly onEvent?: ((event: ManagerEvent) => void) | undefined;
+}
+
+/** A controller of add-ons. Objects of the add-on API are read and written as v1alpha1, which every hub serves and stores. */
+export abstract class AddOnController<
+  Options extends AddOnOptions = AddOnOptions,
+> extends CachedController<Options> {}
+
+/** Parts of the status of an add-on. What is absent stays. */
+export interface StatusChange {
+  readonly registrations?: readonly StatusRegistration[] | undefined;
+  readonly conditions?: readonly Condition[] | undefined;
+  /** Type of a condition that goes. */
+  readonly without?: string | undefined;
+}
+
+/**
+ * Writes parts of the status of an add-on that differ, with one request.
+ * @throws ConflictError when the add-on changed since it was read
+ */
+export async function writeAddOnStatus(
+  { hub, clock }: Pick<AddOnOptions, 'hub' | 'clock'>,
+  { metadata, status = {} }: StoredAddOn,
+  { registrations, conditions = [], without }: StatusChange,
+): Promise<void> {
+  const before = status.conditions ?? [];
+  const now = formatRfc3339(instantFromEpochMs(clock.now()));
+  const after = conditions
+    .reduce<readonly Condition[]>((list, condition) => setCondition(list, condition, now), before)
+    .filter(({ type }) => type !== without);
+  const change = {
+    ...(registrations !== undefined &&
+      !jsonEqual(registrations, status.registrations ?? []) && { registrations }),
+    ...(!jsonEqual(after, before) && { conditions: after }),
+  };
+  if (Object.keys(change).length === 0) return;
+  const { namespace = '', name, uid, resourceVersion } = metadata;
+  await hub.mergePatch(
+    MANAGED_CLUSTER_ADDON,
+    { namespace, name },
+    { metadata: { uid, resourceVersion }, status: change },
+    { subresource: 'status', fieldManager: ADDON_MANAGER, metadataOnly: true },
+  );
+}
