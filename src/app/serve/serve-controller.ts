@@ -100,17 +100,17 @@ export async function serveController(serveOptions: ServeOptions): Promise<Runni
   const decider = await openDecider({ ...parts, state, ledger, arriving, followed, restoredTo });
   const readiness = new Readiness(inventory, publishedPlacements, ledger.firstReads, leadership);
   const whenFirstPublished = firstPublication(decider, clock);
-  const kept = { ...parts, state, ...recordDeletions(options, emit, state) };
+  const kept = { ...parts, state, arriving, decider, ...recordDeletions(options, emit, state) };
   const loops = await openSources(options, { ...kept, events: followed, whenFirstPublished });
   restoreDeleted(inventory.inputs, barrier, loops);
   const previews = await loadPreviews({ ...kept, ledger, followed, whenFirstPublished, checkHub, overdue });
   if (previews !== undefined) state.approvals.findMergedPlansWith(previews.planOfTree);
   let works: WorkControllers | undefined;
-  const [duties, announcement] = [startOptionalControllers({ ...parts, state }), openAnnouncement(options)];
+  const [duties, announcement] = [startOptionalControllers(kept), openAnnouncement(options)];
   const sources = loops.map(({ loop }) => loop);
   const http = await serveHttp({
     ...{ options, inventory, publishedPlacements, metrics, decider, readiness, leadership },
-    ...{ pull: duties.pull, waves: duties.waves, previews, loops: sources },
+    ...{ ...duties, previews, loops: sources },
     hubProblem: hubProblemOf(options, inventory),
     commitOf: (object) => ledger.sourceCommitOf(object),
     warnings: () => [inventory, decider, works, duties, announcement].flatMap((one) => one?.warnings() ?? []),

@@ -1,5 +1,5 @@
 import type { ObjectCache } from '@berth/kube/cache/object-cache';
-import { MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
+import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { ConflictError } from '@berth/runtime/errors';
 import { sha256 } from '@berth/runtime/sha256';
@@ -14,12 +14,16 @@ import {
 import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import type { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
+import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
+import type { CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
 import { DEFAULT_STALE_AFTER_MS, placementOfWork } from '../../controllers/inventory/hub-inventory.ts';
 import type { RunningControllers } from '@berth/kube/controller/run-controllers';
 import {
   type RunningRegistration,
   startRegistration,
 } from '../../controllers/registration/start-registration.ts';
+import { heldRemoval } from '../../core/addon/install/held-removal.ts';
 import { DEFAULT_REMOVAL_BUDGET } from '../../core/publish/judge/removal-budget.ts';
 import type { RemovalMemory } from '../../core/publish/judge/removal-window.ts';
 import type { PublishedPlacements } from '../../core/publish/pages/published-placements.ts';
@@ -35,8 +39,9 @@ export function startOptionalControllers(
   parts: Parameters<typeof startArgocd>[0] &
     Omit<Parameters<typeof startHubRegistration>[0], 'onEvent' | 'pull'> &
     Parameters<typeof recordTimeline>[0] &
+    Parameters<typeof startAddOns>[0] &
     Parameters<typeof startAdmission>[0],
-): ReturnType<typeof startArgocd> & Pick<RunningRegistration, 'overdue'> {
+): ReturnType<typeof startArgocd> & Pick<RunningRegistration, 'overdue'> & HeldAddOns {
   const argocd = startArgocd(parts);
   const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
   const others = [registration, startAddOns(parts), startAdmission(parts)].filter((one) => one !== undefined);
@@ -44,9 +49,15 @@ export function startOptionalControllers(
     pull: argocd.pull,
     waves: argocd.waves,
     overdue: () => registration?.overdue() ?? [],
+    heldAddOns: () => heldAddOns(parts),
     warnings: () => [argocd, ...others].flatMap((one) => [...one.warnings()]),
     close: async () => void (await Promise.all([argocd, ...others].map((one) => one.close()))),
   };
+}
+
+interface HeldAddOns {
+  /** How many add-ons clusters keep because their removal is held. */
+  readonly heldAddOns: () => number;
 }
 
 interface RunningArgocd {
@@ -195,29 +206,43 @@ function startHubRegistration(parts: {
   );
 }
 
-/** Starts the manager of add-ons, if enabled. */
+/** Starts the manager of add-ons, if enabled. Plans read from the hub what it removed and holds. */
 function startAddOns(parts: {
   readonly options: ServeOptions;
   readonly emit: (event: ControllerEventBody) => void;
   readonly cache: ObjectCache;
   readonly publishedPlacements: PublishedPlacements;
-  readonly state: Pick<ControllerState, 'pullRemovals'>;
+  readonly arriving: Pick<CommitsInProgress, 'areAny'>;
+  readonly decider: Pick<PublishPipeline | UpstreamDecisions, 'isBusy'>;
 }): RunningControllers | undefined {
-  const { options, emit, cache, publishedPlacements: published, state } = parts;
+  const { options, emit, cache, publishedPlacements: published, arriving, decider } = parts;
   const { api: hub, log, random, leadership, addons, budget = DEFAULT_REMOVAL_BUDGET } = options;
   if (addons === undefined) return undefined;
   return startAddOnManager(
     {
       ...{ hub, cache, clock: addons.clock, log, random, published, budget },
+      isFollowing: () => arriving.areAny || decider.isBusy,
       decides: decidedPlacements(options),
       digest: sha256,
-      removals: removalMemory(options, state),
+      removals: new HubRemovals({ hub, clock: options.clock, digest: sha256 }),
       mayBegin: async (signal) => leadership?.whenHeld(signal),
       onEvent: (event) => emit({ kind: 'add-on', ...event }),
       onError: (key, error) => emit({ kind: 'error', where: `add-ons ${key}`, error }),
     },
     addons.duties,
   );
+}
+
+function heldAddOns({
+  options,
+  cache,
+}: {
+  readonly options: Pick<ServeOptions, 'addons'>;
+  readonly cache: ObjectCache;
+}): number {
+  if (options.addons === undefined) return 0;
+  const { store } = cache.of(CLUSTER_MANAGEMENT_ADDON);
+  return store.list().filter((object) => heldRemoval(object) !== undefined).length;
 }
 
 /**

@@ -1,16 +1,13 @@
-import { eventAbout } from '@berth/kube/model/event';
 import {
   apiVersionOf,
   CLUSTER_MANAGEMENT_ADDON,
-  EVENT,
   MANAGED_CLUSTER_ADDON,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
-import { namespacedName } from '@berth/kube/model/object-ref';
 import type { ClusterManagementAddOn, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { PLACEMENT_LABEL, type PlacementDecision } from '@berth/ocm/kind/placement-decision';
-import { ConflictError, InputError } from '@berth/runtime/errors';
+import { ConflictError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import pLimit from 'p-limit';
@@ -26,9 +23,12 @@ import { recentRemovals } from '../../core/publish/judge/removal-window.ts';
 import { confirmTakesWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
+import { HeldRemovals } from './held-removals.ts';
 
-/** Placements change one after the other. What leaves is judged together when this time has passed. */
+/** Placements change one after the other. What leaves is judged together when nothing has followed for this time. */
 const REMOVAL_GATHER_MS = 1_000;
+/** A hub on which decisions change all the time does not keep add-ons for longer. */
+const MAX_FOLLOW_MS = 60_000;
 /** Recent removals leave the window without an event. */
 const HELD_RECHECK_MS = 60_000;
 const CONCURRENCY = 8;
@@ -38,16 +38,16 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
   readonly name = 'install';
   readonly #inventory: AddOnInventory;
   readonly #namespaces: MissingNamespaces;
-  /** By add-on: since when clusters leave. */
-  readonly #leavingSince = new Map<string, number>();
-  /** By add-on: the code and the message of a hold. */
-  readonly #held = new Map<string, { readonly code: string; readonly message: string }>();
+  /** By add-on: since when clusters leave, and since when nothing else follows. */
+  readonly #leaving = new Map<string, { readonly sinceMs: number; readonly quietSinceMs: number }>();
+  readonly #held: HeldRemovals;
   readonly #unknown = new Map<string, string>();
 
   constructor(options: AddOnManagerOptions) {
     super(options);
     this.#inventory = new AddOnInventory(options);
     this.#namespaces = new MissingNamespaces(options);
+    this.#held = new HeldRemovals(options);
     this.reads.push(...this.#inventory.reflectors);
   }
 
@@ -67,15 +67,16 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     const unknown = [...this.#unknown].map(
       ([name, text]) => `add-ons: no cluster loses ${name} at present, because ${text}`,
     );
-    const held = [...this.#held.values()].map(({ message }) => `add-ons: ${message}`);
-    return [...unknown.sort(), ...held.sort(), ...this.#namespaces.warnings('add-ons')];
+    const held = this.#held.messages().map((message) => `add-ons: ${message}`);
+    return [...unknown.sort(), ...held.toSorted(), ...this.#namespaces.warnings('add-ons')];
   }
 
   async reconcile(name: string): Promise<ReconcileOutcome> {
     const addOn = this.#inventory.addOn(name);
     const installed = this.#inventory.installed(name);
     if (addOn === undefined || addOn.metadata.deletionTimestamp !== undefined) {
-      for (const memory of [this.#held, this.#unknown, this.#leavingSince]) memory.delete(name);
+      for (const memory of [this.#unknown, this.#leaving]) memory.delete(name);
+      this.#held.forget(name);
       return DONE;
     }
     const plan = planInstall({
@@ -160,17 +161,19 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     installed: ReadonlyMap<string, ManagedClusterAddOn>,
     planned: readonly ManagedClusterAddOn[],
   ): Promise<number | undefined> {
-    const { clock, budget, digest, removals } = this.options;
+    const { clock, budget, digest, removals, isFollowing } = this.options;
     const { name } = addOn.metadata;
     if (planned.length === 0) {
-      this.#leavingSince.delete(name);
-      this.#held.delete(name);
+      this.#leaving.delete(name);
+      await this.#clear(name);
       return undefined;
     }
     const nowMs = clock.now();
-    const since = this.#leavingSince.get(name) ?? nowMs;
-    this.#leavingSince.set(name, since);
-    if (nowMs - since < REMOVAL_GATHER_MS) return REMOVAL_GATHER_MS - (nowMs - since);
+    const { sinceMs, quietSinceMs } = this.#leaving.get(name) ?? { sinceMs: nowMs, quietSinceMs: nowMs };
+    const isEarly = isFollowing() && nowMs - sinceMs < MAX_FOLLOW_MS;
+    const quietMs = isEarly ? 0 : nowMs - quietSinceMs;
+    this.#leaving.set(name, { sinceMs, quietSinceMs: nowMs - quietMs });
+    if (quietMs < REMOVAL_GATHER_MS) return REMOVAL_GATHER_MS - quietMs;
     const leaving = await this.#confirmed(addOn, planned);
     if (leaving.length === 0) return REMOVAL_GATHER_MS;
     const before = await removals.read(removalGroupOf(name));
@@ -184,7 +187,7 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
       await this.#hold(addOn, leaving, verdict);
       return HELD_RECHECK_MS;
     }
-    this.#held.delete(name);
+    await this.#clear(name);
     if (verdict.counted > 0)
       await removals.persist(removalGroupOf(name), [
         ...recentRemovals(before, nowMs),
@@ -229,37 +232,14 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     { code, message }: { readonly code: string; readonly message: string },
   ): Promise<void> {
     const { name } = addOn.metadata;
-    const isNew = this.#held.get(name)?.code !== code;
-    this.#held.set(name, { code, message });
-    if (!isNew) return;
+    const stored = this.#inventory.addOns.store.get(name);
+    if (stored === undefined || !(await this.#held.note(stored, { code, message }))) return;
     const { clusters } = leavingClusters(this.options.digest, name, leaving);
     this.options.onEvent?.({ action: 'removals-held', addon: name, clusters, message, token: code });
-    await this.#report(addOn, code, message);
   }
 
-  /** For people who read `kubectl describe`. An Event that the hub refuses is dropped, because nothing depends on it. */
-  async #report({ metadata }: ClusterManagementAddOn, code: string, note: string): Promise<void> {
-    const { hub, clock, log } = this.options;
-    const subject = {
-      kind: CLUSTER_MANAGEMENT_ADDON,
-      namespace: '',
-      name: metadata.name,
-      uid: metadata.uid ?? '',
-    };
-    const event = eventAbout(
-      subject,
-      { type: 'Warning', reason: 'Held', action: 'Remove', note: note.slice(0, 1_000) },
-      { controller: ADDON_MANAGER, instance: ADDON_MANAGER, nowMs: clock.now(), suffix: `held-${code}` },
-    );
-    try {
-      await hub.create(EVENT, event, { metadataOnly: true });
-    } catch (error) {
-      // After a restart the Event is there already.
-      if (error instanceof ConflictError) return;
-      log[error instanceof InputError ? 'warn' : 'debug']('an Event was not written', {
-        addon: namespacedName(metadata),
-        error,
-      });
-    }
+  async #clear(name: string): Promise<void> {
+    const stored = this.#inventory.addOns.store.get(name);
+    if (stored !== undefined) await this.#held.clear(stored);
   }
 }

@@ -41,6 +41,8 @@ export interface AddOnManagerOptions extends AddOnOptions {
   /** How many clusters may lose an add-on at once. */
   readonly budget: RemovalBudget;
   readonly removals: RemovalMemory;
+  /** Whether a commit is being applied, or what came of it is not published yet. */
+  readonly isFollowing: () => boolean;
   readonly digest: Digest;
 }
 

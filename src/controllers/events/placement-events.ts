@@ -3,7 +3,6 @@ import { EVENT, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import { formatMicroTime, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { Placement } from '@berth/ocm/kind/placement';
 import { PlacementEngine } from '@berth/placement/engine';
 import type { ScheduleResult } from '@berth/placement/result/schedule-result';
@@ -21,6 +20,7 @@ import {
   pageEvent,
   scoreEvent,
 } from '../../core/publish/pages/placement-event-content.ts';
+import { RENEWAL_MS, renewEvent } from './lasting-event.ts';
 
 export interface PlacementEventsOptions {
   readonly api: Pick<KubeApi, 'create' | 'mergePatch'>;
@@ -48,8 +48,6 @@ const PACE: RateLimit = { perSecond: 10, burst: 50 };
  * `tools/record/events_cache.go`, EventSourceObjectSpamFilter.
  */
 const PLACEMENT_PACE = { everyMs: 300_000, burst: 25 };
-/** An Event lives an hour after its last change. One that says what lasts is renewed twice in that time. */
-const RENEWAL_MS = 1_800_000;
 /** Maximum number of waiting events; further ones are dropped. */
 const MAX_WAITING = 500;
 
@@ -59,9 +57,6 @@ interface Waiting {
   readonly content: () => EventContent & { readonly related?: EventSubject };
   /** The end of the name of an Event that is written once while it lasts. Default: a new name. */
   readonly suffix?: string | undefined;
-  /** Of what lasts already: since when, milliseconds since the epoch, and how often it was seen. */
-  readonly sinceMs?: number;
-  readonly series?: { readonly count: number; readonly lastObservedTime: string };
 }
 
 /**
@@ -108,8 +103,7 @@ export class PlacementEvents {
   }
 
   /**
-   * Renews the Events of holds that last, one after the other, as Kubernetes does: the Event counts how often it was
-   * seen, and when last. What is counted follows from the age of the hold, so that a restart changes nothing.
+   * Renews the Events of holds that last, one after the other.
    * @param held the placements with a hold at this moment; empty while another process leads
    */
   async renew(held: () => readonly Placement[], signal: AbortSignal): Promise<void> {
@@ -131,26 +125,12 @@ export class PlacementEvents {
     const { reason = '', message = '', lastTransitionTime = '' } = found;
     const nowMs = this.#options.clock.now();
     const sinceMs = Math.min(Date.parse(lastTransitionTime) || nowMs, nowMs);
-    const count = Math.floor((nowMs - sinceMs) / RENEWAL_MS) + 1;
-    // A new hold was just reported, and a series has at least two.
-    if (count < 2) return;
-    const { namespace = '', name } = placement.metadata;
     const hold = { reason, message, token: holdCode(message) ?? '' };
-    const series = { count, lastObservedTime: formatMicroTime(instantFromEpochMs(nowMs)) };
+    const event = { placement, content: () => heldEvent(hold), suffix: heldSuffix(hold) };
     try {
-      const key = { namespace, name: `${name}.${heldSuffix(hold)}` };
-      await this.#options.api.mergePatch(EVENT, key, { series }, { metadataOnly: true });
+      await renewEvent(this.#options.api, this.#eventOf(event, sinceMs), { sinceMs, nowMs });
     } catch (error) {
-      const isGone = error instanceof InputError && error.code === 'kube.notfound';
-      if (isGone)
-        await this.#write({
-          placement,
-          content: () => heldEvent(hold),
-          suffix: heldSuffix(hold),
-          series,
-          sinceMs,
-        });
-      else this.#notWritten(placement, error);
+      this.#notWritten(placement, error);
     }
   }
 
@@ -191,19 +171,21 @@ export class PlacementEvents {
     return true;
   }
 
-  async #write({ placement, content, suffix: given, sinceMs, series }: Waiting): Promise<void> {
-    const { api, clock, random } = this.#options;
-    const { namespace = '', name, uid = '' } = placement.metadata;
+  async #write(waiting: Waiting): Promise<void> {
+    const { api, clock } = this.#options;
     try {
-      const nowMs = sinceMs ?? clock.now();
-      const suffix =
-        given ?? `${Math.floor(nowMs).toString(16)}${Math.floor(random() * 2 ** 32).toString(16)}`;
-      const writer = { controller: CONTROLLER, instance: 'berth', nowMs, suffix };
-      const event: KubeObject = eventAbout({ kind: PLACEMENT, namespace, name, uid }, content(), writer);
-      await api.create(EVENT, series === undefined ? event : { ...event, series }, { metadataOnly: true });
+      await api.create(EVENT, this.#eventOf(waiting, clock.now()), { metadataOnly: true });
     } catch (error) {
-      this.#notWritten(placement, error);
+      this.#notWritten(waiting.placement, error);
     }
+  }
+
+  #eventOf({ placement, content, suffix: given }: Waiting, nowMs: number): KubeObject {
+    const { namespace = '', name, uid = '' } = placement.metadata;
+    const unique = (): string => Math.floor(this.#options.random() * 2 ** 32).toString(16);
+    const suffix = given ?? `${Math.floor(nowMs).toString(16)}${unique()}`;
+    const writer = { controller: CONTROLLER, instance: 'berth', nowMs, suffix };
+    return eventAbout({ kind: PLACEMENT, namespace, name, uid }, content(), writer);
   }
 
   #notWritten({ metadata }: Placement, error: unknown): void {

@@ -1,4 +1,11 @@
-import { CONFIG_MAP, LEASE, PLACEMENT, PLACEMENT_DECISION } from '@berth/kube/model/kinds';
+import {
+  apiVersionOf,
+  CLUSTER_MANAGEMENT_ADDON,
+  CONFIG_MAP,
+  LEASE,
+  PLACEMENT,
+  PLACEMENT_DECISION,
+} from '@berth/kube/model/kinds';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
@@ -6,6 +13,7 @@ import type { Placement } from '@berth/ocm/kind/placement';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { groupBy } from '@berth/runtime/lists/group-by';
 import { compareText } from '@berth/runtime/text/compare-text';
+import { heldRemoval } from '../../core/addon/install/held-removal.ts';
 import { activeHold } from '../../core/publish/approval/active-hold.ts';
 import {
   HELD_CODE_ANNOTATION,
@@ -36,6 +44,8 @@ export interface HubStatus {
     readonly clusters: number;
     readonly held: { readonly reason: string; readonly message: string } | undefined;
   }[];
+  /** The add-ons that clusters keep because their removal is held. */
+  readonly addOnsHeld: readonly { readonly addOn: string; readonly message: string }[];
   /** What could not be read. */
   readonly problems: readonly string[];
 }
@@ -50,7 +60,10 @@ interface AnnouncedController {
 }
 
 /** @throws InputError when the placements cannot be read */
-export async function readHubStatus(hub: Pick<KubeApi, 'get' | 'list'>, nowMs: number): Promise<HubStatus> {
+export async function readHubStatus(
+  hub: Pick<KubeApi, 'get' | 'list' | 'resolve'>,
+  nowMs: number,
+): Promise<HubStatus> {
   const problems: string[] = [];
   const orNone = async <T>(read: Promise<readonly T[]>): Promise<readonly T[]> =>
     read.catch((error: unknown) => {
@@ -58,10 +71,11 @@ export async function readHubStatus(hub: Pick<KubeApi, 'get' | 'list'>, nowMs: n
       problems.push(errorText(error));
       return [];
     });
-  const [placements, pages, leases, settings] = await Promise.all([
+  const [placements, pages, leases, addOnsHeld, settings] = await Promise.all([
     hub.list(PLACEMENT),
     hub.list(PLACEMENT_DECISION),
     orNone(hub.list(LEASE, CONTROLLER_LEASES).then(({ items }) => items)),
+    orNone(readHeldAddOns(hub)),
     readAnnouncedSettings(hub),
   ]);
   const announced = new Map(settings.flatMap(({ sources }) => sources).map((one) => [one.name, one]));
@@ -72,6 +86,7 @@ export async function readHubStatus(hub: Pick<KubeApi, 'get' | 'list'>, nowMs: n
     controllers: leases.map((lease) => controllerOf(lease, nowMs)),
     sources: sources.flat(),
     placements: placementsOf(placements.items as unknown as readonly Placement[], pages.items),
+    addOnsHeld,
     problems: [...new Set(problems)],
   };
 }
@@ -97,6 +112,16 @@ async function sourceStatus(
   const annotations = (await hub.get(CONFIG_MAP, parentOfSource(name)))?.metadata.annotations ?? {};
   const isHeld = (annotations[HELD_CODE_ANNOTATION] ?? '') !== '';
   return { name, url, pruneHeld: isHeld ? annotations[HELD_MESSAGE_ANNOTATION] : undefined };
+}
+
+async function readHeldAddOns(hub: Pick<KubeApi, 'list' | 'resolve'>): Promise<HubStatus['addOnsHeld']> {
+  const { kind } = CLUSTER_MANAGEMENT_ADDON;
+  const served = await hub.resolve(apiVersionOf(CLUSTER_MANAGEMENT_ADDON), kind);
+  const { items } = served === undefined ? { items: [] } : await hub.list(served);
+  return items.flatMap((object) => {
+    const held = heldRemoval(object);
+    return held === undefined ? [] : [{ addOn: object.metadata.name, message: held.message }];
+  });
 }
 
 function placementsOf(

@@ -210,6 +210,11 @@ export class PublishPipeline {
     }
   }
 
+  /** Whether decisions are being made or written. */
+  get isBusy(): boolean {
+    return this.queue.depth > 0 || this.scheduling.isDeciding;
+  }
+
   /** Decisions that cannot be written, in words. */
   unpublished(): readonly string[] {
     return this.#problems.warnings();

@@ -52,6 +52,11 @@ export class UpstreamDecisions {
     this.#cancelRead.clear();
   }
 
+  /** Whether decisions change. */
+  get isBusy(): boolean {
+    return this.#cancelRead.size > 0;
+  }
+
   /** Warns that two controllers may decide: placements are annotated as Berth's while OCM is supposed to decide them. */
   warnings(): readonly string[] {
     const annotated = this.#inventory.placements.store

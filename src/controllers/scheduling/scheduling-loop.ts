@@ -97,6 +97,7 @@ export class SchedulingLoop {
   readonly #expiry: WallClockTimer;
   readonly #nextScoreEnd = new NextScoreExpiry();
   #cycles = 0;
+  #isInCycle = false;
   #requests = 0;
   /** How long the last completed transition took. */
   #tookMs = 0;
@@ -110,6 +111,11 @@ export class SchedulingLoop {
   /** Completed full cycles. */
   get cycles(): number {
     return this.#cycles;
+  }
+
+  /** Whether a transition is being computed, or due. */
+  get isDeciding(): boolean {
+    return this.#dirty !== 'no' || this.#isInCycle;
   }
 
   resultOf(key: string): ScheduleResult | undefined {
@@ -211,6 +217,7 @@ export class SchedulingLoop {
   async #cycle(touched: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const { clock, snapshot: snapshot } = this.#options;
     this.#dirty = 'no';
+    this.#isInCycle = true;
     this.#followWaitMs = MAX_FOLLOW_WAIT_MS;
     this.#newer = new AbortController();
     this.#atOnce = new AbortController();
@@ -230,6 +237,7 @@ export class SchedulingLoop {
         slices.begin();
       }
     } finally {
+      this.#isInCycle = false;
       steps.return?.(undefined as never);
     }
   }

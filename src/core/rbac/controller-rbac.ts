@@ -335,7 +335,7 @@ function deploysAddOns({ addons }: ControllerDuties): boolean {
 
 /** The parts of rights.yaml that each duty of add-ons needs. */
 const ADDON_PARTS: Readonly<Record<AddOnDuty, readonly string[]>> = {
-  install: ['addons', 'addon-install', 'addon-status', 'events'],
+  install: ['addons', 'addon-install', 'addon-status'],
   configuration: ['addons', 'addon-status', 'addon-configs'],
   deployment: ['addons', 'addon-status', 'addon-deployment'],
   registration: ['addons', 'addon-status', 'addon-registration'],

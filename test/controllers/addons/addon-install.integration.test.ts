@@ -7,6 +7,7 @@ import {
   PLACEMENT,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
+import { readHubStatus } from '../../../src/controllers/leadership/read-hub-status.ts';
 import { releaseAddOnRemovals } from '../../../src/controllers/releases/release-removals.ts';
 import { ADDON_GROUP, AddOnWorld } from './addon-world.ts';
 
@@ -90,6 +91,8 @@ describe('add-ons by placement', () => {
     // kubectl describe looks for that.
     expect(items[0]?.['regarding']).not.toHaveProperty('namespace');
     const code = /--token ([0-9a-f]{12})/.exec(warning ?? '')?.[1] ?? '';
+    const status = await readHubStatus(world.api, Date.now());
+    expect(status.addOnsHeld).toEqual([{ addOn: 'a', message: warning?.replace('add-ons: ', '') }]);
     const release = { code, releasedBy: 'test' };
     await expect(releaseAddOnRemovals(world.api, 'a', { ...release, code: '0'.repeat(12) })).rejects.toThrow(
       'does not match what would be removed now',
@@ -97,6 +100,7 @@ describe('add-ons by placement', () => {
     expect(await releaseAddOnRemovals(world.api, 'a', release)).toEqual(['c3', 'c4', 'c5']);
     await expectInstalled(['c1', 'c2']);
     expect(world.warnings()).toEqual([]);
+    expect((await readHubStatus(world.api, Date.now())).addOnsHeld).toEqual([]);
   });
 
   it('leave within the budget, counted with those of the last minutes, those made by hand too', async () => {

@@ -35,6 +35,7 @@ export function runAddOns(api: KubeApi, duties: readonly AddOnDuty[], memory: Ad
     {
       ...{ ...shared, hub: api, cache, decides: 'own', budget, digest: sha256 },
       published: new PublishedPlacements(),
+      isFollowing: () => false,
       removals: {
         read: (group) => Promise.resolve(removals.get(group) ?? []),
         persist: (group, list) => Promise.resolve(void removals.set(group, list)),

@@ -29,6 +29,8 @@ export interface ControllerHttpOptions {
   readonly pull?: Pick<PullController, 'figures'> | undefined;
   /** Absent: no ApplicationSet is served in waves. */
   readonly waves?: Pick<RunningWaves, 'readWaves' | 'held'> | undefined;
+  /** How many add-ons clusters keep because their removal is held. Absent: none. */
+  readonly heldAddOns?: (() => number) | undefined;
   /** Absent: pull requests get no previews. */
   readonly previews?: PreviewParts | undefined;
   /** Why what is known of the hub may be outdated; undefined while its changes arrive. */

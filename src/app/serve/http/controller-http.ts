@@ -126,8 +126,9 @@ export function addControllerGauges({
   leadership,
   pull,
   waves,
+  heldAddOns,
 }: ControllerHttpOptions): void {
-  addPullGauges({ metrics, pull });
+  addRemovalGauges({ metrics, pull, heldAddOns });
   addWaveGauge({ metrics, waves });
   metrics.gauge('berth_leader', '1 while this process may write to the hub', () => Number(leadership.isHeld));
   metrics.gaugePerLabels(
@@ -196,7 +197,16 @@ function addWaveGauge({ metrics, waves }: Pick<ControllerHttpOptions, 'metrics' 
   );
 }
 
-function addPullGauges({ metrics, pull }: Pick<ControllerHttpOptions, 'metrics' | 'pull'>): void {
+function addRemovalGauges({
+  metrics,
+  pull,
+  heldAddOns,
+}: Pick<ControllerHttpOptions, 'metrics' | 'pull' | 'heldAddOns'>): void {
+  metrics.gauge(
+    'berth_addons_held',
+    'Add-ons whose removal from clusters is held',
+    () => heldAddOns?.() ?? 0,
+  );
   const pulled = [
     ['berth_pull_works', 'ManifestWorks that carry Applications of Argo CD', 'works'],
     ['berth_pull_groups_held', 'ApplicationSets and namespaces whose removals are held', 'held'],

@@ -33,11 +33,13 @@ export const HANDOVER_DEADLINE_ANNOTATION = 'berth.dev/move-deadline';
 export const HANDOVER_ABORT_ANNOTATION = 'berth.dev/move-abort';
 /**
  * On the parent of an ApplySet, written by the controller: the code of the deletions that are held
- * now, or `''` when none are held.
+ * now, or `''` when none are held. On a ClusterManagementAddOn: that of the held removal.
  */
 export const HELD_CODE_ANNOTATION = 'berth.dev/held-token';
-/** On the parent of an ApplySet: the message of the hold, with its numbers. */
+/** On the parent of an ApplySet, or on a ClusterManagementAddOn: the message of the hold, with its numbers. */
 export const HELD_MESSAGE_ANNOTATION = 'berth.dev/held-message';
+/** On a ClusterManagementAddOn: since when the removal is held, RFC 3339. */
+export const HELD_SINCE_ANNOTATION = 'berth.dev/held-since';
 /**
  * On an ApplySet's parent: the code of deletions that are held because of their losses, and after a space name hashes of the
  * objects that would lose something.

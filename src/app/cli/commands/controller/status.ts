@@ -76,6 +76,7 @@ async function runHubStatus(io: CliIo, flags: StatusFlags): Promise<ExitCode> {
   const troubled =
     !status.controllers.some(({ isRunning }) => isRunning) ||
     status.problems.length > 0 ||
+    status.addOnsHeld.length > 0 ||
     status.sources.some(({ pruneHeld }) => pruneHeld !== undefined) ||
     status.placements.some(({ held }) => held !== undefined);
   return troubled ? 1 : 0;
@@ -86,7 +87,8 @@ const ONLY_THE_CONTROLLER_KNOWS =
 
 const DECIDES = { own: 'its own placements', all: 'all placements', none: 'no placements' } as const;
 
-export function renderHubStatus({ controllers, sources, placements, problems }: HubStatus): string {
+export function renderHubStatus(status: HubStatus): string {
+  const { controllers, sources, placements, addOnsHeld, problems } = status;
   const announced = controllers.map(({ name, isRunning, renewedAt, decides }) => {
     const state = isRunning ? 'runs' : 'does not run';
     return `Controller ${name} ${state}, decides ${DECIDES[decides]}; last sign ${renewedAt || 'unknown'}`;
@@ -101,9 +103,10 @@ export function renderHubStatus({ controllers, sources, placements, problems }: 
     url,
     pruneHeld === undefined ? '' : 'deletions',
   ]);
-  const details = sources.flatMap(({ name, pruneHeld }) =>
-    pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`],
-  );
+  const details = [
+    ...sources.flatMap(({ name, pruneHeld }) => (pruneHeld === undefined ? [] : [`${name}: ${pruneHeld}`])),
+    ...addOnsHeld.map(({ addOn, message }) => `add-on ${addOn}: ${message}`),
+  ];
   return [
     printableLines(lines),
     '\n',
