@@ -1,4 +1,6 @@
 import type { CliIo, ExitCode } from '../terminal/cli-io.ts';
+import { createAddonCommand } from './commands/addons/create-addon.ts';
+import { disableAddonCommand, enableAddonCommand } from './commands/addons/enable-addon.ts';
 import { renderAddonCommand } from './commands/addons/render-addon.ts';
 import { agentCommand } from './commands/agent.ts';
 import { argocdDoctorCommand } from './commands/argocd/doctor.ts';
@@ -55,6 +57,9 @@ export const COMMANDS: readonly CliCommand[] = [
   argocdDoctorCommand,
   argocdInstallCommand,
   argocdRenderCommand,
+  createAddonCommand,
+  enableAddonCommand,
+  disableAddonCommand,
   renderAddonCommand,
   createWorkCommand,
   describeWorkCommand,

@@ -3,7 +3,7 @@ import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { ManagedClusterSet } from '@berth/ocm/kind/managed-cluster-set';
 import { InputError } from '@berth/runtime/errors';
 
-/** One step of a command that changes cluster sets. */
+/** One step of a command that changes a hub. */
 export interface SetChange {
   /** A line for the user: what is changed, or why nothing is. */
   readonly line: string;

@@ -14,12 +14,11 @@ import {
   MANIFEST_WORK,
   PLACEMENT_DECISION,
 } from '@berth/kube/model/kinds';
-import type { InstallPlacement, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
-import type { PlacementDecision } from '@berth/ocm/kind/placement-decision';
+import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import { leavingClusters } from '../../core/addon/install/judge-removals.ts';
 import { planInstall } from '../../core/addon/install/plan-install.ts';
-import { placementOfDecision } from '../inventory/decisions-by-cluster.ts';
+import { selectionBy } from '../inventory/decisions-by-cluster.ts';
 import type { KubeApi } from '@berth/kube/model/kube-api';
 import { formatNameList } from '@berth/runtime/text/name-list';
 import {
@@ -122,19 +121,12 @@ async function leavingAddOns(hub: KubeApi, name: string): Promise<readonly Manag
     await hub.list(MANAGED_CLUSTER_ADDON, { fieldSelector }),
     await hub.list(PLACEMENT_DECISION),
   ];
-  const pagesOf = (placement: InstallPlacement): readonly PlacementDecision[] =>
-    decisions.items.filter(
-      (page) => placementOfDecision(page) === `${placement.namespace}/${placement.name}`,
-    ) as unknown as readonly PlacementDecision[];
   return planInstall({
     addOn: readAddOn(object),
     installed: new Map(
       addons.items.map((addon) => [addon.metadata.namespace ?? '', readClusterAddOn(addon)] as const),
     ),
-    selectionOf: (placement) => {
-      const pages = pagesOf(placement);
-      return pages.length === 0 ? { kind: 'undecided' } : { kind: 'decided', decisions: pages };
-    },
+    selectionOf: selectionBy(decisions.items),
     cluster: () => undefined,
   }).leaving;
 }

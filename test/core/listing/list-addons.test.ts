@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { listAddons } from '../../../src/core/listing/list-addons.ts';
+import { listAddons, listAddonsWide } from '../../../src/core/listing/list-addons.ts';
+import type { ConfigSpecHash } from '@berth/ocm/kind/addon';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { Condition } from '@berth/kube/model/object-meta';
 
@@ -50,6 +51,21 @@ describe('the clusters of an add-on', () => {
       want: ['', 'c1 (not registered: NoCertificate)'],
     },
     {
+      name: 'without a manager',
+      clusters: [ALIVE],
+      conditions: [condition('Managed', 'False', 'ManagerNotRunning'), ...WORKS],
+      want: ['', 'c1 (nothing acts on it: ManagerNotRunning)'],
+    },
+    {
+      name: 'not applied',
+      clusters: [ALIVE],
+      conditions: [
+        condition('ManifestApplied', 'False', 'ManifestWorkApplyFailed'),
+        condition('Available', 'Unknown', 'WorkNotFound'),
+      ],
+      want: ['', 'c1 (not applied: ManifestWorkApplyFailed)'],
+    },
+    {
       name: 'available by its status, on a cluster whose lease expired',
       clusters: [SILENT],
       conditions: WORKS,
@@ -70,13 +86,60 @@ describe('the clusters of an add-on', () => {
   ])('say that it is $name', ({ clusters, conditions, want }) => {
     const installed = { metadata: { name: 'usage', namespace: 'c1' }, status: { conditions } };
     const other = { metadata: { name: 'other', namespace: 'c1' }, status: { conditions: WORKS } };
-    const { rows } = listAddons([{ name: 'usage' }], [other, installed], clusters);
+    const { rows } = listAddons({ names: ['usage'], installed: [other, installed], clusters });
     expect(rows).toEqual([['usage', ...want]]);
   });
 
   it('say that it is being removed', () => {
     const metadata = { name: 'usage', namespace: 'c1', deletionTimestamp: '2026-01-01T00:00:00Z' };
-    const { rows } = listAddons([{ name: 'usage' }], [{ metadata, status: { conditions: WORKS } }], [ALIVE]);
+    const { rows } = listAddons({
+      names: ['usage'],
+      installed: [{ metadata, status: { conditions: WORKS } }],
+      clusters: [ALIVE],
+    });
     expect(rows).toEqual([['usage', '', 'c1 (being removed)']]);
+  });
+
+  it('have a row each with -o wide, with the configurations that they have and shall have', () => {
+    const reference = (resource: string, desired: object, applied?: object) => ({
+      group: 'addon.open-cluster-management.io',
+      resource,
+      lastObservedGeneration: 1,
+      desiredConfig: desired as ConfigSpecHash,
+      lastAppliedConfig: applied as ConfigSpecHash,
+    });
+    const [v1, v2] = [
+      { name: 'usage-1', specHash: 'a' },
+      { name: 'usage-2', specHash: 'b' },
+    ];
+    const small = { namespace: 'team-a', name: 'small', specHash: 'c' };
+    const installed = {
+      metadata: { name: 'usage', namespace: 'c1' },
+      status: {
+        conditions: WORKS,
+        namespace: 'agents',
+        configReferences: [
+          reference('addontemplates', v2, v1),
+          reference('addondeploymentconfigs', small, small),
+          reference('others', { ...v1, specHash: 'd' }, v1),
+          reference('more', v1),
+        ],
+      },
+    };
+    const hub = { names: ['idle', 'usage'], installed: [installed], clusters: [ALIVE] };
+    expect(listAddonsWide(hub, (name) => `chooser of ${name}`)).toEqual({
+      header: ['NAME', 'CLUSTER', 'STATE', 'NAMESPACE', 'CONFIGURATION', 'CLUSTERS CHOSEN BY'],
+      rows: [
+        ['idle', '', 'on no cluster', '', '', 'chooser of idle'],
+        [
+          'usage',
+          'c1',
+          'available',
+          'agents',
+          'usage-2 (not yet, has usage-1), team-a/small, usage-1 (not yet, has an older one), usage-1 (not yet)',
+          'chooser of usage',
+        ],
+      ],
+    });
   });
 });

@@ -58,7 +58,7 @@ export function isOfTemplate({ spec }: ClusterManagementAddOn): boolean {
   );
 }
 
-const LIFECYCLE_ANNOTATION = 'addon.open-cluster-management.io/lifecycle';
+export const LIFECYCLE_ANNOTATION = 'addon.open-cluster-management.io/lifecycle';
 
 /** Whether the manager of add-ons installs and configures it. Otherwise its own manager does. */
 export function isManagedHere({ metadata }: Pick<ClusterManagementAddOn, 'metadata'>): boolean {

@@ -4,6 +4,7 @@ import type { RunAgentsOptions } from '@berth/agent/run-agents';
 import type { Command } from 'commander';
 import type { CliIo, ExitCode } from '../../terminal/cli-io.ts';
 import {
+  keyValue,
   oneOf,
   positiveDuration,
   wholeNumber,
@@ -293,7 +294,9 @@ function registrationOptions(flags: RegistrationFlags): RunAgentsOptions['regist
   return {
     expirationSeconds: seconds === 0 ? undefined : seconds,
     clientConfigs: (flags.spokeExternalServerUrls ?? []).map((url) => ({ url: httpsUrl(url) })),
-    annotations: Object.fromEntries((flags.clusterAnnotations ?? []).map(annotation)),
+    annotations: Object.fromEntries(
+      (flags.clusterAnnotations ?? []).map((text) => keyValue('--cluster-annotations', text)),
+    ),
     claims: {
       maxCustom: wholeNumber('--max-custom-cluster-claims', flags.maxCustomClusterClaims, 0),
       reservedSuffixes: flags.reservedClusterClaimSuffixes ?? [],
@@ -317,10 +320,4 @@ function registrationOptions(flags: RegistrationFlags): RunAgentsOptions['regist
 function httpsUrl(text: string): string {
   if (URL.canParse(text) && new URL(text).protocol === 'https:') return text;
   throw wrongValue('--spoke-external-server-urls', text, 'an https URL');
-}
-
-function annotation(text: string): readonly [string, string] {
-  const at = text.indexOf('=');
-  if (at < 1) throw wrongValue('--cluster-annotations', text, 'KEY=VALUE');
-  return [text.slice(0, at), text.slice(at + 1)];
 }

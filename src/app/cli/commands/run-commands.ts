@@ -25,6 +25,8 @@ export async function runCommands(
       '-V, --version',
       'print the version and the commit that was built',
     )
+    // `--version` behind a command is the command's.
+    .enablePositionalOptions()
     .exitOverride()
     .configureHelp({ optionDescription })
     .showHelpAfterError('(add --help for usage and examples)')

@@ -47,10 +47,40 @@ export function wholeNumber(option: string, text: string, min: number, max?: num
 
 /** Names of managed clusters, separated by commas: each once, in their order. At least one. */
 export function clusterNames(option: string, text: string): readonly string[] {
+  return nameList(option, text, 'managed clusters');
+}
+
+/**
+ * Names separated by commas: each once, in their order. At least one.
+ * @param of what they name
+ */
+export function nameList(option: string, text: string, of: string): readonly string[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))].filter((name) => name !== '');
-  if (names.length === 0)
-    throw wrongOption(option, 'expected names of managed clusters, separated by commas');
+  if (names.length === 0) throw wrongOption(option, `expected names of ${of}, separated by commas`);
   return names;
+}
+
+/** The two sides of `NAMESPACE/NAME`. */
+export function namespaceAndName(
+  option: string,
+  text: string,
+): { readonly namespace: string; readonly name: string } {
+  const [namespace, name, ...rest] = text.split('/');
+  if (namespace && name && rest.length === 0) return { namespace, name };
+  throw wrongValue(option, text, 'namespace/name');
+}
+
+/** The two sides of `KEY=VALUE`. */
+export function keyValue(option: string, text: string): readonly [string, string] {
+  const at = text.indexOf('=');
+  if (at < 1) throw wrongValue(option, text, 'KEY=VALUE');
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+/** Of `K=V,K=V`, several times. A comma with no `KEY=` behind it belongs to the value. */
+export function keyValues(option: string, texts: readonly string[] = []): Readonly<Record<string, string>> {
+  const pairs = texts.flatMap((text) => text.split(/,(?=[^,=\s"{}]+=)/));
+  return Object.fromEntries(pairs.map((pair) => keyValue(option, pair)));
 }
 
 /** @throws InputError for a value of `--kind` that names no kind */

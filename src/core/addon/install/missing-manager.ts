@@ -4,7 +4,7 @@ import type { ClusterManagementAddOn, ManagedClusterAddOn } from '@berth/ocm/kin
 import { isOfTemplate } from '@berth/addon/rules/addon-versions';
 
 /** The condition of an add-on on which nothing acts. It is not one of OCM's. */
-const MANAGED = 'Managed';
+export const MANAGED = 'Managed';
 
 /** Objects of one commit come one after the other, and a manager needs a moment. */
 const GRACE_MS = 60_000;

@@ -12,8 +12,9 @@ import type { RenderedTemplate, TemplateInput } from '@berth/addon/rules/render-
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { type OutputFormat, outputOption, renderDocument } from '../../../terminal/output-format.ts';
 import { renderTextTable } from '../../../terminal/text-table.ts';
-import { type CliCommand, verbCommand } from '../cli-command.ts';
+import type { CliCommand } from '../cli-command.ts';
 import { readManifests } from '../objects/read-manifests.ts';
+import { addonCommand } from './enable-addon.ts';
 
 interface RenderFlags {
   readonly cluster: string;
@@ -24,7 +25,7 @@ interface RenderFlags {
 
 export const renderAddonCommand: CliCommand = {
   register(program, run) {
-    verbCommand(program, 'addon', 'look at the add-ons of clusters')
+    addonCommand(program)
       .command('render <file...>')
       .description('print what a cluster gets of an AddOnTemplate')
       .requiredOption('--cluster <name>', 'the managed cluster')

@@ -1,4 +1,5 @@
 import type { KubeObject } from '@berth/kube/model/object-meta';
+import { InputError } from '@berth/runtime/errors';
 import type { CliIo } from '../../../terminal/cli-io.ts';
 import { renderProblems } from '../../../terminal/problem-report.ts';
 
@@ -21,4 +22,15 @@ export async function readManifests(
   return problems.some(({ severity }) => severity === 'error')
     ? undefined
     : fleets.flatMap(({ objects }) => objects.map(({ object }) => object));
+}
+
+/**
+ * @param subject what the manifests become
+ * @throws InputError for manifests that no ManifestWork can have, whatever their size
+ */
+export async function refuseBadWork(subject: string, manifests: readonly KubeObject[]): Promise<void> {
+  const { validateWorkSpec } = await import('@berth/agent/rules/manifests/validate-work');
+  const [problem] = validateWorkSpec({ workload: { manifests } }, { limitBytes: Number.POSITIVE_INFINITY });
+  if (problem !== undefined)
+    throw new InputError(`${problem.field}: ${problem.message}`, { code: problem.code, subject });
 }

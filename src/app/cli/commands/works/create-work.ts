@@ -5,9 +5,9 @@ import type { NamedWorksPlan } from '../../../../core/work/named-works.ts';
 import type { NamedWorkRequest, WorkTarget } from '../../../../controllers/works/create-named-work.ts';
 import type { CliIo, ExitCode } from '../../../terminal/cli-io.ts';
 import { addHubFlags, type HubFlags, withHub } from '../../flags/hub-flags.ts';
-import { clusterNames, wrongOption, wrongValue } from '../../flags/option-values.ts';
+import { clusterNames, namespaceAndName, wrongOption } from '../../flags/option-values.ts';
 import { verbCommand, type CliCommand } from '../cli-command.ts';
-import { readManifests } from '../objects/read-manifests.ts';
+import { readManifests, refuseBadWork } from '../objects/read-manifests.ts';
 
 interface CreateWorkFlags extends HubFlags {
   readonly filename: readonly string[];
@@ -75,12 +75,7 @@ async function createWork(io: CliIo, name: string, flags: CreateWorkFlags): Prom
 function targetOf({ clusters, placement, replicaset }: CreateWorkFlags): WorkTarget {
   if ((clusters === undefined) === (placement === undefined))
     throw wrongOption('--clusters, --placement', 'expected exactly one of the two');
-  if (placement !== undefined) {
-    const [namespace, name, ...rest] = placement.split('/');
-    if (namespace !== undefined && namespace !== '' && name !== undefined && name !== '' && rest.length === 0)
-      return { type: 'placement', namespace, name };
-    throw wrongValue('--placement', placement, 'namespace/name');
-  }
+  if (placement !== undefined) return { type: 'placement', ...namespaceAndName('--placement', placement) };
   if (replicaset) throw wrongOption('--replicaset', 'needs --placement: a replica set follows a placement');
   return { type: 'clusters', clusters: clusterNames('--clusters', clusters ?? '') };
 }
@@ -95,7 +90,6 @@ function placed(request: NamedWorkRequest): PlacedRequest {
 
 async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<NamedWorkRequest['specs']> {
   const { splitManifests } = await import('../../../../core/work/manifests/split-manifests.ts');
-  const { validateWorkSpec } = await import('@berth/agent/rules/manifests/validate-work');
   const split = splitManifests(manifests);
   if (!split.ok)
     throw new InputError(
@@ -105,12 +99,7 @@ async function specsOf(name: string, manifests: readonly KubeObject[]): Promise<
         subject: `Work ${name}`,
       },
     );
-  const [problem] = validateWorkSpec({ workload: { manifests } }, { limitBytes: Number.POSITIVE_INFINITY });
-  if (problem !== undefined)
-    throw new InputError(`${problem.field}: ${problem.message}`, {
-      code: problem.code,
-      subject: `Work ${name}`,
-    });
+  await refuseBadWork(`Work ${name}`, manifests);
   return split.parts.map((part) => ({ workload: { manifests: part } }));
 }
 
