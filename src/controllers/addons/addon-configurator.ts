@@ -7,7 +7,11 @@ import {
 } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import type { ClusterManagementAddOn, ManagedClusterAddOnStatus } from '@berth/ocm/kind/addon';
+import type {
+  ClusterManagementAddOn,
+  ManagedClusterAddOn,
+  ManagedClusterAddOnStatus,
+} from '@berth/ocm/kind/addon';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
@@ -21,6 +25,15 @@ import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 
 const CONCURRENCY = 8;
 const GATHER_MS = 250;
+/** What a pass reads of the add-on of a cluster. */
+const whatCounts = ({ metadata, spec, status = {} }: ManagedClusterAddOn): unknown => [
+  metadata.uid,
+  metadata.deletionTimestamp,
+  spec?.configs,
+  status.configReferences,
+  status.supportedConfigs,
+  status.conditions?.filter(({ type }) => type === 'Configured' || type === 'Progressing'),
+];
 const CONFIG_KINDS: readonly KindInfo[] = [ADDON_TEMPLATE, ADDON_DEPLOYMENT_CONFIG];
 
 /** Gives the add-ons of clusters their configurations, by the rollouts of their placements. Keys are names of add-ons. */
@@ -37,7 +50,7 @@ export class AddOnConfigurator extends AddOnController<AddOnManagerOptions> {
   }
 
   follow(queue: WorkQueue): void {
-    this.#inventory.follow(queue);
+    this.#inventory.follow(queue, whatCounts);
     for (const { store } of this.#configs.values())
       store.onChange(() => {
         for (const { metadata } of this.#inventory.addOns.store.list())

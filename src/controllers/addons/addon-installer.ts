@@ -20,7 +20,7 @@ import {
 } from '../../core/addon/install/judge-removals.ts';
 import { installPlacements, planAnnotations, planInstall } from '../../core/addon/install/plan-install.ts';
 import { recentRemovals } from '../../core/publish/judge/removal-window.ts';
-import { confirmTakesWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
+import { confirmTakeWork, MissingNamespaces } from '../inventory/cluster-namespaces.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 import { AddOnInventory, type AddOnManagerOptions } from './addon-inventory.ts';
 import { HeldRemovals } from './held-removals.ts';
@@ -52,7 +52,7 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
   }
 
   follow(queue: WorkQueue): void {
-    this.#inventory.follow(queue);
+    this.#inventory.follow(queue, ({ metadata }) => ({ ...metadata, resourceVersion: undefined }));
     this.#inventory.clusters.store.onChange(({ before, after }) => {
       const [was, is] = [before, after].map((one) => [
         one?.metadata.annotations,
@@ -86,7 +86,9 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
     });
     if (plan.unknown === undefined) this.#unknown.delete(name);
     else this.#unknown.set(name, plan.unknown);
-    const waits = await this.#each(plan.joining, (cluster) => this.#install(addOn, cluster));
+    // Clean-up deletes the add-ons of a cluster that goes, and the cache may not show yet that it does.
+    const joining = await confirmTakeWork(this.options.hub, plan.joining);
+    const waits = await this.#each(joining, (cluster) => this.#install(addOn, cluster));
     if (installPlacements(addOn) !== undefined)
       await this.#each([...this.#inventory.stored(name).values()], (addon) => this.#annotate(addon));
     const again = [...waits, await this.#remove(addOn, installed, plan.leaving)].filter(
@@ -128,8 +130,6 @@ export class AddOnInstaller extends AddOnController<AddOnManagerOptions> {
       spec: {},
     };
     return this.#namespaces.make(cluster, async () => {
-      // Clean-up deletes the add-ons of a cluster that goes, and the cache may not show yet that it does.
-      if (!(await confirmTakesWork(hub, cluster))) return;
       try {
         await hub.create(MANAGED_CLUSTER_ADDON, addon, { fieldManager: ADDON_MANAGER, metadataOnly: true });
       } catch (error) {

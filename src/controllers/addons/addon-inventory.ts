@@ -18,6 +18,7 @@ import {
   DECISION_GROUP_NAME_LABEL,
   type PlacementDecision,
 } from '@berth/ocm/kind/placement-decision';
+import { jsonEqual } from '@berth/runtime/json/json-equal';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import { isManagedHere, readAddOn, readClusterAddOn } from '@berth/addon/rules/addon-versions';
 import type { AddOnEvent } from '../../core/addon/addon-duties.ts';
@@ -128,8 +129,11 @@ export class AddOnInventory {
     return isOthers && decisions.length > 0 ? { kind: 'decided', decisions } : { kind: 'undecided' };
   }
 
-  /** Adds the names of all add-ons, and of those that a change may concern. */
-  follow(queue: WorkQueue): void {
+  /**
+   * Adds the names of all add-ons, and of those that a change may concern.
+   * @param readsOf what the caller reads of the add-on of a cluster: a change of something else concerns nobody
+   */
+  follow(queue: WorkQueue, readsOf: (addon: ManagedClusterAddOn) => unknown): void {
     const soon = (name: string): void => queue.addAfter(name, GATHER_MS);
     const placed = (placement: string | undefined): void => {
       for (const object of this.addOns.store.list())
@@ -140,7 +144,11 @@ export class AddOnInventory {
     this.addOns.store.onChange(({ key }) => soon(key));
     this.clusterAddOns.store.onChange(({ before, after }) => {
       const object = after ?? before;
-      if (object !== undefined) soon(object.metadata.name);
+      const isKnown =
+        before !== undefined &&
+        after !== undefined &&
+        jsonEqual(readsOf(readClusterAddOn(before)), readsOf(readClusterAddOn(after)));
+      if (object !== undefined && !isKnown) soon(object.metadata.name);
     });
     this.placements.store.onChange(({ key }) => placed(key));
     this.decisions.store.onChange(({ before, after }) => {

@@ -1,3 +1,4 @@
+import { findCondition } from '@berth/kube/model/condition-list';
 import { CLUSTER_MANAGEMENT_ADDON, MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
@@ -15,6 +16,8 @@ import { planProgress } from '../../core/addon/configuration/plan-progress.ts';
 import { ADDON_MANAGER, AddOnController } from '@berth/addon/manager/addon-controller';
 import { addonOfWork, WORKS_OF_ADDON } from '@berth/addon/manager/addon-deployer';
 
+const NEW_MS = 2_000;
+
 /** Says how far each add-on of a cluster is with its configurations. Keys are `CLUSTER/ADDON`. */
 export class AddOnProgress extends AddOnController {
   readonly name = 'progress';
@@ -30,7 +33,10 @@ export class AddOnProgress extends AddOnController {
     };
     all();
     this.#addons.store.onChange(({ key, after }) => {
-      if (after !== undefined) queue.add(key);
+      if (after === undefined) return;
+      // One that is new has this condition from the configurator, with what else it writes.
+      if (findCondition(readClusterAddOn(after).status?.conditions, 'Progressing')) queue.add(key);
+      else queue.addAfter(key, NEW_MS);
     });
     this.#managed.store.onChange(({ key, before }) => {
       if (before === undefined) all(key);

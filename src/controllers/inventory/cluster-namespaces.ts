@@ -85,6 +85,26 @@ export async function confirmTakesWork(hub: Pick<KubeApi, 'list'>, cluster: stri
   return takesWork(await clusterOnHub(hub, cluster));
 }
 
+/** Of so many clusters each is asked about. Beyond, one list is cheaper. */
+const ASKED_ONE_BY_ONE = 8;
+
+/** The same for many clusters, with few requests. */
+export async function confirmTakeWork(
+  hub: Pick<KubeApi, 'list'>,
+  clusters: readonly string[],
+): Promise<readonly string[]> {
+  if (clusters.length <= ASKED_ONE_BY_ONE) {
+    const taking = await Promise.all(clusters.map((cluster) => confirmTakesWork(hub, cluster)));
+    return clusters.filter((_, at) => taking[at] === true);
+  }
+  const taking = new Set(
+    (await hub.list(MANAGED_CLUSTER)).items
+      .filter((cluster) => takesWork(cluster))
+      .map(({ metadata }) => metadata.name),
+  );
+  return clusters.filter((cluster) => taking.has(cluster));
+}
+
 /** Whether the cluster exists and is being deleted. An object may be made before its cluster, so absent is false. */
 export async function isBeingDeleted(hub: Pick<KubeApi, 'list'>, cluster: string): Promise<boolean> {
   const found = await clusterOnHub(hub, cluster);

@@ -351,10 +351,10 @@ function withProgress(progression: InstallProgression, node: PlannedNode): Insta
   const batch = new Set(node.plan?.rollout.map(({ clusterName }) => clusterName));
   const inBatch = node.members.filter(({ cluster }) => batch.has(cluster)).length;
   const outside = node.members.filter(({ cluster }) => !batch.has(cluster));
-  const succeeded = outside.filter(
-    ({ status, addon }) => status.status === 'Succeeded' && !namesTwice(addon.spec?.configs ?? []),
-  ).length;
-  const failedCount = outside.filter(({ status }) => status.status === 'Failed').length;
+  const countOf = (state: ClusterRolloutStatus['status']): number =>
+    outside.filter(({ status, addon }) => status.status === state && !namesTwice(addon.spec?.configs ?? []))
+      .length;
+  const [succeeded, failedCount] = [countOf('Succeeded'), countOf('Failed')];
   const total = new Set(node.groups.flatMap(({ clusters }) => clusters)).size;
   const timedOut = node.plan?.timedOut.length ?? 0;
   const isComplete = total > 0 && succeeded === total;
@@ -380,7 +380,7 @@ function withProgress(progression: InstallProgression, node: PlannedNode): Insta
   };
 }
 
-/** As upstream, an add-on that names one of its configurations twice never counts as done. */
+/** As upstream, an add-on that names one of its configurations twice never counts as done or failed. */
 function namesTwice(configs: readonly AddOnConfig[]): boolean {
   return configs.some((config, at) =>
     configs.slice(0, at).some((earlier) => sameKind(earlier, config) && sameReferent(earlier, config)),

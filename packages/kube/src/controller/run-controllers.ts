@@ -13,7 +13,8 @@ export interface RunningControllers {
   close(): Promise<void>;
 }
 
-const WORKERS = 4;
+/** Of one controller. A pass mostly waits for the hub, and passes over many objects would wait one after the other. */
+const WORKERS = 16;
 
 /**
  * Runs controllers until they are closed, each with a queue of its own.

@@ -18,6 +18,7 @@ import {
 } from '@berth/addon/rules/addon-versions';
 import { rollOutConfigs, sameKind } from '../config-rollout.ts';
 import { installPlacements, type PlacementSelection, selectedClusters } from '../install/plan-install.ts';
+import { planProgress } from './plan-progress.ts';
 import { type ConfigLookup, planReferences, withOwnHashes } from './plan-references.ts';
 
 export interface ConfigurationInput {
@@ -81,12 +82,13 @@ export function planConfiguration(input: ConfigurationInput): ConfigurationPlan 
     const change = rollout.value.addons.get(cluster);
     const { configReferences = [], conditions = [], supportedConfigs = [] } = addon.status ?? {};
     const rolledOut = change?.configReferences ?? configReferences;
-    addons.set(cluster, {
+    const planned = {
       configReferences: withOwnHashes(rolledOut, addon, { supported: supportedConfigs, lookup }),
       conditions:
         change?.configured === undefined ? conditions : setCondition(conditions, change.configured, now),
       ...(supported && { supportedConfigs }),
-    });
+    };
+    addons.set(cluster, { ...planned, conditions: withFirstProgress(addon, planned, now) });
   }
   const installProgressions = rollout.value.progressions.map((one) => withTimes(one, addOn, now));
   return {
@@ -95,6 +97,18 @@ export function planConfiguration(input: ConfigurationInput): ConfigurationPlan 
     recheckAfterMs: rollout.value.recheckAfterMs,
     problem: undefined,
   };
+}
+
+/** A new add-on waits for its works. That is said with its configurations, in one write. */
+function withFirstProgress(
+  addon: ManagedClusterAddOn,
+  planned: Pick<ManagedClusterAddOnStatus, 'configReferences' | 'supportedConfigs' | 'conditions'>,
+  now: string,
+): readonly Condition[] | undefined {
+  const { conditions } = planned;
+  if (['Progressing', 'ManifestApplied'].some((type) => findCondition(conditions, type) !== undefined))
+    return conditions;
+  return planProgress({ ...addon, status: { ...addon.status, ...planned } }, [], now).conditions;
 }
 
 function withCurrentHashes(
