@@ -14,7 +14,7 @@ export interface RunningControllers {
 }
 
 /** Of one controller. A pass mostly waits for the hub, and passes over many objects would wait one after the other. */
-const WORKERS = 16;
+const WORKERS = 32;
 
 /**
  * Runs controllers until they are closed, each with a queue of its own.

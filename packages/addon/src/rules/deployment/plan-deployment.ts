@@ -84,7 +84,7 @@ export function planDeployment(input: DeploymentInput): DeploymentPlan {
   const { addon, rendered } = input;
   const installNamespace = rendered.ok ? rendered.value.installNamespace : undefined;
   const isRegistered = findCondition(addon.status?.conditions, 'RegistrationApplied') !== undefined;
-  if (!isRegistered) return { ...NOTHING, installNamespace, healthMode: undefined };
+  if (!isRegistered) return { ...NOTHING, installNamespace, healthMode: 'Customized' };
   const sorted = cargoOf(input);
   const managed = managedPart(input, sorted);
   const hosting = hostingPart(input, sorted);

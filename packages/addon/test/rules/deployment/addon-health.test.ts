@@ -17,9 +17,9 @@ function reported(
 }
 
 describe('the health of an add-on of a template', () => {
-  it('is said to be judged by the hub as soon as the add-on is registered', () => {
+  it('is said to be judged by the hub with the namespace, before the add-on is registered', () => {
     expect(new DeploymentHarness().plan().healthMode).toBe('Customized');
-    expect(new DeploymentHarness().without('RegistrationApplied').plan().healthMode).toBeUndefined();
+    expect(new DeploymentHarness().without('RegistrationApplied').plan().healthMode).toBe('Customized');
   });
 
   it('is not written before the agent has reported whether it applied the manifests', () => {
