@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ServiceAccountTokens } from '../../packages/embedded-hub/src/auth/tokens/service-account-tokens.ts';
 import type { Logger } from '@berth/runtime/logger';
-import { SILENT_LOG } from '../../packages/embedded-hub/src/wire/silent-log.ts';
+import { SILENT_LOG } from '@berth/runtime/logger';
 import type { TestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { startTestHub } from '../../packages/embedded-hub/test/hub-harness.ts';
 import { as, grant } from './role-of.ts';

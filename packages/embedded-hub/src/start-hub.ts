@@ -32,7 +32,7 @@ import type { HubOptions, RunningHub } from './hub-options.ts';
 import { lockDirectory } from './log/lock-file.ts';
 import { isHubData, REVOCATIONS_FILE, serverFile, TOKEN_FILE } from './maintenance/data-layout.ts';
 import { backgroundClock } from '@berth/runtime/clock/system-clock';
-import { SILENT_LOG } from './wire/silent-log.ts';
+import { SILENT_LOG } from '@berth/runtime/logger';
 
 interface ResolvedOptions extends HubOptions {
   readonly members: readonly string[];

@@ -8,3 +8,12 @@ export interface Logger {
 }
 
 export type LogFields = Readonly<Record<string, unknown>>;
+
+/** For callers that give no log. */
+export const SILENT_LOG: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => SILENT_LOG,
+};

@@ -2,7 +2,7 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { DEPLOYMENT, LEASE, MANAGED_CLUSTER_SET, NODE } from '@berth/kube/model/kinds';
 import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
 import { isEmbeddedVersion } from '../../core/registration/install/embedded-version.ts';
-import { serverVersion } from '@berth/kube/server-version';
+import { serverVersion } from '@berth/kube/probe-server';
 import {
   type ActiveController,
   activeControllers,

@@ -7,29 +7,33 @@ export interface ClientPair {
   readonly keyPem: string;
 }
 
+export type RotatedCredentials = ClientPair | { readonly token: string };
+
 /**
- * A kubeconfig whose client certificate is replaced while connections use it. New requests use the new certificate
- * within seconds. Requests in progress finish with the old one.
+ * A kubeconfig whose client certificate, or token, is replaced while connections use it. New requests use the new
+ * credentials within seconds. Requests in progress finish with the old ones.
  */
 export class RotatingKubeConfig extends KubeConfig {
   #user: KubeUser;
 
-  constructor(parts: KubeConfigParts, pair: ClientPair, env?: NodeJS.ProcessEnv) {
+  constructor(parts: KubeConfigParts, credentials: RotatedCredentials, env?: NodeJS.ProcessEnv) {
     super(parts, env);
-    this.#user = userOf(pair);
+    this.#user = userOf(credentials);
   }
 
-  rotate(pair: ClientPair): void {
-    this.#user = userOf(pair);
+  rotate(credentials: RotatedCredentials): void {
+    this.#user = userOf(credentials);
   }
 
-  /** Only the certificate is used, no other credentials of the user in the file. */
+  /** Only these credentials are used, no other credentials of the user in the file. */
   override getCurrentUser(): KubeUser {
     return this.#user;
   }
 }
 
-function userOf({ certPem, keyPem }: ClientPair): KubeUser {
+function userOf(credentials: RotatedCredentials): KubeUser {
+  const name = 'default-auth';
+  if ('token' in credentials) return { name, token: credentials.token };
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  return { name: 'default-auth', certData: base64(certPem), keyData: base64(keyPem) };
+  return { name, certData: base64(credentials.certPem), keyData: base64(credentials.keyPem) };
 }

@@ -11,10 +11,10 @@ import {
   type KindInfo,
   NODE,
 } from '@berth/kube/model/kinds';
-import type { KubeApi, ServerEndpoints } from '@berth/kube/model/kube-api';
+import type { KubeApi } from '@berth/kube/model/kube-api';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
-import { serverVersion } from '@berth/kube/server-version';
+import { probeHealth, serverVersion } from '@berth/kube/probe-server';
 import type { ManagedCluster, ManagedNamespaceStatus } from '@berth/ocm/kind/managed-cluster';
 import { AVAILABLE } from '@berth/ocm/registration/cluster-conditions';
 import { clusterEvent } from '@berth/ocm/registration/cluster-event';
@@ -27,7 +27,6 @@ import {
   type HealthMemory,
   type HealthVerdict,
   judgeHealth,
-  type HealthProbe,
 } from '../../rules/registration/judge-health.ts';
 import {
   managedNamespaceLabel,
@@ -128,7 +127,7 @@ export class StatusReport {
     const nowMs = settings.clock.monotonicMs();
     const last = this.#probed;
     if (last?.verdict.kind === 'ok' && nowMs - last.atMs < PROBE_FRESH_MS) return last;
-    const { memory, verdict } = judgeHealth(this.#health, await probeServer(cluster), nowMs);
+    const { memory, verdict } = judgeHealth(this.#health, await probeHealth(cluster), nowMs);
     this.#health = memory;
     const version = verdict.kind === 'ok' ? await serverVersion(cluster) : undefined;
     this.#probed = { atMs: nowMs, verdict, version };
@@ -335,25 +334,5 @@ async function problemOf(action: () => Promise<void>): Promise<string | undefine
     return undefined;
   } catch (error) {
     return errorText(error);
-  }
-}
-
-/** Characters of the body that are reported. A server lists all of its checks, and the list may differ with each probe. */
-const MAX_TEXT = 200;
-
-/**
- * Checks the API server of the managed cluster: `/livez`, or `/healthz` if the former does not exist or may not be
- * read.
- * Source: open-cluster-management.io/ocm `pkg/registration/spoke/managedcluster/available_reconcile.go` (checkKubeAPIServerStatus).
- */
-async function probeServer(server: ServerEndpoints): Promise<HealthProbe> {
-  try {
-    let response = await server.probe('/livez');
-    if (response.statusCode === 404 || response.statusCode === 403) response = await server.probe('/healthz');
-    const { statusCode, text } = response;
-    if (statusCode >= 200 && statusCode < 300) return { kind: 'ok' };
-    return { kind: 'failed', why: `status code: ${statusCode}, ${text.slice(0, MAX_TEXT)}` };
-  } catch (error) {
-    return { kind: 'failed', why: `status code: 0, ${errorText(error).slice(0, MAX_TEXT)}` };
   }
 }

@@ -1,8 +1,4 @@
-/** The health that the API server of the managed cluster reported. */
-export type HealthProbe =
-  | { readonly kind: 'ok' }
-  /** @param why e.g. `status code: 500, …` */
-  | { readonly kind: 'failed'; readonly why: string };
+import type { HealthProbe } from '@berth/kube/probe-server';
 
 /** The time since which the probes fail; undefined if the last one succeeded. */
 export interface HealthMemory {
