@@ -62,11 +62,7 @@ describe.skipIf(!hasKubectl())('scenario 3 of the guide: placements by scores', 
   });
 
   const join = async (name: string): Promise<void> => {
-    const ticket = 'ticket=$(berth get token --context hub -o yaml)';
-    const field = (key: string): string => `$(echo "$ticket" | sed -n 's/^${key}: //p')`;
-    const given = `--hub-token ${field('hub-token')} --hub-apiserver ${field('hub-apiserver')}`;
-    await shell.says(`${ticket}\nberth join ${given} --wait --cluster-name ${name} --context ${name}`);
-    await shell.says(`berth accept --clusters ${name} --wait --context hub`);
+    await shell.join(name);
     // Only now: in a cluster that has nodes the agent would be a pod.
     await shell.says(`cat <<'EOF' | kubectl apply --context ${name} -f -${NODE}EOF`);
     const status = `{"status":{"capacity":${RESOURCES},"allocatable":${RESOURCES}}}`;

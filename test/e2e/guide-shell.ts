@@ -108,6 +108,15 @@ export class GuideShell {
     throw new Error(`${block}\nended with ${String(code)}\n${stdout}${stderr}`);
   }
 
+  /** Lets a member of the hub join it, as the guide does. */
+  async join(name: string): Promise<void> {
+    const ticket = 'ticket=$(berth get token --context hub -o yaml)';
+    const field = (key: string): string => `$(echo "$ticket" | sed -n 's/^${key}: //p')`;
+    const given = `--hub-token ${field('hub-token')} --hub-apiserver ${field('hub-apiserver')}`;
+    await this.says(`${ticket}\nberth join ${given} --wait --cluster-name ${name} --context ${name}`);
+    await this.says(`berth accept --clusters ${name} --wait --context hub`);
+  }
+
   /** Logs of what runs in the background. */
   logs(): string {
     const home = this.#env['BERTH_HOME'] ?? '';

@@ -39,10 +39,13 @@ export async function planCreation(
       title: `ClusterManagementAddon ${wanted.name}`,
       object: addOnOfTemplate(wanted, addOn),
       before: addOn,
-      note: addOn === undefined ? '' : `: it had AddonTemplate ${defaultTemplateOf(addOn) ?? 'none'}`,
+      note: addOn === undefined ? '' : `: it had ${templateText(defaultTemplateOf(addOn))}`,
     }),
   ];
 }
+
+const templateText = (name: string | undefined): string =>
+  name === undefined ? 'no AddonTemplate' : `AddonTemplate ${name}`;
 
 /** The clusters whose add-on shall use the template. */
 async function clustersWith(hub: KubeApi, addOn: string, template: string): Promise<readonly string[]> {
