@@ -11,15 +11,16 @@ import { AddOnInstaller } from './addon-installer.ts';
 import { AddOnOwner } from './addon-owner.ts';
 import { AddOnProgress } from './addon-progress.ts';
 import { AddOnRegistration } from '@berth/addon/manager/addon-registration';
+import { TemplateDeployment, TemplateRegistration } from '@berth/addon/manager/template-source';
 import { AddOnTokens } from '@berth/addon/manager/addon-tokens';
 
 const CONTROLLERS: Readonly<Record<AddOnDuty, (options: AddOnManagerOptions) => readonly HubController[]>> = {
   install: (options) => [new AddOnOwner(options), new AddOnInstaller(options)],
   configuration: (options) => [new AddOnConfigurator(options), new AddOnProgress(options)],
-  deployment: (options) => [new AddOnDeployer(options)],
+  deployment: (options) => [new AddOnDeployer(options, new TemplateDeployment(options))],
   registration: (options) => [
-    new AddOnRegistration(options),
-    new AddOnCertificates(options),
+    new AddOnRegistration(options, new TemplateRegistration(options)),
+    new AddOnCertificates(options, new TemplateRegistration(options)),
     new AddOnTokens(options),
   ],
   health: (options) => [new AddOnUnknown(options), new FeatureLabels(options)],

@@ -1,3 +1,4 @@
+import { TemplateDeployment } from '@berth/addon/manager/template-source';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
@@ -82,7 +83,11 @@ class DeploymentWorld {
     const cache = serveCache(served, () => undefined, history);
     this.#supervisor = new Supervisor(shared);
     const options = { ...shared, hub: api, cache };
-    this.#running = runControllers(options, [new AddOnDeployer(options)], 'add-ons');
+    this.#running = runControllers(
+      options,
+      [new AddOnDeployer(options, new TemplateDeployment(options))],
+      'add-ons',
+    );
     cache.start(this.#supervisor);
   }
 

@@ -13,6 +13,7 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { MortalKubeApi } from '@berth/test-kit/mortal-kube-api';
+import { TemplateDeployment } from '@berth/addon/manager/template-source';
 import { describe, expect, it } from 'vitest';
 import { AddOnDeployer } from '@berth/addon/manager/addon-deployer';
 import type { AddOnOptions } from '@berth/addon/manager/addon-controller';
@@ -58,7 +59,7 @@ class Hub extends MortalManager {
   }
 
   protected override controllers(options: AddOnOptions): readonly HubController[] {
-    return [new AddOnDeployer(options)];
+    return [new AddOnDeployer(options, new TemplateDeployment(options))];
   }
 
   async roll(name: string, value: string): Promise<void> {

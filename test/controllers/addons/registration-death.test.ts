@@ -1,3 +1,4 @@
+import { TemplateRegistration } from '@berth/addon/manager/template-source';
 import {
   ADDON_TEMPLATE,
   apiVersionOf,
@@ -63,7 +64,11 @@ class Hub extends MortalManager {
   }
 
   protected override controllers(options: AddOnOptions): readonly HubController[] {
-    return [new AddOnRegistration(options), new AddOnCertificates(options), new AddOnTokens(options)];
+    return [
+      new AddOnRegistration(options, new TemplateRegistration(options)),
+      new AddOnCertificates(options, new TemplateRegistration(options)),
+      new AddOnTokens(options),
+    ];
   }
 
   /** What the cluster's agent does with certificates. */

@@ -1,47 +1,40 @@
-import {
-  ADDON_TEMPLATE,
-  CERTIFICATE_REQUEST,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_ADDON,
-  SECRET,
-} from '@berth/kube/model/kinds';
-import { secretTexts } from '@berth/kube/secret-texts';
-import { CertificateAuthority } from '@berth/kube/x509/certificate-authority';
-import type { AddOnTemplate, TemplateSigner } from '@berth/ocm/kind/addon';
+import { approveRequest } from '@berth/kube/controller/approve-request';
+import { CERTIFICATE_REQUEST, MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
+import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
+import { readRequest } from '@berth/kube/x509/certificate-request';
+import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
-import { errorText, TransientError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
 import {
   ADDON_APPROVED,
+  type AddOnVerdict,
+  type AllowedRequest,
   judgeAddOnRequest,
   type RequestedAddOn,
   requestedAddOn,
-  type SignedContent,
 } from '../rules/registration/judge-addon-request.ts';
-import { desiredTemplate, type StoredAddOn } from '../rules/registration/template-registrations.ts';
-import type { CertificateRequestObject } from '@berth/kube/model/signing-request';
-import { approveRequest } from '@berth/kube/controller/approve-request';
-import { readRequest } from '@berth/kube/x509/certificate-request';
-import { ADDON_MANAGER, AddOnController } from './addon-controller.ts';
-
-/** Where OCM's add-on manager runs, and looks for the authorities of templates that name no namespace. */
-const HUB_NAMESPACE = 'open-cluster-management-hub';
-/** As upstream. The cluster's agent asks again before. */
-const LIFETIME_MS = 24 * 3_600_000;
+import { ADDON_MANAGER, AddOnController, type AddOnOptions } from './addon-controller.ts';
+import type { ClusterAddOn, RegistrationSource } from './addon-source.ts';
 
 /**
- * Approves the certificate requests of add-ons of templates, and signs those for a signer of the template with the authority in
- * its Secret. Keys are the names of requests. It never denies one.
+ * Approves the certificate requests of the add-ons of a source, and signs those for their own signers. Keys are the names of
+ * requests. It never denies one.
  */
 export class AddOnCertificates extends AddOnController {
   readonly name = 'certificates';
+  readonly #source: RegistrationSource;
   readonly #requests = this.read(CERTIFICATE_REQUEST);
   readonly #clusters = this.read(MANAGED_CLUSTER);
   readonly #addons = this.read(MANAGED_CLUSTER_ADDON);
-  readonly #templates = this.read(ADDON_TEMPLATE);
   /** Names of requests that are not decided, by cluster. */
   readonly #waiting = new Map<string, Set<string>>();
+
+  constructor(options: AddOnOptions, source: RegistrationSource) {
+    super(options);
+    this.#source = source;
+    this.reads.push(...source.reads);
+  }
 
   follow(queue: WorkQueue): void {
     for (const { metadata } of this.#requests.store.list()) queue.add(metadata.name);
@@ -53,34 +46,45 @@ export class AddOnCertificates extends AddOnController {
       this.#waiting.get(cluster)?.forEach((name) => queue.add(name));
     this.#clusters.store.onChange(({ key }) => addWaiting(key));
     this.#addons.store.onChange(({ key }) => addWaiting(key.split('/')[0] ?? ''));
-    this.#templates.store.onChange(() => [...this.#waiting.keys()].forEach(addWaiting));
+    this.#source.follow((key) => addWaiting(key.split('/')[0] ?? ''));
   }
 
-  async reconcile(name: string): Promise<ReconcileOutcome> {
+  async reconcile(name: string, signal: AbortSignal): Promise<ReconcileOutcome> {
     const csr = this.#requests.store.get(name) as CertificateRequestObject | undefined;
     const of = csr && requestedAddOn(csr);
     if (csr === undefined || of === undefined) return DONE;
-    const addon = this.#addons.store.get(`${of.cluster}/${of.addon}`) as StoredAddOn | undefined;
-    const template = this.#templates.store.get((addon && desiredTemplate(addon)) ?? '');
+    const addon = this.#addons.store.get(`${of.cluster}/${of.addon}`) as ManagedClusterAddOn | undefined;
     const cluster = this.#clusters.store.get(of.cluster) as ManagedCluster | undefined;
-    const facts = { cluster, addon, template: template as AddOnTemplate | undefined };
-    const verdict = judgeAddOnRequest(csr, readRequest(csr), facts);
+    const subject = addon && cluster && { addon, cluster };
+    const registrations = subject && (await this.#source.declared(subject, signal));
+    const verdict = judgeAddOnRequest(csr, readRequest(csr), { cluster, addon, registrations });
+    const allowed = subject && (await this.#allowed(verdict, subject, signal));
     const waiting = this.#waiting.get(of.cluster) ?? new Set();
-    if (verdict.kind === 'wait') this.#waiting.set(of.cluster, waiting.add(name));
-    else waiting.delete(name);
-    switch (verdict.kind) {
-      case 'leave':
-        return DONE;
-      case 'wait':
-        this.options.log.debug('certificate request of an add-on waits', { request: name, why: verdict.why });
-        return DONE;
-      case 'approve':
-        await this.#approve(csr, of);
-        return DONE;
-      case 'sign':
-        await this.#sign(csr, of, verdict);
-        return DONE;
+    if (allowed !== undefined || verdict.kind === 'leave') waiting.delete(name);
+    else {
+      this.#waiting.set(of.cluster, waiting.add(name));
+      const why = 'why' in verdict ? verdict.why : 'its manager does not approve it';
+      this.options.log.debug('certificate request of an add-on waits', { request: name, why });
     }
+    if (allowed?.kind === 'approve') await this.#approve(csr, of);
+    if (allowed?.kind === 'sign' && subject !== undefined)
+      await this.#write(csr, of, await this.#source.sign(subject, allowed, signal));
+    return DONE;
+  }
+
+  /** What may be done about a request; undefined: nothing. A manager with a rule of its own is asked about each that it could approve. */
+  async #allowed(
+    verdict: AddOnVerdict,
+    subject: ClusterAddOn,
+    signal: AbortSignal,
+  ): Promise<AllowedRequest | undefined> {
+    if (verdict.kind === 'leave' || verdict.kind === 'wait') return undefined;
+    const [request, why] = verdict.kind === 'doubt' ? [verdict.otherwise, verdict.why] : [verdict, undefined];
+    const isAllowed =
+      this.#source.approve === undefined
+        ? why === undefined
+        : await this.#source.approve(subject, { ...request, why }, signal);
+    return isAllowed ? request : undefined;
   }
 
   async #approve(csr: CertificateRequestObject, of: RequestedAddOn): Promise<void> {
@@ -89,13 +93,14 @@ export class AddOnCertificates extends AddOnController {
     onEvent?.({ action: 'certificate-approved', ...of, request: csr.metadata.name });
   }
 
-  async #sign(
+  /** @param pem undefined: it gets no certificate */
+  async #write(
     { metadata }: CertificateRequestObject,
     of: RequestedAddOn,
-    { signer, content }: { readonly signer: TemplateSigner; readonly content: SignedContent },
+    pem: string | undefined,
   ): Promise<void> {
+    if (pem === undefined) return;
     const { hub, onEvent } = this.options;
-    const pem = await this.#certificate(signer, content);
     const { name, uid, resourceVersion } = metadata;
     // A request that was denied meanwhile gets no certificate, because its version is another.
     await hub.mergePatch(
@@ -105,31 +110,5 @@ export class AddOnCertificates extends AddOnController {
       { subresource: 'status', fieldManager: ADDON_MANAGER, metadataOnly: true },
     );
     onEvent?.({ action: 'certificate-signed', ...of, request: name });
-  }
-
-  /** @throws TransientError while the Secret has no authority that is valid: somebody makes or renews it */
-  async #certificate({ signingCA }: TemplateSigner, content: SignedContent): Promise<string> {
-    const key = { namespace: signingCA.namespace || HUB_NAMESPACE, name: signingCA.name };
-    const unusable = (why: string): TransientError =>
-      new TransientError(`cannot sign for an add-on: ${why}`, {
-        ...{ code: 'addon.signing-ca', subject: `Secret ${key.namespace}/${key.name}` },
-        hint: 'tls.crt and tls.key are the certificate and the key of the authority that the AddOnTemplate names as signingCA',
-      });
-    const secret = await this.options.hub.get(SECRET, key);
-    if (secret === undefined) throw unusable('there is no such Secret');
-    const { 'tls.crt': certPem = '', 'tls.key': keyPem = '' } = secretTexts(secret);
-    const authority = await CertificateAuthority.load({ certPem, keyPem }).catch((error: unknown) => {
-      throw unusable(errorText(error));
-    });
-    const nowMs = this.options.clock.now();
-    const expiresAtMs = await authority.expiresAtMs();
-    if (expiresAtMs <= nowMs)
-      throw unusable(`its authority expired at ${new Date(expiresAtMs).toISOString()}`);
-    const { commonName, organizations, organizationalUnits, publicKeyDer, dnsNames: hosts = [] } = content;
-    const subject = { commonName, organizations };
-    return authority.signPeerKey(
-      { subject, organizationalUnits, publicKeyDer, hosts, lifetimeMs: LIFETIME_MS },
-      nowMs,
-    );
   }
 }

@@ -4,7 +4,7 @@ import type { Condition } from '@berth/kube/model/object-meta';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import type { StatusRegistration } from '@berth/ocm/kind/addon';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
-import type { StoredAddOn } from '../rules/registration/template-registrations.ts';
+import type { StoredAddOn } from '../rules/registration/plan-registration.ts';
 import type { ManagerEvent } from '../rules/manager-event.ts';
 import { CachedController, type HubControllerOptions } from '@berth/kube/controller/cached-controller';
 

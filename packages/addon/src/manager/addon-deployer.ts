@@ -1,24 +1,12 @@
 import type { ObjectChange } from '@berth/kube/cache/object-store';
 import type { IndexDefinition } from '@berth/kube/cache/object-cache';
 import { findCondition, setCondition } from '@berth/kube/model/condition-list';
-import {
-  ADDON_DEPLOYMENT_CONFIG,
-  ADDON_TEMPLATE,
-  CLUSTER_MANAGEMENT_ADDON,
-  type KindInfo,
-  MANAGED_CLUSTER,
-  MANAGED_CLUSTER_ADDON,
-  MANIFEST_WORK,
-} from '@berth/kube/model/kinds';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON, MANIFEST_WORK } from '@berth/kube/model/kinds';
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
 import { formatRfc3339, instantFromEpochMs } from '@berth/kube/model/rfc3339';
 import {
-  ADDON_GROUP,
   ADDON_NAMESPACE_LABEL,
-  type AddOnDeploymentConfig,
-  type AddOnTemplate,
-  type ConfigKind,
   HOSTING_CLUSTER_ANNOTATION,
   type ManagedClusterAddOn,
 } from '@berth/ocm/kind/addon';
@@ -30,8 +18,7 @@ import { BerthError, errorText, InputError } from '@berth/runtime/errors';
 import { jsonEqual } from '@berth/runtime/json/json-equal';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import { isOfTemplate, readAddOn } from '../rules/addon-versions.ts';
-import { isDesired } from '../rules/config-hash.ts';
+import { probed } from '../rules/deployment/addon-health.ts';
 import type { WorkWrite } from '../rules/deployment/addon-work.ts';
 import {
   type DeploymentInput,
@@ -39,49 +26,38 @@ import {
   planDeployment,
   workRefused,
 } from '../rules/deployment/plan-deployment.ts';
-import { renderAddOnTemplate } from '../rules/render-template.ts';
 import { ADDON_MANAGER, AddOnController, type AddOnOptions } from './addon-controller.ts';
+import type { DeploymentSource } from './addon-source.ts';
 
 /** By `CLUSTER/ADDON`. */
 export const WORKS_OF_ADDON: IndexDefinition = { kind: MANIFEST_WORK, keysOf: addonOfWork };
-/** By what an add-on is made from, and where it runs: keys of the functions below. */
-const ADDONS_BY_PART: IndexDefinition = {
+/** By the clusters on which an add-on runs. */
+const ADDONS_BY_CLUSTER: IndexDefinition = {
   kind: MANAGED_CLUSTER_ADDON,
-  keysOf: (object) => {
-    const addon = object as unknown as ManagedClusterAddOn;
-    const { name, namespace = '', annotations } = addon.metadata;
-    const references = addon.status?.configReferences ?? [];
+  keysOf: ({ metadata: { namespace = '', annotations } }) => {
     const hosting = annotations?.[HOSTING_CLUSTER_ANNOTATION];
-    return [
-      partKey(CLUSTER_MANAGEMENT_ADDON, name),
-      partKey(MANAGED_CLUSTER, namespace),
-      ...(hosting ? [partKey(MANAGED_CLUSTER, hosting)] : []),
-      ...references.flatMap(({ group, resource, desiredConfig }) =>
-        desiredConfig ? [partKey({ group, plural: resource }, namespacedName(desiredConfig))] : [],
-      ),
-    ];
+    return hosting ? [namespace, hosting] : [namespace];
   },
 };
 
-const IMAGE_REGISTRIES = 'open-cluster-management.io/image-registries';
 const MANAGER = { fieldManager: ADDON_MANAGER } as const;
 
-/** Deploys the add-ons that AddOnTemplates describe, and reports their health. Keys are `CLUSTER/ADDON`. */
+/** Deploys the add-ons of a source, and reports their health. Keys are `CLUSTER/ADDON`. */
 export class AddOnDeployer extends AddOnController {
   readonly name = 'deployment';
+  readonly #source: DeploymentSource;
   readonly #addons = this.read(MANAGED_CLUSTER_ADDON);
-  readonly #managed = this.read(CLUSTER_MANAGEMENT_ADDON);
-  readonly #templates = this.read(ADDON_TEMPLATE);
-  readonly #configs = this.read(ADDON_DEPLOYMENT_CONFIG);
   readonly #clusters = this.read(MANAGED_CLUSTER);
   readonly #works = this.read(MANIFEST_WORK);
   readonly #worksOf;
-  readonly #addonsOf;
+  readonly #addonsOn;
 
-  constructor(options: AddOnOptions) {
+  constructor(options: AddOnOptions, source: DeploymentSource) {
     super(options);
+    this.#source = source;
+    this.reads.push(...source.reads);
     this.#worksOf = options.cache.index(WORKS_OF_ADDON);
-    this.#addonsOf = options.cache.index(ADDONS_BY_PART);
+    this.#addonsOn = options.cache.index(ADDONS_BY_CLUSTER);
   }
 
   follow(queue: WorkQueue): void {
@@ -93,18 +69,15 @@ export class AddOnDeployer extends AddOnController {
       const key = addonOfWork(after ?? before);
       if (key !== undefined) queue.add(key);
     });
-    const addParts = (kind: KindInfo, { key }: ObjectChange): void => {
-      for (const { metadata } of this.#addonsOf.get(partKey(kind, key))) queue.add(namespacedName(metadata));
-    };
-    for (const { kind, store } of [this.#managed, this.#templates, this.#configs])
-      store.onChange((change) => addParts(kind, change));
+    this.#source.follow((key) => queue.add(key));
     this.#clusters.store.onChange((change) => {
-      if (concernsAddons(change)) addParts(MANAGED_CLUSTER, change);
+      if (!this.#concernsAddons(change)) return;
+      for (const { metadata } of this.#addonsOn.get(change.key)) queue.add(namespacedName(metadata));
     });
   }
 
-  async reconcile(key: string): Promise<ReconcileOutcome> {
-    const input = this.#inputOf(key);
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const input = await this.#inputOf(key, signal);
     if (input === undefined) return DONE;
     const plan = planDeployment(input);
     const { addon } = input;
@@ -114,7 +87,8 @@ export class AddOnDeployer extends AddOnController {
       return DONE;
     }
     const refusal = await this.#writeWorks(addon, plan.writes);
-    const conditions = refusal === undefined ? plan.conditions : [...plan.conditions, refusal.condition];
+    const judged = await this.#judged(input, plan, signal);
+    const conditions = [...plan.conditions, ...judged, ...(refusal === undefined ? [] : [refusal.condition])];
     const written = await this.#writeStatus(addon, { ...plan, conditions });
     if (refusal !== undefined) throw refusal.error;
     const { finalizers = [] } = addon.metadata;
@@ -123,42 +97,50 @@ export class AddOnDeployer extends AddOnController {
     return DONE;
   }
 
+  /** Not heartbeats: only what decides whether and with what an add-on is deployed, and whether its health is known. */
+  #concernsAddons({ before, after }: ObjectChange): boolean {
+    const facts = (object: KubeObject | undefined): string => {
+      const cluster = object as unknown as ManagedCluster | undefined;
+      const available = findCondition(cluster?.status?.conditions, AVAILABLE)?.status;
+      const parts = cluster && this.#source.partsOf(cluster);
+      return JSON.stringify([cluster?.metadata.uid, takesWork(cluster), parts, available]);
+    };
+    return facts(before) !== facts(after);
+  }
+
   /** Undefined: there is nothing to do, or another manager does it. */
-  #inputOf(key: string): DeploymentInput | undefined {
+  async #inputOf(key: string, signal: AbortSignal): Promise<DeploymentInput | undefined> {
     const addon = this.#addons.store.get(key) as ManagedClusterAddOn | undefined;
     if (addon === undefined) return undefined;
-    const { name, namespace = '', annotations } = addon.metadata;
+    const { namespace = '', annotations } = addon.metadata;
     const cluster = this.#cluster(namespace);
-    if (cluster === undefined || !isMadeOfTemplate(addon, this.#managed.store.get(name))) return undefined;
-    const hosting = annotations?.[HOSTING_CLUSTER_ANNOTATION];
+    if (cluster === undefined || !this.#source.isOwn(addon)) return undefined;
+    const hosting = this.#source.isHosted(addon) ? annotations?.[HOSTING_CLUSTER_ANNOTATION] : undefined;
+    const rendered = await this.#source.render({ addon, cluster }, signal);
     return {
-      ...{ addon, cluster },
+      ...{ addon, cluster, rendered },
       hosting: hosting ? { name: hosting, cluster: this.#cluster(hosting) } : undefined,
       works: (this.#worksOf.get(key) as unknown as readonly ManifestWork[]).toSorted((a, b) =>
         a.metadata.name < b.metadata.name ? -1 : 1,
       ),
-      rendered: renderAddOnTemplate({
-        addonName: name,
-        cluster: cluster.metadata,
-        addon,
-        template: (template) => this.#templates.store.get(template) as AddOnTemplate | undefined,
-        deploymentConfig: (ofNamespace, config) =>
-          this.#configs.store.get(`${ofNamespace}/${config}`) as AddOnDeploymentConfig | undefined,
-      }),
-      isRolledOut: this.#isRolledOut(addon),
+      isDue: this.#source.isDue(addon),
+      health: this.#source.health(addon),
     };
+  }
+
+  /** What an add-on that judges its health itself says to what was reported. */
+  async #judged(
+    { addon, cluster }: DeploymentInput,
+    { asked }: DeploymentPlan,
+    signal: AbortSignal,
+  ): Promise<readonly Condition[]> {
+    if (asked === undefined) return [];
+    const problem = await this.#source.check?.({ addon, cluster }, asked, signal).catch(errorText);
+    return [probed(addon.metadata.name, problem)];
   }
 
   #cluster(name: string): ManagedCluster | undefined {
     return this.#clusters.store.get(name) as ManagedCluster | undefined;
-  }
-
-  #isRolledOut({ status }: ManagedClusterAddOn): boolean {
-    return [this.#templates, this.#configs].every(({ kind, store }) => {
-      const reference = status?.configReferences?.find((one) => isOf(one, kind));
-      const config = store.get(reference?.desiredConfig ? namespacedName(reference.desiredConfig) : '');
-      return config === undefined || !reference?.desiredConfig || isDesired(reference.desiredConfig, config);
-    });
   }
 
   /**
@@ -222,11 +204,11 @@ export class AddOnDeployer extends AddOnController {
       (list, condition) => setCondition(list, condition, now),
       kept,
     );
-    const { installNamespace = installed, healthMode = healthCheck?.mode } = plan;
+    const { installNamespace = installed, healthMode = healthCheck?.mode ?? 'Lease' } = plan;
     const status = {
       ...(jsonEqual(conditions, before) ? {} : { conditions }),
       ...(installNamespace === installed ? {} : { namespace: installNamespace }),
-      ...(healthMode === healthCheck?.mode ? {} : { healthCheck: { mode: healthMode } }),
+      ...(healthMode === (healthCheck?.mode ?? 'Lease') ? {} : { healthCheck: { mode: healthMode } }),
     };
     if (Object.keys(status).length === 0) return addon;
     const { namespace = '', name, uid, resourceVersion } = addon.metadata;
@@ -249,33 +231,4 @@ export function addonOfWork(work: KubeObject | undefined): string | undefined {
   const { namespace = '', labels = {} } = work?.metadata ?? {};
   const addon = labels[ADDON_NAME_LABEL];
   return addon === undefined ? undefined : `${labels[ADDON_NAMESPACE_LABEL] ?? namespace}/${addon}`;
-}
-
-function partKey({ group, plural }: Pick<KindInfo, 'group' | 'plural'>, key: string): string {
-  return `${plural}.${group} ${key}`;
-}
-
-/** Other add-ons have a manager of their own. One that is going keeps its manager when its ClusterManagementAddOn is gone. */
-function isMadeOfTemplate({ status }: ManagedClusterAddOn, managed: KubeObject | undefined): boolean {
-  if (managed !== undefined && isOfTemplate(readAddOn(managed))) return true;
-  return status?.configReferences?.some((reference) => isOf(reference, ADDON_TEMPLATE)) === true;
-}
-
-function isOf({ group, resource }: ConfigKind, kind: KindInfo): boolean {
-  return group === ADDON_GROUP && resource === kind.plural;
-}
-
-/** Not heartbeats: only what decides whether and with what an add-on is deployed, and whether its health is known. */
-function concernsAddons({ before, after }: ObjectChange): boolean {
-  const facts = (object: KubeObject | undefined): string => {
-    const cluster = object as unknown as ManagedCluster | undefined;
-    const available = findCondition(cluster?.status?.conditions, AVAILABLE)?.status;
-    return JSON.stringify([
-      cluster?.metadata.uid,
-      takesWork(cluster),
-      cluster?.metadata.annotations?.[IMAGE_REGISTRIES],
-      available,
-    ]);
-  };
-  return facts(before) !== facts(after);
 }

@@ -1,72 +1,72 @@
-import type { IndexDefinition } from '@berth/kube/cache/object-cache';
-import { ADDON_TEMPLATE, MANAGED_CLUSTER_ADDON, ROLE_BINDING } from '@berth/kube/model/kinds';
+import type { KeyIndex } from '@berth/kube/cache/object-store';
+import type { Reflector } from '@berth/kube/cache/reflector';
+import { writeObject } from '@berth/kube/controller/write-object';
+import { MANAGED_CLUSTER, MANAGED_CLUSTER_ADDON } from '@berth/kube/model/kinds';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { namespacedName } from '@berth/kube/model/object-ref';
-import type { AddOnTemplate } from '@berth/ocm/kind/addon';
-import { ADDON_NAME_LABEL, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import { type DesiredObject, writesToMatch } from '@berth/kube/model/object-writes';
+import type { ManagedClusterAddOn } from '@berth/ocm/kind/addon';
+import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import {
-  desiredTemplate,
-  isOwned,
-  permissionFailed,
-  planRegistration,
-  type StoredAddOn,
-  TEMPLATE_LABEL,
-} from '../rules/registration/template-registrations.ts';
-import type { DesiredObject } from '@berth/kube/model/object-writes';
-import { writesToMatch } from '@berth/kube/model/object-writes';
-import { writeObject } from '@berth/kube/controller/write-object';
-import { ADDON_MANAGER, AddOnController, writeAddOnStatus } from './addon-controller.ts';
-
-/** The bindings of an add-on, by `CLUSTER/ADDON`. */
-const BINDINGS: IndexDefinition = { kind: ROLE_BINDING, keysOf: addOnOfBinding };
-
-function addOnOfBinding({ metadata: { labels = {} } }: KubeObject): string | undefined {
-  const { [CLUSTER_NAME_LABEL]: cluster, [ADDON_NAME_LABEL]: addon, [TEMPLATE_LABEL]: template } = labels;
-  return template === undefined || !cluster || !addon ? undefined : `${cluster}/${addon}`;
-}
+import { isOwned, permissionFailed } from '../rules/registration/plan-registration.ts';
+import { ADDON_MANAGER, AddOnController, type AddOnOptions, writeAddOnStatus } from './addon-controller.ts';
+import type { RegistrationSource } from './addon-source.ts';
 
 /**
- * Tells the cluster's agent what to register for an add-on of a template, and gives the add-on the rights that its template names.
- * Keys are `CLUSTER/ADDON`. Rights are taken away when the template names them no longer, and when the add-on is gone.
+ * Tells the cluster's agent what to register for the add-ons of a source, and gives them their rights at the hub. Keys are
+ * `CLUSTER/ADDON`. Rights are taken away when the add-on shall have them no longer, and when it is gone.
  */
 export class AddOnRegistration extends AddOnController {
   readonly name = 'registration';
+  readonly #source: RegistrationSource;
   readonly #addons = this.read(MANAGED_CLUSTER_ADDON);
-  readonly #templates = this.read(ADDON_TEMPLATE);
-  readonly #bindings = this.read(ROLE_BINDING);
-  readonly #byAddOn = this.options.cache.index(BINDINGS);
+  readonly #clusters = this.read(MANAGED_CLUSTER);
+  readonly #permissions: readonly { readonly of: Reflector; readonly byAddOn: KeyIndex }[];
+
+  constructor(options: AddOnOptions, source: RegistrationSource) {
+    super(options);
+    this.#source = source;
+    this.reads.push(...source.reads);
+    this.#permissions = source.permissions.map((definition) => ({
+      of: this.read(definition.kind),
+      byAddOn: options.cache.index(definition),
+    }));
+  }
 
   follow(queue: WorkQueue): void {
     for (const { metadata } of this.#addons.store.list()) queue.add(namespacedName(metadata));
     this.#addons.store.onChange(({ key }) => queue.add(key));
-    const addOwner = (binding: KubeObject | undefined): void => {
-      const key = binding && addOnOfBinding(binding);
-      if (key !== undefined) queue.add(key);
-    };
-    this.#bindings.store.list().forEach(addOwner);
-    this.#bindings.store.onChange(({ before, after }) => addOwner(after ?? before));
-    this.#templates.store.onChange(({ key }) => {
-      for (const addon of this.#addons.store.list())
-        if (desiredTemplate(addon) === key) queue.add(namespacedName(addon.metadata));
+    this.#clusters.store.onChange(({ key, before }) => {
+      if (before !== undefined) return;
+      for (const { metadata } of this.#addons.store.list())
+        if (metadata.namespace === key) queue.add(namespacedName(metadata));
     });
+    for (const [at, { keysOf }] of this.#source.permissions.entries()) {
+      const store = this.#permissions[at]?.of.store;
+      const addOwner = (object: KubeObject | undefined): void => {
+        for (const key of [(object && keysOf(object)) ?? []].flat()) queue.add(key);
+      };
+      store?.list().forEach(addOwner);
+      store?.onChange(({ before, after }) => addOwner(after ?? before));
+    }
+    this.#source.follow((key) => queue.add(key));
   }
 
-  async reconcile(key: string): Promise<ReconcileOutcome> {
-    const addon = this.#addons.store.get(key) as StoredAddOn | undefined;
+  async reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome> {
+    const addon = this.#addons.store.get(key) as ManagedClusterAddOn | undefined;
     if (addon === undefined) {
-      if (this.#byAddOn.get(key).length > 0) await this.#removeAll(key);
+      if (this.#ofAddOn(key).length > 0) await this.#removeAll(key);
       return DONE;
     }
-    const template = desiredTemplate(addon);
+    const cluster = this.#clusters.store.get(addon.metadata.namespace ?? '') as ManagedCluster | undefined;
     // While it is being deleted, its agent cleans up with the rights that it has.
-    if (template === undefined || addon.metadata.deletionTimestamp !== undefined || !isOwned(addon))
+    if (cluster === undefined || addon.metadata.deletionTimestamp !== undefined || !isOwned(addon))
       return DONE;
-    const found = this.#templates.store.get(template) as AddOnTemplate | undefined;
-    const plan = planRegistration(addon, template, found);
-    const refusal = plan.bindings && (await this.#bind(key, plan.bindings));
+    const plan = await this.#source.register({ addon, cluster }, signal);
+    if (plan === undefined) return DONE;
+    const refusal = plan.permissions && (await this.#give(key, plan.permissions));
     const condition = refusal === undefined ? plan.condition : permissionFailed(errorText(refusal));
     await writeAddOnStatus(this.options, addon, {
       registrations: plan.registrations,
@@ -77,14 +77,16 @@ export class AddOnRegistration extends AddOnController {
   }
 
   /** @returns what the hub refused, such as to bind a role that Berth may not bind */
-  async #bind(key: string, wanted: readonly DesiredObject[]): Promise<InputError | undefined> {
-    const names = new Set(wanted.map(({ object }) => namespacedName(object.metadata)));
-    const stale = this.#byAddOn.get(key).filter(({ metadata }) => !names.has(namespacedName(metadata)));
+  async #give(key: string, wanted: readonly DesiredObject[]): Promise<InputError | undefined> {
+    const keyOf = ({ kind, object }: DesiredObject): string =>
+      `${kind.kind} ${namespacedName(object.metadata)}`;
+    const kept = new Set(wanted.map(keyOf));
+    const stale = this.#ofAddOn(key).filter((one) => !kept.has(keyOf(one)));
+    const live = ({ kind, object }: DesiredObject): KubeObject | undefined =>
+      this.options.cache.of(kind).store.get(namespacedName(object.metadata));
     const writes = [
-      ...wanted.flatMap((one) =>
-        writesToMatch(this.#bindings.store.get(namespacedName(one.object.metadata)), one),
-      ),
-      ...stale.map((object) => ({ do: 'delete' as const, kind: ROLE_BINDING, object })),
+      ...wanted.flatMap((one) => writesToMatch(live(one), one)),
+      ...stale.map((one) => ({ do: 'delete' as const, ...one })),
     ];
     let refusal: InputError | undefined;
     for (const write of writes) {
@@ -104,7 +106,13 @@ export class AddOnRegistration extends AddOnController {
     const [namespace = '', name = ''] = key.split('/');
     // The hub itself is asked before rights are taken away.
     if ((await hub.get(MANAGED_CLUSTER_ADDON, { namespace, name })) !== undefined) return;
-    for (const object of this.#byAddOn.get(key))
-      await writeObject(hub, { do: 'delete', kind: ROLE_BINDING, object }, ADDON_MANAGER);
+    for (const one of this.#ofAddOn(key)) await writeObject(hub, { do: 'delete', ...one }, ADDON_MANAGER);
+  }
+
+  /** The objects with rights that the add-on has. */
+  #ofAddOn(key: string): readonly DesiredObject[] {
+    return this.#permissions.flatMap(({ of, byAddOn }) =>
+      byAddOn.get(key).map((object) => ({ kind: of.kind, object })),
+    );
   }
 }

@@ -6,7 +6,7 @@ import { namespacedName } from '@berth/kube/model/object-ref';
 import { errorText, InputError } from '@berth/runtime/errors';
 import { DONE, type ReconcileOutcome } from '@berth/runtime/loop/reconciler';
 import type { WorkQueue } from '@berth/runtime/loop/work-queue';
-import type { StoredAddOn } from '../rules/registration/template-registrations.ts';
+import type { StoredAddOn } from '../rules/registration/plan-registration.ts';
 import {
   addOnOfInfrastructure,
   TOKEN_INFRASTRUCTURE_READY,

@@ -1,3 +1,4 @@
+import { findCondition } from '@berth/kube/model/condition-list';
 import type { KubeObject } from '@berth/kube/model/object-meta';
 import { ADDON_CONVERSIONS } from '@berth/ocm/definition/addon-conversions';
 import {
@@ -64,4 +65,9 @@ export const LIFECYCLE_ANNOTATION = 'addon.open-cluster-management.io/lifecycle'
 export function isManagedHere({ metadata }: Pick<ClusterManagementAddOn, 'metadata'>): boolean {
   const lifecycle = metadata.annotations?.[LIFECYCLE_ANNOTATION] ?? '';
   return lifecycle === '' || lifecycle === 'addon-manager';
+}
+
+/** Whether the rollout of its configurations has reached the add-on of a cluster. */
+export function isConfigured({ status }: ManagedClusterAddOn): boolean {
+  return findCondition(status?.conditions, 'Configured')?.status === 'True';
 }

@@ -28,7 +28,8 @@ export interface HubController {
   readonly reads: readonly Reflector[];
   /** Adds the keys of existing objects, and of objects that change. */
   follow(queue: WorkQueue): void;
-  reconcile(key: string): Promise<ReconcileOutcome>;
+  /** @param signal aborts when the process ends */
+  reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome>;
   /** What users should know at the moment. Default: nothing. */
   warnings?(): readonly string[];
   /** Runs beside the passes until the signal aborts. */
@@ -47,7 +48,7 @@ export abstract class CachedController<Options extends HubControllerOptions> imp
 
   abstract follow(queue: WorkQueue): void;
 
-  abstract reconcile(key: string): Promise<ReconcileOutcome>;
+  abstract reconcile(key: string, signal: AbortSignal): Promise<ReconcileOutcome>;
 
   /** The objects of a kind in the cache. No pass begins before they have been listed. */
   protected read(kind: KindInfo): Reflector {

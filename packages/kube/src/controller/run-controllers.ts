@@ -43,8 +43,8 @@ export function runControllers(
           ...{ clock, random, log, name: `${what}: ${name}`, queue, mayBegin },
           concurrency: WORKERS,
           isRetryable: mayBeAllowedLater,
-          reconcile: async (key) => {
-            const outcome = await controller.reconcile(key);
+          reconcile: async (key, signal) => {
+            const outcome = await controller.reconcile(key, signal);
             failing.succeeded(`${what}: ${name} of ${key}`);
             return outcome;
           },

@@ -4,6 +4,7 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { groupVersionOf } from '@berth/kube/model/object-ref';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type {
+  FeedbackRule,
   FeedbackValue,
   ManifestCondition,
   ManifestConfig,
@@ -19,6 +20,25 @@ export interface ProbeResult {
   readonly values: readonly FeedbackValue[];
 }
 
+/** How an add-on shows that it is available. */
+export type AddOnHealth =
+  /** Its agent renews a lease on its cluster, which the cluster's agent watches. */
+  | { readonly kind: 'lease' }
+  /** Nobody says it. */
+  | { readonly kind: 'none' }
+  /** Its works are applied. */
+  | { readonly kind: 'works' }
+  /** Its Deployments run; with `workloads` its DaemonSets, too. */
+  | { readonly kind: 'deployments' | 'workloads' }
+  /** The add-on judges what the cluster's agent reports of some resources. */
+  | { readonly kind: 'probe'; readonly fields: readonly ProbeField[] };
+
+/** A resource that is probed, and which of its values. In namespace and name `*` means any text. */
+export interface ProbeField {
+  readonly resource: ResourceIdentifier;
+  readonly rules: readonly FeedbackRule[];
+}
+
 /** How the hub finds out whether an add-on is available. */
 export interface Probe {
   /** In namespace and name `*` means any text. */
@@ -31,13 +51,13 @@ export interface Probe {
  * The condition Available of an add-on, from what its works report; undefined: it stays as it is.
  * Source: open-cluster-management.io/addon-framework `pkg/addonmanager/controllers/agentdeploy/healthcheck_sync.go`. As
  * there, resources that have not reported yet do not count as long as another one has.
- * @param probe undefined: what the works say about themselves is all that can be known
+ * @param probe undefined: what the works say about themselves is all that can be known; `applied`: it is enough
  */
 export function addonHealth(
   addon: string,
   cluster: ManagedCluster,
   works: readonly ManifestWork[],
-  probe: Probe | undefined,
+  probe: Probe | 'applied' | undefined,
 ): Condition | undefined {
   // The registration passes the cluster's Unknown on to its add-ons.
   if (findCondition(cluster.status?.conditions, AVAILABLE)?.status === 'Unknown') return undefined;
@@ -49,14 +69,59 @@ export function addonHealth(
     if (reported.status === 'False') return available('False', 'WorkNotApplied', reported.message);
   }
   if (probe === undefined) return undefined;
+  if (probe === 'applied') return available('True', 'WorkApplied', 'Addon manifestWork is applied');
   const reported = works.flatMap(({ status }) => status?.resourceStatus?.manifests ?? []);
   const results = probe.fields.flatMap((field) => resultsOf(field, reported));
   if (probe.fields.length > 0 && results.length === 0)
     return available('Unknown', 'NoProbeResult', 'Probe results are not returned');
-  const problem = probe.check(results);
+  return probed(addon, probe.check(results));
+}
+
+/** The condition Available after a probe. @param problem undefined: there is none */
+export function probed(addon: string, problem: string | undefined): Condition {
   return problem === undefined
     ? available('True', 'ProbeAvailable', `${addon} add-on is available.`)
     : available('False', 'ProbeUnavailable', `Probe addon unavailable with err ${problem}`);
+}
+
+/**
+ * The probe for what was rendered; undefined: nothing could be rendered, so nothing is asked.
+ * @param ask called with what was reported to an add-on that judges it itself
+ */
+export function probeOf(
+  health: AddOnHealth,
+  manifests: readonly KubeObject[] | undefined,
+  ask: (results: readonly ProbeResult[]) => void,
+): Probe | 'applied' | undefined {
+  if (manifests === undefined) return undefined;
+  if (health.kind === 'works') return 'applied';
+  if (health.kind === 'probe')
+    return {
+      fields: health.fields.map(({ resource }) => resource),
+      check: (results) => {
+        ask(results);
+        return undefined;
+      },
+    };
+  return workloadProbe(manifests.filter(isProbed(health)));
+}
+
+/** What the agent has to report for the health. */
+export function healthConfigs(
+  health: AddOnHealth,
+  manifests: readonly KubeObject[],
+): readonly ManifestConfig[] {
+  if (health.kind === 'probe')
+    return health.fields.map(({ resource, rules }) => ({
+      resourceIdentifier: resource,
+      feedbackRules: rules,
+    }));
+  return workloadConfigs(manifests.filter(isProbed(health)));
+}
+
+function isProbed({ kind }: AddOnHealth): (manifest: KubeObject) => boolean {
+  if (kind === 'deployments') return (manifest) => manifest.kind === 'Deployment';
+  return () => kind === 'workloads';
 }
 
 function available(status: Condition['status'], reason: string, message: string): Condition {
@@ -81,7 +146,7 @@ function resultsOf(
 const WORKLOADS: Readonly<Record<string, string>> = { Deployment: 'deployments', DaemonSet: 'daemonsets' };
 
 /** What the agent reports of the Deployments and DaemonSets of an add-on. */
-export function workloadConfigs(manifests: readonly KubeObject[]): readonly ManifestConfig[] {
+function workloadConfigs(manifests: readonly KubeObject[]): readonly ManifestConfig[] {
   return manifests.flatMap((manifest) => {
     const resourceIdentifier = workloadOf(manifest);
     return resourceIdentifier === undefined
@@ -91,7 +156,7 @@ export function workloadConfigs(manifests: readonly KubeObject[]): readonly Mani
 }
 
 /** Available when the Deployments and DaemonSets run. A Deployment without replicas is not asked. */
-export function workloadProbe(manifests: readonly KubeObject[]): Probe {
+function workloadProbe(manifests: readonly KubeObject[]): Probe {
   const running = manifests.filter(
     (manifest) => (manifest['spec'] as { replicas?: number } | undefined)?.replicas !== 0,
   );

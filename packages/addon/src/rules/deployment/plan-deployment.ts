@@ -1,16 +1,26 @@
 import { findCondition } from '@berth/kube/model/condition-list';
-import type { Condition } from '@berth/kube/model/object-meta';
+import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { ADDON_NAMESPACE_LABEL, type ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import { type ManagedCluster, takesWork } from '@berth/ocm/kind/managed-cluster';
-import type { ManifestWork } from '@berth/ocm/kind/manifest-work';
+import type { DeleteOption, ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { failed, type Outcome } from '@berth/runtime/outcome';
-import type { RenderedTemplate } from '../render-template.ts';
-import { addonHealth, workloadConfigs, workloadProbe } from './addon-health.ts';
+import { type AddOnHealth, addonHealth, healthConfigs, probeOf, type ProbeResult } from './addon-health.ts';
 import { configHashesText, deleteOptionOf, joinConfigs, type WorkWrite, writeOf } from './addon-work.ts';
 import { hookCondition, hooksAreDone, hookSpec } from './pre-delete-hooks.ts';
 import { placeManifests } from './place-manifests.ts';
 import { type SortedManifests, sortManifests } from './sort-manifests.ts';
+
+/** What one cluster gets of an add-on, whatever it was made from. */
+export interface RenderedAddOn {
+  readonly manifests: readonly KubeObject[];
+  /** Where the agent of the add-on runs. */
+  readonly installNamespace: string;
+  /** What happens to the manifests on the cluster when the add-on goes. Default: they go, too. */
+  readonly deleteOption?: DeleteOption | undefined;
+  /** How the cluster's agent applies manifests, and what it reports of them. */
+  readonly manifestConfigs?: readonly ManifestConfig[] | undefined;
+}
 
 export interface DeploymentInput {
   readonly addon: ManagedClusterAddOn;
@@ -20,9 +30,10 @@ export interface DeploymentInput {
   readonly hosting: HostingCluster | undefined;
   /** All works that carry the add-on's labels, in its own and in other namespaces. */
   readonly works: readonly ManifestWork[];
-  readonly rendered: Outcome<RenderedTemplate>;
-  /** Whether template and configuration are those of which the add-on's status has the hashes. */
-  readonly isRolledOut: boolean;
+  readonly rendered: Outcome<RenderedAddOn>;
+  /** Whether the rollout of its configurations has reached this cluster. Until then it keeps what it has. */
+  readonly isDue: boolean;
+  readonly health: AddOnHealth;
 }
 
 export interface HostingCluster {
@@ -41,7 +52,9 @@ export interface DeploymentPlan {
   readonly dropped: readonly string[];
   readonly installNamespace: string | undefined;
   /** Undefined: as it is. */
-  readonly healthMode: 'Customized' | undefined;
+  readonly healthMode: 'Lease' | 'Customized' | undefined;
+  /** What the cluster's agent reported to an add-on that judges its health itself. */
+  readonly asked: readonly ProbeResult[] | undefined;
   /** Only after all writes were made. */
   readonly removeFinalizers: readonly string[];
 }
@@ -75,7 +88,7 @@ const LEGACY: ReadonlySet<string> = new Set([
 const NOTHING: Part = { addFinalizers: [], writes: [], conditions: [], dropped: [], removeFinalizers: [] };
 
 /**
- * What the hub has to do for an add-on of a template on one cluster: its works, hooks before its deletion, the conditions
+ * What the hub has to do for an add-on on one cluster: its works, hooks before its deletion, the conditions
  * that follow from the works, and its health. Nothing is deployed before the registration has been set up, and nothing is
  * removed because a template, a configuration or a hosting cluster is missing.
  * Source: open-cluster-management.io/addon-framework 1.2 `pkg/addonmanager/controllers/agentdeploy`.
@@ -84,16 +97,17 @@ export function planDeployment(input: DeploymentInput): DeploymentPlan {
   const { addon, rendered } = input;
   const installNamespace = rendered.ok ? rendered.value.installNamespace : undefined;
   const isRegistered = findCondition(addon.status?.conditions, 'RegistrationApplied') !== undefined;
-  if (!isRegistered) return { ...NOTHING, installNamespace, healthMode: 'Customized' };
+  const healthMode = input.health.kind === 'lease' ? ('Lease' as const) : ('Customized' as const);
+  if (!isRegistered) return { ...NOTHING, installNamespace, healthMode, asked: undefined };
   const sorted = cargoOf(input);
   const managed = managedPart(input, sorted);
   const hosting = hostingPart(input, sorted);
   const parts = [managed, hosting];
-  const changes = { ...joined(parts), installNamespace, healthMode: 'Customized' as const };
+  const changes = { ...joined(parts), installNamespace, healthMode };
   const legacy = (addon.metadata.finalizers ?? []).filter((name) => LEGACY.has(name));
-  const health = healthOf(input, sorted, changes);
+  const { condition: health, asked } = healthOf(input, sorted, changes);
   return {
-    ...changes,
+    ...{ ...changes, asked },
     conditions: health === undefined ? changes.conditions : [...changes.conditions, health],
     removeFinalizers: [...changes.removeFinalizers, ...legacy],
   };
@@ -103,11 +117,6 @@ function cargoOf({ rendered, hosting }: DeploymentInput): Outcome<SortedManifest
   if (!rendered.ok) return failed(`failed to get manifest from agent interface: ${rendered.error}`);
   const sorted = sortManifests(rendered.value.manifests, hosting !== undefined);
   return sorted.ok ? sorted : failed(`failed to build manifestwork: ${sorted.error}`);
-}
-
-/** Until the rollout has reached this cluster, it keeps what it has. */
-function isDue({ addon, isRolledOut }: DeploymentInput): boolean {
-  return isRolledOut && findCondition(addon.status?.conditions, 'Configured')?.status === 'True';
 }
 
 function joined(parts: readonly Part[]): Part {
@@ -187,20 +196,20 @@ function cleanUp(addon: ManagedClusterAddOn, side: Side): Part {
 
 function deployPart(input: DeploymentInput, side: Side, sorted: Outcome<SortedManifests>): Part {
   const { addon, rendered } = input;
-  if (!isDue(input))
+  if (!input.isDue)
     return side.works.length === 0
       ? NOTHING
       : { ...NOTHING, ...appliedChange(side.applied, addon, side.works) };
   if (!sorted.ok || !rendered.ok)
     return { ...NOTHING, conditions: [applyFailed(side.applied, sorted.ok ? '' : sorted.error)] };
   const { deploy } = sorted.value[side.name];
-  // A template without any manifest is more likely a mistake than the wish to remove the agent everywhere.
+  // An add-on without any manifest is more likely a mistake than the wish to remove the agent everywhere.
   if (rendered.value.manifests.length === 0)
     return { ...NOTHING, conditions: [nothingToApply(side.applied)] };
-  const { agentSpec } = rendered.value.template.spec;
+  const { manifests: all, deleteOption, manifestConfigs = [] } = rendered.value;
   const options = {
-    deleteOption: deleteOptionOf(deploy, agentSpec.deleteOption),
-    manifestConfigs: joinConfigs(workloadConfigs(rendered.value.manifests), agentSpec.manifestConfigs ?? []),
+    deleteOption: deleteOptionOf(deploy, deleteOption),
+    manifestConfigs: joinConfigs(healthConfigs(input.health, all), manifestConfigs),
   };
   const elsewhere = side.works.filter(({ metadata }) => metadata.namespace !== side.namespace);
   const here = side.works.filter((work) => !elsewhere.includes(work));
@@ -224,7 +233,7 @@ function hookPart(input: DeploymentInput, side: Side, sorted: Outcome<SortedMani
   const isDeleted = addon.metadata.deletionTimestamp !== undefined;
   const has = hasFinalizer(addon, side.hookFinalizer);
   // What is deleted has no rollout any more: its hooks are those that it would get.
-  if (!isDeleted && !isDue(input)) return NOTHING;
+  if (!isDeleted && !input.isDue) return NOTHING;
   if (!sorted.ok)
     return isDeleted && has ? { ...NOTHING, conditions: [applyFailed(side.applied, sorted.error)] } : NOTHING;
   const { hooks } = sorted.value[side.name];
@@ -249,22 +258,27 @@ function hookPart(input: DeploymentInput, side: Side, sorted: Outcome<SortedMani
 }
 
 function healthOf(
-  { addon, cluster, hosting, works }: DeploymentInput,
+  { addon, cluster, hosting, works, health }: DeploymentInput,
   sorted: Outcome<SortedManifests>,
   { conditions, dropped }: Part,
-): Condition | undefined {
+): { readonly condition?: Condition | undefined; readonly asked: readonly ProbeResult[] | undefined } {
   const known = [
     ...(addon.status?.conditions ?? []).filter(({ type }) => !dropped.includes(type)),
     ...conditions,
   ];
-  if (findCondition(known, 'ManifestApplied') === undefined) return undefined;
+  const isJudged = health.kind !== 'lease' && health.kind !== 'none';
+  if (!isJudged || findCondition(known, 'ManifestApplied') === undefined) return { asked: undefined };
   const isDeployed = ({ metadata }: ManifestWork): boolean =>
     isDeployWork(addon, metadata.name) &&
     (hosting !== undefined || metadata.namespace === addon.metadata.namespace);
-  const probe = sorted.ok
-    ? workloadProbe([...sorted.value.managed.deploy, ...sorted.value.hosting.deploy])
-    : undefined;
-  return addonHealth(addon.metadata.name, cluster, works.filter(isDeployed), probe);
+  const deployed = sorted.ok ? [...sorted.value.managed.deploy, ...sorted.value.hosting.deploy] : undefined;
+  let asked: readonly ProbeResult[] | undefined;
+  const probe = probeOf(health, deployed, (results) => {
+    asked = results;
+  });
+  const condition = addonHealth(addon.metadata.name, cluster, works.filter(isDeployed), probe);
+  // The add-on's answer to what was reported takes the place of the condition.
+  return asked === undefined ? { condition, asked } : { asked };
 }
 
 function isDeployWork(addon: ManagedClusterAddOn, work: string): boolean {

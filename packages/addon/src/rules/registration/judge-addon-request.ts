@@ -1,4 +1,4 @@
-import type { AddOnTemplate, StatusRegistration, TemplateSigner } from '@berth/ocm/kind/addon';
+import type { StatusRegistration } from '@berth/ocm/kind/addon';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import {
@@ -13,7 +13,7 @@ import {
   type RequestContent,
   requesterOf,
 } from '@berth/kube/model/signing-request';
-import { EVERYBODY, type StoredAddOn, wantedRegistrations } from './template-registrations.ts';
+import { EVERYBODY, type StoredAddOn } from './plan-registration.ts';
 
 /** The condition of an approved request of an add-on, with the same text as in OCM. */
 export const ADDON_APPROVED = {
@@ -32,19 +32,24 @@ export interface RequestedAddOn {
 export interface AddOnFacts {
   readonly cluster: ManagedCluster | undefined;
   readonly addon: StoredAddOn | undefined;
-  /** Undefined: it is not known which template the add-on uses. */
-  readonly template: AddOnTemplate | undefined;
+  /** What the add-on declares. Undefined: that is not known. */
+  readonly registrations: readonly StatusRegistration[] | undefined;
 }
 
 export type SignedContent = Extract<RequestContent, { readonly kind: 'subject' }>;
 
 export type AddOnVerdict =
   | { readonly kind: 'leave' }
-  /** Nothing is done. It is judged again when the cluster, the add-on or the template changes. */
+  /** Nothing is done. It is judged again when the cluster, the add-on or what it is made from changes. */
   | { readonly kind: 'wait'; readonly why: string }
-  | { readonly kind: 'approve' }
+  | AllowedRequest
+  /** It is not what the add-on registers. Only the add-on's own manager may allow it all the same. */
+  | { readonly kind: 'doubt'; readonly why: string; readonly otherwise: AllowedRequest };
+
+export type AllowedRequest =
+  | { readonly kind: 'approve'; readonly signerName: string; readonly content: SignedContent }
   /** It is approved, and its signer is one of the add-on's own. */
-  | { readonly kind: 'sign'; readonly signer: TemplateSigner; readonly content: SignedContent };
+  | { readonly kind: 'sign'; readonly signerName: string; readonly content: SignedContent };
 
 /** The add-on that a certificate request is for, by its labels; undefined: it is not one of an add-on. */
 export function requestedAddOn({ metadata }: CertificateRequestObject): RequestedAddOn | undefined {
@@ -53,8 +58,8 @@ export function requestedAddOn({ metadata }: CertificateRequestObject): Requeste
 }
 
 /**
- * Judges the certificate request of an add-on that a template describes. It is approved if the agent of the same cluster made it,
- * and it asks for exactly the subject that the hub told that agent to ask for. A request for one of the template's
+ * Judges the certificate request of an add-on. It is approved if the agent of the same cluster made it,
+ * and it asks for exactly the subject that the hub told that agent to ask for. A request for one of the add-on's
  * signers is signed under the same rule, also when a person approved it.
  *
  * Stricter than OCM, which approves every request for a template's signer and copies any name into the certificate,
@@ -80,21 +85,19 @@ export function judgeAddOnRequest(
   // Kubernetes' other signers make nodes and servers of the hub.
   if (signerName !== CLIENT_SIGNER && signerName.startsWith('kubernetes.io/'))
     return wait(`no add-on has the signer ${signerName}`);
-  const { cluster, addon, template } = facts;
+  const { cluster, addon, registrations } = facts;
   if (cluster === undefined || addon === undefined) return wait('the hub has no such cluster or add-on');
   if (cluster.spec?.hubAcceptsClient !== true) return wait('the cluster is not accepted');
-  if (template === undefined) return wait('the template of the add-on is not known');
-  const wanted = wantedRegistrations(addon, template).find((one) => one.signerName === signerName);
+  if (registrations === undefined) return wait('what the add-on registers is not known');
+  const wanted = registrations.find((one) => one.signerName === signerName);
   if (wanted === undefined) return wait(`the add-on has no registration with the signer ${signerName}`);
   const agent = parseAgentUser(requesterOf(csr).username);
-  if (isOpen && agent?.cluster !== of.cluster) return wait('its requester is not the agent of the cluster');
-  const why = subjectProblem(wanted, content, { ...of, agent: agent?.agent });
-  if (why !== undefined) return wait(why);
-  if (isOpen) return { kind: 'approve' };
-  const signer = (template.spec.registration ?? []).find(
-    ({ customSigner }) => customSigner?.signerName === signerName,
-  )?.customSigner;
-  return signer === undefined ? { kind: 'leave' } : { kind: 'sign', signer, content };
+  const otherwise: AllowedRequest = { kind: isOpen ? 'approve' : 'sign', signerName, content };
+  const isForeign = isOpen && agent?.cluster !== of.cluster;
+  const why = isForeign
+    ? 'its requester is not the agent of the cluster'
+    : subjectProblem(wanted, content, { ...of, agent: agent?.agent });
+  return why === undefined ? otherwise : { kind: 'doubt', why, otherwise };
 }
 
 /** What the certificate would say that the registration does not; undefined: nothing. */
@@ -105,11 +108,15 @@ function subjectProblem(
 ): string | undefined {
   const names = addonNames(addon, cluster);
   const isClient = signerName === CLIENT_SIGNER;
-  // Without a user in the template, the cluster's agent takes its own name.
+  // Without a user, the cluster's agent takes its own name.
   const own = agent === undefined ? undefined : `${names.groups[0]}:agent:${agent}`;
-  const user = isClient ? names.user : subject?.user || own;
-  if (content.commonName !== user) return 'its common name is not that of the add-on';
-  const groups = isClient ? names.groups : (subject?.groups ?? []);
+  const user = subject?.user || own;
+  if (user === undefined || content.commonName !== user) return 'its common name is not that of the add-on';
+  const groups = subject?.groups ?? [];
+  // Whatever is registered, the hub's own signer makes no user of another add-on or of the hub.
+  const isWithin =
+    user.startsWith(`${names.groups[0]}:agent:`) && groups.every((group) => names.groups.includes(group));
+  if (isClient && !isWithin) return 'its registration names a user or a group that is not of the add-on';
   // Agents of OCM up to 1.2 ask for this group as well, which every user has.
   const asked = content.organizations.filter((name) => !isClient || name !== EVERYBODY);
   if (!sameNames(asked, groups) || content.organizations.length > asked.length + 1)

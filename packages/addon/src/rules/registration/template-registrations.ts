@@ -1,47 +1,24 @@
-import {
-  apiVersionOf,
-  CLUSTER_MANAGEMENT_ADDON,
-  MANAGED_CLUSTER_ADDON,
-  ROLE_BINDING,
-} from '@berth/kube/model/kinds';
-import type { Condition, KubeObject, ObjectMeta } from '@berth/kube/model/object-meta';
-import {
-  type AddOnTemplate,
-  type HubPermission,
-  type ManagedClusterAddOnStatus,
-  type StatusRegistration,
-} from '@berth/ocm/kind/addon';
-import { addonNames } from '@berth/ocm/registration/addon-names';
-import { ADDON_NAME_LABEL, CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
+import { apiVersionOf, MANAGED_CLUSTER_ADDON, ROLE_BINDING } from '@berth/kube/model/kinds';
+import type { KubeObject } from '@berth/kube/model/object-meta';
 import type { DesiredObject } from '@berth/kube/model/object-writes';
+import type { AddOnTemplate, HubPermission, StatusRegistration } from '@berth/ocm/kind/addon';
+import { ADDON_NAME_LABEL, CLIENT_SIGNER, CLUSTER_NAME_LABEL } from '@berth/ocm/registration/names';
 import { desiredConfig } from '../render-template.ts';
+import {
+  agentSubject,
+  agentSubjects,
+  registrationApplied,
+  registrationFailed,
+  registrationPending,
+  type RegistrationPlan,
+  statusRegistrations,
+  type StoredAddOn,
+} from './plan-registration.ts';
 
 /** On the bindings of an add-on that a template describes; its value is empty, as upstream. */
 export const TEMPLATE_LABEL = 'open-cluster-management.io/addon-template-name';
-export const REGISTRATION_APPLIED = 'RegistrationApplied';
-/** Every user who is authenticated has this group. */
-export const EVERYBODY = 'system:authenticated';
 
 const RBAC = ROLE_BINDING.group;
-
-/** A ManagedClusterAddOn in v1alpha1, as far as its registration needs it. The cluster's agent reads and writes that version, too. */
-export interface StoredAddOn {
-  readonly metadata: ObjectMeta;
-  readonly status?:
-    | (Pick<ManagedClusterAddOnStatus, 'conditions' | 'configReferences'> & {
-        readonly registrations?: readonly StatusRegistration[] | undefined;
-        /** How the add-on's agent is a client of the hub, `csr` or `token`. The cluster's agent says it. */
-        readonly kubeClientDriver?: string | undefined;
-      })
-    | undefined;
-}
-
-export interface RegistrationPlan {
-  readonly registrations: readonly StatusRegistration[];
-  readonly condition: Condition;
-  /** The bindings that the add-on shall have, and no others. Undefined: that is not known, so all stay. */
-  readonly bindings: readonly DesiredObject[] | undefined;
-}
 
 /** The name of the template that the add-on of a cluster shall use; undefined: it has none, or it is not decided yet. */
 export function desiredTemplate(addon: StoredAddOn): string | undefined {
@@ -49,36 +26,24 @@ export function desiredTemplate(addon: StoredAddOn): string | undefined {
   return desired?.specHash ? desired.name : undefined;
 }
 
-/** Whether the add-on belongs to its ClusterManagementAddOn, with which it is deleted. Until then nothing is done. */
-export function isOwned({ metadata: { name, ownerReferences = [] } }: StoredAddOn): boolean {
-  return ownerReferences.some((owner) => owner.kind === CLUSTER_MANAGEMENT_ADDON.kind && owner.name === name);
-}
-
 /**
- * What the cluster's agent shall register for an add-on. Of several entries for one signer, the first counts.
+ * What a template declares for an add-on. Of several entries for one signer, the first counts.
  * Source: open-cluster-management.io/ocm `pkg/addon/templateagent/registration.go`, addon-framework
  * `pkg/addonmanager/controllers/registration/controller.go`, since 1.3 without the group of everybody.
  */
-export function wantedRegistrations(
+export function templateRegistrations(
   addon: StoredAddOn,
   template: AddOnTemplate,
 ): readonly StatusRegistration[] {
-  const { user, groups } = addonNames(addon.metadata.name, addon.metadata.namespace ?? '');
   const bySigner = new Map<string, StatusRegistration>();
   for (const { type, customSigner } of template.spec.registration ?? []) {
     if (type === 'CustomSigner' && customSigner === undefined) continue;
     const signerName = type === 'KubeClient' ? CLIENT_SIGNER : (customSigner?.signerName ?? '');
     if (bySigner.has(signerName)) continue;
-    const subject = type === 'KubeClient' ? clientSubject(addon) : customSigner?.subject;
-    bySigner.set(signerName, { signerName, subject: subject ?? { user, groups } });
+    const subject = type === 'KubeClient' ? undefined : customSigner?.subject;
+    bySigner.set(signerName, { signerName, subject: subject ?? agentSubject(addon) });
   }
   return [...bySigner.values()];
-}
-
-/** With the driver `token` the cluster's agent writes the user. */
-function clientSubject({ status }: StoredAddOn): StatusRegistration['subject'] {
-  if (status?.kubeClientDriver !== 'token') return undefined;
-  return status.registrations?.find(({ signerName }) => signerName === CLIENT_SIGNER)?.subject ?? {};
 }
 
 /** The status and the rights of an add-on of a template. @param template undefined: the hub does not have it */
@@ -89,42 +54,19 @@ export function planRegistration(
 ): RegistrationPlan {
   const { namespace: cluster = '', name: addonName } = addon.metadata;
   if (template === undefined)
-    return failed(
+    return registrationFailed(
       addon.status?.registrations ?? [],
       `PermissionConfig failed to get addon template for addon ${cluster}/${addonName}: addontemplate.addon.open-cluster-management.io "${name}" not found`,
     );
-  const registrations = wantedRegistrations(addon, template);
+  const registrations = statusRegistrations(addon, templateRegistrations(addon, template));
   const permissions = (template.spec.registration ?? []).flatMap(({ type, kubeClient }) =>
     type === 'KubeClient' ? (kubeClient?.hubPermissions ?? []) : [],
   );
   const why = permissions.map(permissionProblem).find((problem) => problem !== undefined);
-  if (why !== undefined) return failed(registrations, why);
-  const subjects = subjectsOf(addon, registrations);
-  if (permissions.length > 0 && subjects.length === 0)
-    return {
-      registrations,
-      bindings: undefined,
-      condition: {
-        ...{ type: REGISTRATION_APPLIED, status: 'False' },
-        ...{ reason: 'PermissionConfigPending', message: 'registration subject not ready' },
-      },
-    };
-  const condition: Condition = {
-    ...{ type: REGISTRATION_APPLIED, status: 'True', reason: 'SetPermissionApplied' },
-    message: 'Registration of the addon agent is configured',
-  };
-  return { registrations, condition, bindings: bindingsOf(addon, permissions, subjects) };
-}
-
-export function permissionFailed(why: string): Condition {
-  return {
-    ...{ type: REGISTRATION_APPLIED, status: 'False', reason: 'SetPermissionFailed' },
-    message: `Failed to set permission for hub agent: ${why}`,
-  };
-}
-
-function failed(registrations: readonly StatusRegistration[], why: string): RegistrationPlan {
-  return { registrations, condition: permissionFailed(why), bindings: undefined };
+  if (why !== undefined) return registrationFailed(registrations, why);
+  const subjects = agentSubjects(addon, registrations);
+  if (permissions.length > 0 && subjects.length === 0) return registrationPending(registrations);
+  return registrationApplied(registrations, bindingsOf(addon, permissions, subjects));
 }
 
 function permissionProblem({ type, currentCluster, singleNamespace }: HubPermission): string | undefined {
@@ -133,24 +75,6 @@ function permissionProblem({ type, currentCluster, singleNamespace }: HubPermiss
   return type === 'SingleNamespace' && singleNamespace === undefined
     ? 'single namespace is required when the HubPermission type is SingleNamespace'
     : undefined;
-}
-
-/**
- * Who the add-on's agent on this cluster is, and nobody else. OCM also binds the group that the agents of the add-on have on
- * all clusters, with which each of them could act in the namespaces of the others. And it binds whatever user the
- * cluster's agent names with the driver `token`.
- */
-function subjectsOf(
-  { metadata, status }: StoredAddOn,
-  registrations: readonly StatusRegistration[],
-): readonly object[] {
-  const names = addonNames(metadata.name, metadata.namespace ?? '');
-  const client = registrations.find(({ signerName }) => signerName === CLIENT_SIGNER)?.subject;
-  const subject = (kind: 'User' | 'Group', name: string) => ({ kind, apiGroup: RBAC, name });
-  if (client === undefined) return [];
-  if (status?.kubeClientDriver === 'token')
-    return client.user === names.accountUser ? [subject('User', names.accountUser)] : [];
-  return [subject('User', names.user), subject('Group', names.groups[0] ?? '')];
 }
 
 /** Bindings by name: of two permissions with one role the first counts. */

@@ -3,7 +3,7 @@ import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { addonNames } from '@berth/ocm/registration/addon-names';
 import { CLIENT_SIGNER, CLUSTER_NAME_LABEL, clusterGroup } from '@berth/ocm/registration/names';
 import type { DesiredObject } from '@berth/kube/model/object-writes';
-import type { StoredAddOn } from './template-registrations.ts';
+import type { StoredAddOn } from './plan-registration.ts';
 
 export const TOKEN_INFRASTRUCTURE_READY = 'TokenInfrastructureReady';
 /** On what the hub makes for an add-on with the driver `token`. */

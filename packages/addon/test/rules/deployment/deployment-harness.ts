@@ -1,9 +1,11 @@
 import type { Condition, KubeObject } from '@berth/kube/model/object-meta';
 import { setCondition } from '@berth/kube/model/condition-list';
-import type { AddOnConfigReference, AddOnTemplate, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
+import type { AddOnConfigReference, ManagedClusterAddOn } from '@berth/ocm/kind/addon';
 import type { ManagedCluster } from '@berth/ocm/kind/managed-cluster';
 import type { DeleteOption, FieldValue, ManifestConfig, ManifestWork } from '@berth/ocm/kind/manifest-work';
 import { type DeploymentPlan, planDeployment } from '../../../src/rules/deployment/plan-deployment.ts';
+import type { AddOnHealth } from '../../../src/rules/deployment/addon-health.ts';
+import { isConfigured } from '../../../src/rules/addon-versions.ts';
 import type { WorkWrite } from '../../../src/rules/deployment/addon-work.ts';
 import { done, failed } from '@berth/runtime/outcome';
 
@@ -58,6 +60,7 @@ export class DeploymentHarness {
   deleteOption: DeleteOption | undefined;
   renderError: string | undefined;
   isRolledOut = true;
+  health: AddOnHealth = { kind: 'workloads' };
   hostingCluster: string | undefined;
   readonly clusters = new Map<string, ManagedCluster>();
   works: ManifestWork[] = [];
@@ -114,20 +117,6 @@ export class DeploymentHarness {
   }
 
   plan(): DeploymentPlan {
-    const spec = {
-      addonName: 'web',
-      agentSpec: {
-        workload: { manifests: this.manifests },
-        manifestConfigs: this.manifestConfigs,
-        deleteOption: this.deleteOption,
-      },
-    };
-    const template: AddOnTemplate = {
-      apiVersion: '',
-      kind: 'AddOnTemplate',
-      metadata: { name: 'web-1' },
-      spec,
-    };
     const hosting = this.hostingCluster;
     return planDeployment({
       addon: this.addon,
@@ -136,9 +125,13 @@ export class DeploymentHarness {
       works: this.works,
       rendered:
         this.renderError === undefined
-          ? done({ template, manifests: this.manifests, values: [], installNamespace: 'agent' })
+          ? done({
+              ...{ manifests: this.manifests, installNamespace: 'agent' },
+              ...{ manifestConfigs: this.manifestConfigs, deleteOption: this.deleteOption },
+            })
           : failed(this.renderError),
-      isRolledOut: this.isRolledOut,
+      isDue: this.isRolledOut && isConfigured(this.addon),
+      health: this.health,
     });
   }
 

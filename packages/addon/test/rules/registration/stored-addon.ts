@@ -1,5 +1,5 @@
 import type { AddOnTemplate, TemplateRegistration } from '@berth/ocm/kind/addon';
-import type { StoredAddOn } from '../../../src/rules/registration/template-registrations.ts';
+import type { StoredAddOn } from '../../../src/rules/registration/plan-registration.ts';
 
 const GROUP = 'addon.open-cluster-management.io';
 export const PREFIX = 'system:open-cluster-management:cluster:c1:addon:hello';

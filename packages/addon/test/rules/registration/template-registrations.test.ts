@@ -1,12 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { HubPermission, TemplateRegistration } from '@berth/ocm/kind/addon';
-import {
-  desiredTemplate,
-  isOwned,
-  planRegistration,
-  type StoredAddOn,
-  wantedRegistrations,
-} from '../../../src/rules/registration/template-registrations.ts';
+import { desiredTemplate, planRegistration } from '../../../src/rules/registration/template-registrations.ts';
+import { isOwned, type StoredAddOn } from '../../../src/rules/registration/plan-registration.ts';
 import { CLIENT, CUSTOM_SIGNER, KUBE_CLIENT, PREFIX, SIGNER, storedAddOn, template } from './stored-addon.ts';
 
 const OWN = {
@@ -31,11 +26,11 @@ const client = (...hubPermissions: readonly HubPermission[]): TemplateRegistrati
 const plan = (addon: StoredAddOn, ...registration: readonly TemplateRegistration[]) =>
   planRegistration(addon, 'hello-1', template(...registration));
 const bindings = (addon: StoredAddOn, ...permissions: readonly HubPermission[]) =>
-  (plan(addon, client(...permissions)).bindings ?? []).map(({ object }) => object);
+  (plan(addon, client(...permissions)).permissions ?? []).map(({ object }) => object);
 
 describe('the registrations of an add-on', () => {
   const wanted = (addon: StoredAddOn, ...registration: readonly TemplateRegistration[]) =>
-    wantedRegistrations(addon, template(...registration));
+    plan(addon, ...registration).registrations;
 
   it('are a client of the hub and those of the template’s signers', () => {
     expect(wanted(storedAddOn(), KUBE_CLIENT, CUSTOM_SIGNER)).toEqual([
@@ -78,7 +73,7 @@ describe('the condition RegistrationApplied', () => {
     const registrations = [{ signerName: SIGNER, subject: { user: 'x' } }];
     const planned = planRegistration(storedAddOn({ registrations }), 'hello-1', undefined);
     expect(planned).toEqual({
-      ...{ registrations, bindings: undefined },
+      ...{ registrations, permissions: undefined },
       condition: {
         ...{ type: 'RegistrationApplied', status: 'False', reason: 'SetPermissionFailed' },
         message:
@@ -96,7 +91,7 @@ describe('the condition RegistrationApplied', () => {
       ...{ status: 'False', reason: 'SetPermissionFailed' },
       message: `Failed to set permission for hub agent: ${why}`,
     });
-    expect(planned.bindings).toBeUndefined();
+    expect(planned.permissions).toBeUndefined();
   });
 
   it.each<[string, object]>([
@@ -106,7 +101,7 @@ describe('the condition RegistrationApplied', () => {
   ])('is False while the cluster’s agent %s, with the driver token', (_, status) => {
     const addon = storedAddOn({ kubeClientDriver: 'token', ...status });
     const planned = plan(addon, client(current('reader')));
-    expect(planned.bindings).toBeUndefined();
+    expect(planned.permissions).toBeUndefined();
     expect(planned.condition).toMatchObject({
       ...{ status: 'False', reason: 'PermissionConfigPending', message: 'registration subject not ready' },
     });
