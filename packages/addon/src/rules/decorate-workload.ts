@@ -173,7 +173,10 @@ function resourcesFor(
   return found === undefined ? {} : { resources: found.resources };
 }
 
-function mirrorsOf({ config, imageRegistries }: Decoration): readonly ImageMirror[] {
+/** Where mirrors of images are declared. The cluster's annotation counts only when the configuration has none. */
+export type MirrorSource = Pick<Decoration, 'config' | 'imageRegistries'>;
+
+export function mirrorsOf({ config, imageRegistries }: MirrorSource): readonly ImageMirror[] {
   if ((config.registries ?? []).length > 0) return config.registries ?? [];
   if (imageRegistries === undefined) return [];
   const { registries } = JSON.parse(imageRegistries) as { readonly registries?: readonly ImageMirror[] };
