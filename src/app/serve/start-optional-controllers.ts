@@ -14,6 +14,7 @@ import {
 import { startRefresh } from '../../controllers/argocd/refresh/start-refresh.ts';
 import { type RunningWaves, startWaves } from '../../controllers/argocd/waves/start-waves.ts';
 import type { ControllerEventBody } from '../../controllers/events/controller-events.ts';
+import { watchUnattended } from '../../controllers/events/unattended-objects.ts';
 import type { PublishPipeline } from '../../controllers/publication/publish-pipeline.ts';
 import type { UpstreamDecisions } from '../../controllers/publication/upstream-decisions.ts';
 import type { CommitsInProgress } from '../../controllers/sources/progress/commit-barrier.ts';
@@ -44,7 +45,9 @@ export function startOptionalControllers(
 ): ReturnType<typeof startArgocd> & Pick<RunningRegistration, 'overdue'> & HeldAddOns {
   const argocd = startArgocd(parts);
   const registration = startHubRegistration({ ...parts, pull: argocd.pull, onEvent: recordTimeline(parts) });
-  const others = [registration, startAddOns(parts), startAdmission(parts)].filter((one) => one !== undefined);
+  const others = [registration, startAddOns(parts), startAdmission(parts), startUnattended(parts)].filter(
+    (one) => one !== undefined,
+  );
   return {
     pull: argocd.pull,
     waves: argocd.waves,
@@ -231,6 +234,24 @@ function startAddOns(parts: {
     },
     addons.duties,
   );
+}
+
+/** Says on which objects nothing acts. What only reads the hub says nothing. */
+function startUnattended({
+  options,
+  cache,
+}: {
+  readonly options: ServeOptions;
+  readonly cache: ObjectCache;
+}): RunningArgocd | undefined {
+  const { api: hub, clock, random, log, leadership, addons, argocd } = options;
+  const decides = decidedPlacements(options);
+  if (decides === 'none') return undefined;
+  return watchUnattended({
+    ...{ hub, cache, clock, random, log, decides },
+    looksAtGitOps: addons?.duties.includes('install') === true && argocd?.clusterSecrets !== true,
+    mayBegin: async (signal) => leadership?.whenHeld(signal),
+  });
 }
 
 function heldAddOns({
